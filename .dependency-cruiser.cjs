@@ -171,6 +171,28 @@ module.exports = {
       to: { path: '^(bench|chaos)/' },
     },
     {
+      name: 'simulation',
+      comment:
+        'the simulation may use libraries, the production code of each role, the fake API server and the harness',
+      severity: 'error',
+      from: { path: '^tests/simulation/' },
+      to: { path: '^(services/(console|shadow)|demo|conformance|tests/(?!simulation/|harness/))' },
+    },
+    {
+      name: 'simulation-reference',
+      comment: 'the recomputation shares no code with the pipeline',
+      severity: 'error',
+      from: { path: '^tests/simulation/reference/' },
+      to: { path: ours, pathNot: '^(tests/simulation/reference|fake-apiserver)/' },
+    },
+    {
+      name: 'harness-below-simulation',
+      comment: 'other suites run the simulation, if at all, by its command',
+      severity: 'error',
+      from: { path: '^tests/(?!simulation/)' },
+      to: { path: '^tests/simulation/' },
+    },
+    {
       name: 'conformance',
       comment: 'conformance may use services and libraries',
       severity: 'error',

@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/runtime';
 import type { LogEntry } from './event-log.ts';
 import { keyOf, type StoredObject } from './object.ts';
 import { type ResourceName, resources } from './resources.ts';
-import type { VersionedStore } from './versioned-store.ts';
+import type { Backup, VersionedStore } from './versioned-store.ts';
 
 /** Owners of other kinds, such as ReplicaSets, are not stored and count as existing. */
 const knownKinds: ReadonlySet<string> = new Set(Object.values(resources).map((info) => info.kind));
@@ -27,6 +27,16 @@ export class GarbageCollector {
     this.#clock = clock;
     this.#delayMs = delayMs;
     store.onCommit((resource, entry) => this.#observe(resource, entry));
+    store.onRestore((objects) => this.#relist(objects));
+  }
+
+  #relist(objects: Backup['objects']): void {
+    this.#living.clear();
+    this.#dependents.clear();
+    for (const stored of objects.values()) for (const { metadata } of stored) this.#living.add(metadata.uid);
+    for (const [resource, stored] of objects)
+      for (const object of stored)
+        this.#observe(resource, { type: 'ADDED', resourceVersion: 0, object, previous: undefined });
   }
 
   #observe(resource: ResourceName, { type, object, previous }: LogEntry): void {

@@ -210,6 +210,17 @@ describe('K9: owners', () => {
     expect(server.count('endpointslices')).toBe(0);
   });
 
+  it('that a restore brings back keep new slices', () => {
+    const { server, clock } = newServer();
+    const { uid } = server.create('services', service('web')).metadata;
+    const backup = server.backup();
+    server.delete('services', 'default', 'web');
+    server.restore(backup);
+    server.create('endpointslices', slice('x', owned(uid)));
+    while (clock.step());
+    expect(server.count('endpointslices')).toBe(1);
+  });
+
   it('of kinds that the server does not store count as existing', () => {
     const { server, clock } = newServer();
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'u' }];

@@ -16,6 +16,8 @@ export interface StoreOptions {
 
 export type CommitListener = (resource: ResourceName, entry: LogEntry) => void;
 
+export type RestoreListener = (objects: Backup['objects']) => void;
+
 export interface Backup {
   readonly resourceVersion: number;
   readonly objects: ReadonlyMap<ResourceName, readonly StoredObject[]>;
@@ -33,6 +35,7 @@ export class VersionedStore {
   readonly #options: StoreOptions;
   readonly #shelves: ReadonlyMap<ResourceName, Shelf>;
   readonly #listeners = new Set<CommitListener>();
+  readonly #restoreListeners = new Set<RestoreListener>();
   #resourceVersion = 0;
 
   constructor(clock: Clock, options: StoreOptions) {
@@ -142,6 +145,7 @@ export class VersionedStore {
       for (const watch of [...shelf.watches]) watch.cut('reset');
       shelf.log = new EventLog(this.#options.eventWindow, this.#resourceVersion);
     }
+    for (const listener of this.#restoreListeners) listener(objects);
   }
 
   sendBookmarks(): void {
@@ -162,6 +166,11 @@ export class VersionedStore {
   /** Registers a listener, called synchronously after every change, in order. */
   onCommit(listener: CommitListener): void {
     this.#listeners.add(listener);
+  }
+
+  /** Registers a listener, called after every restore with all objects. */
+  onRestore(listener: RestoreListener): void {
+    this.#restoreListeners.add(listener);
   }
 
   #stamp(object: StoredObject): StoredObject {

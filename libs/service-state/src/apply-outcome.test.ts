@@ -1,6 +1,7 @@
 import type { Controller, EndpointSlice, Mutation } from '@sluice/controllers';
 import {
   type Change,
+  digestFacts,
   type Fact,
   type MutationResult,
   noCauses,
@@ -8,6 +9,7 @@ import {
   type PlannedMutations,
 } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { differences } from './compare-digest.ts';
 import { decideController } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
 import { evolve } from './evolve.ts';
@@ -235,6 +237,22 @@ describe('a conflict', () => {
     const base = { group: 0, index: 0, verb: 'update' as const, resource: 'endpointslices' as const, name };
     complete({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
     expect(names()).toEqual([]);
+  });
+
+  test('without object is not undone by a watcher that still lists it', () => {
+    const late = watched(60);
+    complete();
+    change(aChange(2, [fact.pod('q')]));
+    const [name = ''] = [...state.slices.keys()];
+    plan = decided('endpointslice');
+    const base = { group: 0, index: 0, verb: 'update' as const, resource: 'endpointslices' as const, name };
+    complete({ status: 'conflict', results: [{ ...base, status: 'failed', current: null }] });
+    const resourceVersions = { endpoints: '100', endpointslices: '100' };
+    const digest = digestFacts([late]);
+    const compared: Change = { ...aChange(3, [late]), resourceVersions, digest };
+    change(compared);
+    expect(names()).toEqual([]);
+    expect(differences(state, compared)).not.toContain('slices');
   });
 
   test('without object keeps another one that was created under the name meanwhile', () => {

@@ -90,6 +90,8 @@ function publishedStamp(
  */
 function applyNotFound(state: ServiceState, mutation: Mutation, name: string): void {
   const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
+  // A watcher that lags behind still publishes it, in digests as well.
+  state.addDeletedUid(uid ?? '');
   if (mutation.resource === 'endpoints') {
     if (state.endpoints?.endpoints.metadata.uid === uid) state.setEndpoints(null);
   } else if (state.slices.get(name)?.slice.metadata.uid === uid) state.removeSlice(name);

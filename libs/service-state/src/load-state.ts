@@ -24,7 +24,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   pod: object({ pod: anything, node: anything, stamp }),
   slice: object({ slice: anything, stamp: nullable(stamp) }),
   endpoints: object({ endpoints: anything, stamp: nullable(stamp) }),
-  topology: object({ zoneRatios: record(number), nodesByZone: record(number) }),
+  topology: object({ zoneRatios: nullable(record(number)), nodesByZone: record(number) }),
   snapshot: object({
     open: nullable(object({ since: stamp, initial: flag, resourceVersions })),
     ...{ complete: flag, stamp, resourceVersions },

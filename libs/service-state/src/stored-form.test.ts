@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ControllerState, InFlight } from './controller-state.ts';
 import { initialControllerState } from './controller-state.ts';
+import { loadState } from './load-state.ts';
 import { ServiceState } from './service-state.ts';
 import { joinParts, type StoredField } from './stored-form.ts';
 import { aSlice } from './testing/objects.ts';
@@ -54,6 +55,12 @@ class Stored {
     return state;
   }
 }
+
+it('loads a topology without enough information about Nodes', () => {
+  const state = new ServiceState(key);
+  state.setTopology({ zoneRatios: null, nodesByZone: { a: 1 } });
+  expect(loadState(keyText, state.drainStoredFields(keyText)).topology).toEqual(state.topology);
+});
 
 it('loads a state as it was stored', () => {
   const [state, stored] = [new ServiceState(key), new Stored()];

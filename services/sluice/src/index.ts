@@ -7,3 +7,4 @@ export * from './composition/roles/writer-role.ts';
 export * from './composition/start-shadow.ts';
 export * from './composition/telemetry/start-console.ts';
 export * from './composition/telemetry/start-tracing.ts';
+export * from './composition/writable-cluster.ts';

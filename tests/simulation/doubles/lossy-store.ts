@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock, Random } from '@sluice/runtime';
 import {
   type Checkpoint,
   type Commit,
@@ -25,8 +25,18 @@ interface Scope {
 }
 
 export interface StoreObserver {
-  committed(commit: Commit): void;
-  group(name: string, state: GroupState): void;
+  /** Called before the claim has an effect. */
+  claimed(member: string, scope: string, fencingToken: number): void;
+  /** Called for each commit that succeeds, after it. */
+  committed(member: string, commit: Commit, previous: Checkpoint | null): void;
+  group(name: string, member: string, state: GroupState): void;
+}
+
+export interface LossyStoreOptions {
+  readonly clock: Clock;
+  readonly observer: StoreObserver;
+  /** False: commits of former owners succeed. */
+  readonly fencing: boolean;
 }
 
 export type Backup = ReadonlyMap<string, Scope>;
@@ -39,8 +49,7 @@ const nothing: Omit<Scope, 'epoch' | 'version'> = {
 
 /** A store with the guarantees of Redis (ADR 0012) that can be restarted, wiped and restored. */
 export class LossyStore {
-  readonly #observer: StoreObserver;
-  readonly #clock: Clock;
+  readonly #options: LossyStoreOptions;
   readonly #values = new Map<string, string>();
   readonly #watchers = new Set<readonly [group: string, onChange: () => void]>();
   #scopes = new Map<string, Scope>();
@@ -48,10 +57,23 @@ export class LossyStore {
   #generation = 1;
   #version = 0;
 
-  constructor(clock: Clock, observer: StoreObserver) {
-    this.#clock = clock;
-    this.#leases = new MemoryLeases(clock);
-    this.#observer = observer;
+  constructor(options: LossyStoreOptions) {
+    this.#options = options;
+    this.#leases = new MemoryLeases(options.clock);
+  }
+
+  /** Names of all scopes. */
+  get scopes(): readonly string[] {
+    return [...this.#scopes.keys()];
+  }
+
+  /** Values of a scope by key and field, separated by a line feed. */
+  entries(scope: string): ReadonlyMap<string, string> {
+    return this.#scopes.get(scope)?.entries ?? new Map();
+  }
+
+  checkpoint(scope: string): Checkpoint | null {
+    return this.#scopes.get(scope)?.checkpoint ?? null;
   }
 
   /** Loses nothing, but claims report possible losses. */
@@ -63,20 +85,45 @@ export class LossyStore {
     return new Map(this.#scopes);
   }
 
+  /** The leases survive. */
   restore(backup: Backup): void {
     this.restart();
     this.#scopes = new Map(backup);
   }
 
+  /** Rolls back one scope. */
+  restoreScope(name: string, backup: Backup): void {
+    this.restart();
+    const scope = backup.get(name);
+    if (scope === undefined) this.#scopes.delete(name);
+    else this.#scopes.set(name, scope);
+  }
+
+  /** Replaces stored values of a scope by what no program has written. */
+  corrupt(name: string, random: Random): void {
+    const scope = this.#scopes.get(name);
+    if (scope === undefined) return;
+    const fields = [...scope.entries.keys()];
+    const field = fields[Math.floor(random.next() * fields.length)];
+    if (field === undefined) return;
+    const entries = new Map(scope.entries).set(field, '{"unreadable":1}');
+    this.#scopes.set(name, { ...scope, entries });
+  }
+
   /** Loses the leases as well. */
   wipe(): void {
     this.restore(new Map());
-    this.#leases = new MemoryLeases(this.#clock);
+    this.loseLeases();
+  }
+
+  loseLeases(): void {
+    this.#leases = new MemoryLeases(this.#options.clock);
     for (const [group, onChange] of this.#watchers) this.#leases.watch(group, onChange);
   }
 
   /** The store of one process, which commits only onto its own last write. */
-  connect(): Store {
+  connect(member: string): Store {
+    const { observer, fencing } = this.#options;
     const left = new Map<string, number>();
     const put = (name: string, scope: Omit<Scope, 'version'>): void => {
       this.#version += 1;
@@ -85,15 +132,17 @@ export class LossyStore {
     };
     return {
       claim: async (name, epoch) => {
+        observer.claimed(member, name, epoch);
         const scope = this.#scopes.get(name);
-        if (scope !== undefined && epoch < scope.epoch)
+        if (fencing && scope !== undefined && epoch < scope.epoch)
           throw new FencedError(`${name}: fencing token ${epoch} is outdated`);
         put(name, { ...(scope ?? nothing), epoch });
         return stateOf(scope, this.#generation);
       },
       commit: async (commit) => {
         const scope = this.#scopes.get(commit.scope);
-        if (scope === undefined || scope.version !== left.get(commit.scope) || scope.epoch !== commit.fencingToken) {
+        const isOwn = scope?.version === left.get(commit.scope) && scope?.epoch === commit.fencingToken;
+        if (scope === undefined || (fencing && !isOwn)) {
           throw new FencedError(
             `${commit.scope}: changed since the last write with fencing token ${commit.fencingToken}`,
           );
@@ -102,7 +151,7 @@ export class LossyStore {
           throw new FencedError(`${commit.scope}: offset ${scope.checkpoint?.offset}, not ${commit.expectedOffset}`);
         }
         put(commit.scope, { ...committed(scope, commit), generation: this.#generation });
-        this.#observer.committed(commit);
+        observer.committed(member, commit, scope.checkpoint);
       },
       find: async (name, prefix) =>
         stateOf(this.#scopes.get(name), this.#generation).entries.filter(({ field }) => field.startsWith(prefix)),
@@ -119,7 +168,7 @@ export class LossyStore {
     return {
       heartbeat: async (heartbeat: Heartbeat): Promise<GroupState> => {
         const state = await this.#leases.heartbeat(heartbeat);
-        this.#observer.group(heartbeat.group, state);
+        this.#options.observer.group(heartbeat.group, heartbeat.member, state);
         return state;
       },
       leave: (group, member) => this.#leases.leave(group, member),

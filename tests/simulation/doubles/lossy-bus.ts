@@ -1,5 +1,7 @@
 import {
+  type BusLimits,
   type BusRecord,
+  checkRecordBytes,
   type Delivery,
   LogBus,
   LogTruncatedError,
@@ -12,26 +14,38 @@ import {
 export class LossyBus extends LogBus<LossyLog> {
   readonly #dropsRepeated: boolean;
 
-  /** `dropsRepeated`: ignores records whose id is already in the log, as JetStream does. */
-  constructor(partitions: number, dropsRepeated: boolean) {
-    super(partitions, () => new LossyLog());
+  /**
+   * `dropsRepeated`: ignores records whose id is already in the log, as JetStream does. `dropsReleased`: deletes records
+   * as soon as a reader releases them.
+   */
+  constructor(
+    partitions: number,
+    { dropsRepeated, dropsReleased }: { readonly dropsRepeated: boolean; readonly dropsReleased: boolean },
+    limits?: BusLimits,
+  ) {
+    super(partitions, () => new LossyLog(dropsReleased), limits);
     this.#dropsRepeated = dropsRepeated;
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    checkRecordBytes(records, this.limits.recordBytes);
     this.openLog(topic, partition).append(records, this.#dropsRepeated);
   }
 }
 
 /** One partition of a topic. */
 export class LossyLog extends PartitionLog {
-  /** Last offset delivered to any reader. */
-  read = 0;
   #generation = 1;
   #records: Delivery[] = [];
   readonly #ids = new Set<string>();
   #last = 0;
   #lastId = '';
+  readonly #dropsReleased: boolean;
+
+  constructor(dropsReleased: boolean) {
+    super();
+    this.#dropsReleased = dropsReleased;
+  }
 
   append(records: readonly BusRecord[], dropsRepeated: boolean): void {
     for (const { key, id, headers, payload } of records) {
@@ -56,6 +70,14 @@ export class LossyLog extends PartitionLog {
     return { offset: this.#last, id: this.#lastId, streamId: this.streamId };
   }
 
+  get last(): Delivery | undefined {
+    return this.#records.at(-1);
+  }
+
+  get size(): number {
+    return this.#records.length;
+  }
+
   /** Removes all records; offsets continue. */
   purge(): void {
     this.#records = [];
@@ -69,7 +91,6 @@ export class LossyLog extends PartitionLog {
     this.#ids.clear();
     this.#last = 0;
     this.#lastId = '';
-    this.read = 0;
     this.changed();
   }
 
@@ -81,7 +102,6 @@ export class LossyLog extends PartitionLog {
     this.#records = this.#records.slice(0, -lost);
     this.#last -= lost;
     this.#lastId = this.#records.at(-1)?.id ?? '';
-    this.read = Math.min(this.read, this.#last);
     this.changed();
   }
 
@@ -94,10 +114,12 @@ export class LossyLog extends PartitionLog {
     const here = this.#records[offset - first];
     if (here !== undefined && here.id !== id) throw new LogTruncatedError(`at ${offset} is ${here.id}, not ${id}`);
     const records = this.#records.slice(offset + 1 - first, offset + 1 - first + max);
-    this.read = Math.max(this.read, records.at(-1)?.offset ?? 0);
     return records;
   }
 
-  /** The test alone removes records. */
-  release(): void {}
+  release(offset: number): void {
+    if (!this.#dropsReleased) return;
+    const kept = this.#records.findIndex((record) => record.offset > offset);
+    this.#records = kept === -1 ? [] : this.#records.slice(kept);
+  }
 }

@@ -1,0 +1,108 @@
+import type { Bus, BusRecord, Topic } from '@sluice/bus';
+import { type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
+import type { LossyBus } from './lossy-bus.ts';
+
+/** Faults of appends to a topic, each with its probability. */
+export interface AppendFaults {
+  /** The records are lost, and the append succeeds. */
+  readonly lose: number;
+  /** The records arrive twice, the second time up to some seconds later. */
+  readonly duplicate: number;
+  /** The append takes up to a second. */
+  readonly delay: number;
+  /** The append has no effect and fails. */
+  readonly fail: number;
+  /** The append takes effect and fails. */
+  readonly failAfter: number;
+}
+
+export const noAppendFaults: AppendFaults = { lose: 0, duplicate: 0, delay: 0, fail: 0, failAfter: 0 };
+
+export interface BusObserver {
+  /** A process has sent records. */
+  sent(member: string, topic: Topic, partition: number, records: readonly BusRecord[]): void;
+  /** An append of the process has succeeded. */
+  appended(member: string, topic: Topic, partition: number, records: readonly BusRecord[]): void;
+  /** Records were lost although the append succeeded. */
+  lost(topic: Topic, partition: number, records: readonly BusRecord[]): void;
+  delivered(member: string, topic: Topic, partition: number, records: readonly { offset: number; id: string }[]): void;
+  released(member: string, topic: Topic, partition: number, offset: number): void;
+}
+
+export interface FaultyBusOptions {
+  readonly bus: LossyBus;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly observer: BusObserver;
+  /** Whether the bus silently drops a record, because a layer is disabled. */
+  readonly swallows: (topic: Topic, record: BusRecord) => boolean;
+}
+
+/** A bus whose appends fail in every way that a connection and a server allow. */
+export class FaultyBus {
+  readonly #options: FaultyBusOptions;
+  readonly #faults = new Map<Topic, AppendFaults>();
+
+  constructor(options: FaultyBusOptions) {
+    this.#options = options;
+  }
+
+  setFaults(topic: Topic, faults: AppendFaults): void {
+    this.#faults.set(topic, faults);
+  }
+
+  clear(): void {
+    this.#faults.clear();
+  }
+
+  /** The bus as one process sees it. */
+  connect(member: string): Bus {
+    const { bus, observer } = this.#options;
+    return {
+      partitions: bus.partitions,
+      get limits() {
+        return bus.limits;
+      },
+      append: async (topic, partition, records) => {
+        observer.sent(member, topic, partition, records);
+        await this.#append(topic, partition, records);
+        observer.appended(member, topic, partition, records);
+      },
+      read: (topic, partition, after) => {
+        const reader = bus.read(topic, partition, after);
+        return {
+          get streamId() {
+            return reader.streamId;
+          },
+          async next(max) {
+            const records = await reader.next(max);
+            observer.delivered(member, topic, partition, records);
+            return records;
+          },
+          release: (offset) => {
+            observer.released(member, topic, partition, offset);
+            reader.release(offset);
+          },
+          close: () => reader.close(),
+        };
+      },
+      beginning: (topic, partition) => bus.beginning(topic, partition),
+      end: (topic, partition) => bus.end(topic, partition),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  async #append(topic: Topic, partition: number, given: readonly BusRecord[]): Promise<void> {
+    const { bus, clock, random, observer, swallows } = this.#options;
+    const records = given.filter((record) => !swallows(topic, record));
+    const faults = this.#faults.get(topic) ?? noAppendFaults;
+    if (random.next() < faults.delay) await sleep(clock, randomInteger(random, 1, 1_000));
+    if (random.next() < faults.fail) throw new Error('injected: not appended');
+    if (random.next() < faults.lose) return observer.lost(topic, partition, records);
+    await bus.append(topic, partition, records);
+    if (random.next() < faults.duplicate) {
+      clock.schedule(randomInteger(random, 0, 3_000), () => void bus.append(topic, partition, records));
+    }
+    if (random.next() < faults.failAfter) throw new Error('injected: appended, and reported as failed');
+  }
+}

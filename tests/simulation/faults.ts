@@ -1,0 +1,254 @@
+import type { Topic } from '@sluice/bus';
+import type { Fault } from '@sluice/fake-apiserver';
+import { type Random, randomInteger } from '@sluice/runtime';
+import { type AppendFaults, noAppendFaults } from './doubles/faulty-bus.ts';
+import type { LossyLog } from './doubles/lossy-bus.ts';
+import type { Link, Peer } from './doubles/simulated-process.ts';
+import { leaseTimes, type Member, type Role, replacedWithinMs } from './fleet.ts';
+import type { FaultKind } from './scenario.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+import type { World } from './world.ts';
+
+/** Injects a fault. Returns how long it lasts, in milliseconds, and what it is. */
+export function inject(
+  kind: FaultKind,
+  random: Random,
+  world: World,
+): { readonly forMs: number; readonly what: string } {
+  const injected = faults[kind](random, world);
+  return injected ?? { forMs: 0, what: `${kind} without effect` };
+}
+
+type Inject = (random: Random, world: World) => { readonly forMs: number; readonly what: string } | undefined;
+
+const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
+const takeOverMs = 2 * leaseTimes.ttlMs;
+
+const faults: Readonly<Record<FaultKind, Inject>> = {
+  kill: (random, world) => end('kill', random, world),
+  stop: (random, world) => end('stop', random, world),
+  start(random, { fleet, clusters }) {
+    const role = pick(random, ['watcher', 'reconciler', 'writer'] as const);
+    if (fleet.members.length > 12) return undefined;
+    const { name } = fleet.start(role, randomInteger(random, 0, clusters.length - 1));
+    return { forMs: takeOverMs, what: `start ${name}` };
+  },
+  freeze: (random, world) => freeze('freeze', random, world),
+  pause: (random, world) => freeze('pause', random, world),
+  'clock step'(random, world) {
+    const member = anyMember(random, world);
+    if (member === undefined) return undefined;
+    const ms = pick(random, [-60_000, -2_000, -100, 100, 2_000, 60_000]);
+    member.process.stepClock(ms);
+    return { forMs: takeOverMs, what: `set the clock of ${member.name} by ${ms} ms` };
+  },
+  'slow link'(random, world) {
+    const member = anyMember(random, world);
+    if (member === undefined) return undefined;
+    const peer = pick<Peer>(random, ['bus', 'store', 'cluster']);
+    const link: Link = { requestMs: latency(random), responseMs: latency(random) };
+    member.process.setLink(peer, link);
+    const forMs = duration(random);
+    world.clock.schedule(forMs, () => member.process.setLink(peer, undefined));
+    return {
+      forMs: forMs + takeOverMs,
+      what: `${member.name} to ${peer}: ${link.requestMs} ms there, ${link.responseMs} ms back`,
+    };
+  },
+  'watch lag'(random, world) {
+    const member = anyMember(random, world, 'watcher');
+    if (member === undefined) return undefined;
+    const lagMs = randomInteger(random, 50, 3_000);
+    member.process.setWatchLag(lagMs);
+    const forMs = duration(random);
+    world.clock.schedule(forMs, () => member.process.setWatchLag(0));
+    return { forMs: forMs + lagMs, what: `${member.name} sees watch events ${lagMs} ms late` };
+  },
+  'request errors'(random, world) {
+    const probability = 0.1 + 0.5 * random.next();
+    return forRequests(random, world, [
+      { verb: 'update', error: 'conflict', probability: probability / 2 },
+      { verb: 'delete', error: 'conflict', probability: probability / 2 },
+      ...(['create', 'update', 'delete', 'get'] as const).flatMap((verb): Fault[] => [
+        { verb, error: 'resetAfter', probability: probability / 2 },
+        { verb, error: 'reset', probability: probability / 3 },
+        { verb, error: pick(random, ['internal', 'unavailable', 'tooManyRequests']), probability: probability / 3 },
+      ]),
+    ]);
+  },
+  'watch errors'(random, world) {
+    const cluster = anyCluster(random, world);
+    for (let n = randomInteger(random, 1, 3); n > 0; n--) {
+      world.clock.schedule(randomInteger(random, 0, 3_000), () => {
+        if (random.next() < 0.6) cluster.server.compact();
+        cluster.server.cutWatches(random.next() < 0.5 ? 'reset' : 'end');
+      });
+    }
+    return forRequests(random, world, [
+      { verb: 'watch', error: pick(random, ['gone', 'reset', 'end', 'unavailable']), probability: 0.5, afterEvents: 1 },
+      { verb: 'list', error: pick(random, ['gone', 'unavailable', 'reset']), probability: 0.4 },
+      { verb: 'list', error: 'stale', behind: randomInteger(random, 1, 20), probability: 0.5 },
+    ]);
+  },
+  'slow API server': (random, world) =>
+    forRequests(random, world, [
+      { latencyMs: randomInteger(random, 10, 2_000), probability: 0.5 },
+      { error: 'tooManyRequests', probability: 0.2 * random.next() },
+    ]),
+  'failing append': (random, world) => forAppends(random, world, { fail: 0.2 + 0.6 * random.next() }),
+  'append reported as failed': (random, world) => forAppends(random, world, { failAfter: 0.2 + 0.6 * random.next() }),
+  'slow append': (random, world) => forAppends(random, world, { delay: 0.5 }),
+  'duplicate append': (random, world) => forAppends(random, world, { duplicate: 0.5 }),
+  'failing store': (random, world) => forStore(random, world, 'before'),
+  'commit reported as failed': (random, world) => forStore(random, world, 'after'),
+  'namespace deletion'(random, world) {
+    const cluster = anyCluster(random, world);
+    cluster.deleteNamespace();
+    const forMs = randomInteger(random, 200, 4_000);
+    world.clock.schedule(forMs, () => cluster.recreateNamespace());
+    return { forMs, what: `delete the users' namespace of ${cluster.name}` };
+  },
+  'lost append': (random, world) => forAppends(random, world, { lose: 0.1 + 0.4 * random.next() }),
+  'store restarted': (_, { store }) => {
+    store.restart();
+    return { forMs: takeOverMs, what: 'restart the store' };
+  },
+  'store wiped'(_, world) {
+    world.store.wipe();
+    world.forgotten();
+    // The next lease gets a higher fencing token even if it is acquired immediately.
+    world.clock.skipTo(world.clock.now() + 1);
+    return { forMs: takeOverMs, what: 'wipe the store' };
+  },
+  'store rolled back': (random, world) => {
+    rollBack(random, world, (backup) => world.store.restore(backup));
+    return { forMs: takeOverMs, what: 'roll back the store' };
+  },
+  'scope rolled back': (random, world) => {
+    const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
+    rollBack(random, world, (backup) => world.store.restoreScope(scope, backup));
+    return { forMs: takeOverMs, what: `roll back ${scope}` };
+  },
+  'leases lost'(_, world) {
+    world.store.loseLeases();
+    world.clock.skipTo(world.clock.now() + 1);
+    return { forMs: takeOverMs, what: 'lose the leases' };
+  },
+  'log purged': (random, world) => forLogs(random, world, 'purge', (log) => log.purge()),
+  'log recreated': (random, world) => forLogs(random, world, 'recreate', (log) => log.recreate()),
+  'log truncated': (random, world) =>
+    forLogs(random, world, 'truncate', (log) => log.loseLast(randomInteger(random, 1, 10))),
+  'stored value unreadable': (random, world) => {
+    const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
+    world.store.corrupt(scope, random);
+    // A value is read by the next owner only.
+    const member = anyMember(random, world);
+    if (member === undefined) return undefined;
+    world.fleet.end(member, 'kill');
+    replace(member, random, world);
+    return {
+      forMs: replacedWithinMs + takeOverMs,
+      what: `make a value of ${scope} unreadable and kill ${member.name}`,
+    };
+  },
+  'message of another version'(random, { clock, log }) {
+    const topic = pick(random, ['changes', 'mutations'] as const);
+    const partition = randomInteger(random, 0, log.partitions - 1);
+    const known = log.log(topic, partition).last;
+    if (known === undefined) return undefined;
+    const message = { ...JSON.parse(new TextDecoder().decode(known.payload)), version: '2.0' };
+    const payload = new TextEncoder().encode(JSON.stringify(message));
+    void log.append(topic, partition, [{ ...known, id: `${known.id}/of-version-2/${clock.now()}`, payload }]);
+    return { forMs: 0, what: `append a message of another major version to ${topic}/${partition}` };
+  },
+  'etcd restored'(random, world) {
+    const cluster = anyCluster(random, world);
+    // Without a bump of the revision a restore shows late or, after as many changes, never (ADR 0051).
+    cluster.restoreBackup(1_000_000);
+    return { forMs: 5_000, what: `restore etcd of ${cluster.name}` };
+  },
+};
+
+function end(how: 'kill' | 'stop', random: Random, world: World) {
+  const member = anyMember(random, world);
+  if (member === undefined) return undefined;
+  world.fleet.end(member, how);
+  replace(member, random, world);
+  return { forMs: replacedWithinMs + takeOverMs, what: `${how} ${member.name}` };
+}
+
+function replace({ role, cluster }: Member, random: Random, { clock, fleet }: World): void {
+  clock.schedule(randomInteger(random, 0, replacedWithinMs), () => void fleet.start(role, cluster));
+}
+
+function freeze(how: 'freeze' | 'pause', random: Random, world: World) {
+  const member = anyMember(random, world);
+  if (member === undefined) return undefined;
+  member.process[how]();
+  const forMs = randomInteger(random, 100, 3 * leaseTimes.ttlMs);
+  world.clock.schedule(forMs, () => member.process.thaw());
+  return { forMs: forMs + takeOverMs, what: `${how} ${member.name} for ${forMs} ms` };
+}
+
+function forRequests(random: Random, world: World, given: readonly Fault[]) {
+  const cluster = anyCluster(random, world);
+  for (const fault of given) cluster.faults.add(fault);
+  const forMs = duration(random);
+  world.clock.schedule(forMs, () => cluster.faults.clear());
+  const what = given.map(({ verb = 'any', error = 'latency' }) => `${verb} ${error}`).join(', ');
+  return { forMs: forMs + 5_000, what: `${cluster.name} for ${forMs} ms: ${what}` };
+}
+
+function forAppends(random: Random, world: World, given: Partial<AppendFaults>) {
+  const topic = pick(random, topics);
+  world.bus.setFaults(topic, { ...noAppendFaults, ...given });
+  const forMs = duration(random);
+  world.clock.schedule(forMs, () => world.bus.setFaults(topic, noAppendFaults));
+  return { forMs: forMs + 5_000, what: `${topic} for ${forMs} ms: ${JSON.stringify(given)}` };
+}
+
+function forStore(random: Random, world: World, when: 'before' | 'after') {
+  const probability = 0.1 + 0.4 * random.next();
+  world.storeFaults.set({ when, probability });
+  const forMs = duration(random);
+  world.clock.schedule(forMs, () => world.storeFaults.set(undefined));
+  return { forMs: forMs + 5_000, what: `the store fails ${when} a request takes effect for ${forMs} ms` };
+}
+
+function rollBack(random: Random, world: World, restore: (backup: World['backups'][number]) => void): void {
+  restore(world.backups.length === 0 ? new Map() : pick(random, world.backups));
+  world.forgotten();
+}
+
+/** One partition, one topic, or everything. */
+function forLogs(random: Random, { log }: World, what: string, act: (log: LossyLog) => void) {
+  const only = random.next() < 0.5 ? randomInteger(random, 0, log.partitions - 1) : undefined;
+  const topic = random.next() < 0.7 ? pick(random, topics) : undefined;
+  for (const name of topics) {
+    if (topic !== undefined && name !== topic) continue;
+    for (let partition = 0; partition < log.partitions; partition++) {
+      if (only === undefined || only === partition) act(log.log(name, partition));
+    }
+  }
+  return {
+    forMs: 1_000,
+    what: `${what} ${topic ?? 'all topics'}, ${only === undefined ? 'all partitions' : `partition ${only}`}`,
+  };
+}
+
+function anyMember(random: Random, { fleet }: World, role?: Role): Member | undefined {
+  const members = fleet.members.filter((member) => role === undefined || member.role === role);
+  return members[Math.floor(random.next() * members.length)];
+}
+
+const anyCluster = (random: Random, { clusters }: World): SimulatedCluster => pick(random, clusters);
+
+const duration = (random: Random): number => randomInteger(random, 300, 4_000);
+
+const latency = (random: Random): number => (random.next() < 0.3 ? 0 : randomInteger(random, 1, 700));
+
+function pick<T>(random: Random, from: readonly T[]): T {
+  const chosen = from[Math.floor(random.next() * from.length)];
+  if (chosen === undefined) throw new RangeError('cannot pick from an empty list');
+  return chosen;
+}

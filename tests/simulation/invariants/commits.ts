@@ -1,0 +1,124 @@
+import type { Topic } from '@sluice/bus';
+import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import type { Checkpoint, Commit } from '@sluice/store';
+import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { Violations } from '../violations.ts';
+import type { Observations } from './observations.ts';
+import type { PlanInvariants } from './plans.ts';
+
+interface Delivered {
+  /** Ids by offset, of the records delivered since the claim. */
+  readonly ids: Map<number, string>;
+  last: number;
+}
+
+/** Commits move forward, under the current fencing token, and only over records whose effects are stored. */
+export class CommitInvariants {
+  readonly #observations: Observations;
+  readonly #violations: Violations;
+  readonly #plans: PlanInvariants;
+  readonly #store: () => LossyStore;
+  readonly #tokens = new Map<string, number>();
+  /** By member and scope. */
+  readonly #delivered = new Map<string, Delivered>();
+  /** Records of plans whose Outcome is on the bus since the member's claim, by member and scope. */
+  readonly #answered = new Map<string, Set<string>>();
+
+  constructor(observations: Observations, violations: Violations, plans: PlanInvariants, store: () => LossyStore) {
+    this.#observations = observations;
+    this.#violations = violations;
+    this.#plans = plans;
+    this.#store = store;
+  }
+
+  claimed(member: string, scope: string): void {
+    this.#delivered.delete(`${member} ${scope}`);
+    this.#answered.delete(`${member} ${scope}`);
+  }
+
+  delivered(member: string, topic: Topic, partition: number, records: readonly { offset: number; id: string }[]): void {
+    const scope = scopeOf(topic, partition);
+    if (scope === undefined) return;
+    const delivered = this.#delivered.get(`${member} ${scope}`) ?? { ids: new Map<number, string>(), last: 0 };
+    this.#delivered.set(`${member} ${scope}`, delivered);
+    for (const { offset, id } of records) {
+      delivered.ids.set(offset, id);
+      delivered.last = Math.max(delivered.last, offset);
+    }
+  }
+
+  /** Records of the member are on the bus. */
+  appended(member: string, topic: Topic, partition: number, records: readonly { readonly id: string }[]): void {
+    if (topic !== 'changes') return;
+    const name = `${member} writer/${partition}`;
+    for (const { id } of records) {
+      const [record = '', isOutcome] = id.split('/outcome/');
+      if (isOutcome === undefined) continue;
+      const answered = this.#answered.get(name) ?? new Set();
+      this.#answered.set(name, answered.add(record));
+    }
+  }
+
+  /** Whether the Outcome of the plan is on the bus since the member's claim. */
+  hasAnswered(member: string, partition: number, { key, controller, plan }: PlannedMutations): boolean {
+    const name = `${formatServiceKey(key)}/${controller}/${plan.epoch}/${plan.number}`;
+    return this.#answered.get(`${member} writer/${partition}`)?.has(name) === true;
+  }
+
+  released(member: string, topic: Topic, partition: number, offset: number): void {
+    const scope = scopeOf(topic, partition);
+    if (scope === undefined || !this.#observations.conditions.isIntact) return;
+    const committed = this.#store().checkpoint(scope)?.offset ?? 0;
+    if (offset > committed)
+      this.#violations.report(
+        'release after commit',
+        `${member} releases ${topic}/${partition} up to ${offset}, committed ${committed}`,
+      );
+  }
+
+  committed(member: string, commit: Commit, previous: Checkpoint | null): void {
+    const { scope, fencingToken, checkpoint } = commit;
+    const { isIntact } = this.#observations.conditions;
+    const [role = '', name = ''] = scope.split(/\/(.*)/s);
+    const last = this.#tokens.get(scope) ?? 0;
+    const what = `${member} commits ${scope} under fencing token ${fencingToken}`;
+    if (isIntact && fencingToken < last) this.#violations.report('fencing tokens increase', `${what} after ${last}`);
+    this.#tokens.set(scope, fencingToken);
+    if (role === 'reconciler') this.#plans.committed(Number(name), fencingToken, commit.entries);
+    if (!isIntact || previous === null) return;
+    if (checkpoint.offset < previous.offset && checkpoint.streamId === previous.streamId)
+      this.#violations.report(
+        'checkpoints increase',
+        `${what} with offset ${checkpoint.offset} after ${previous.offset}`,
+      );
+    if (role === 'watcher' || checkpoint.offset === previous.offset) return;
+    const delivered = this.#delivered.get(`${member} ${scope}`);
+    if (checkpoint.offset > (delivered?.last ?? 0))
+      this.#violations.report(
+        'checkpoint follows records',
+        `${what} with offset ${checkpoint.offset}, read ${delivered?.last}`,
+      );
+    const id = delivered?.ids.get(checkpoint.offset);
+    if (id !== undefined && id !== checkpoint.id)
+      this.#violations.report(
+        'checkpoint follows records',
+        `${what} with record ${checkpoint.id} at ${checkpoint.offset}, not ${id}`,
+      );
+    if (role === 'writer') this.#checkAnswered(member, what, Number(name), previous, checkpoint);
+  }
+
+  /** A writer's checkpoint passes a plan only after its Outcome. */
+  #checkAnswered(member: string, what: string, partition: number, previous: Checkpoint, { offset }: Checkpoint): void {
+    if (this.#observations.conditions.isChunked) return;
+    const scope = `${member} writer/${partition}`;
+    for (const [at, id] of this.#delivered.get(scope)?.ids ?? []) {
+      if (at <= previous.offset || at > offset || this.#answered.get(scope)?.has(id)) continue;
+      this.#violations.report('checkpoint follows Outcomes', `${what} past ${id}, which has no Outcome`);
+    }
+  }
+}
+
+function scopeOf(topic: Topic, partition: number): string | undefined {
+  if (topic === 'requests') return undefined;
+  return `${topic === 'changes' ? 'reconciler' : 'writer'}/${partition}`;
+}

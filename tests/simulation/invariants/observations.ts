@@ -1,0 +1,57 @@
+import { type PlanId, partitionOf } from '@sluice/messages';
+import type { GroupState } from '@sluice/store';
+import { leaseTimes } from '../fleet.ts';
+
+/** What the run has injected so far, which decides what may happen. */
+export interface Conditions {
+  /** Whether messages or stored state may have been lost. */
+  readonly isLossy: boolean;
+  /** Whether logs, checkpoints and leases are as the processes have left them. */
+  readonly isIntact: boolean;
+  /** Whether messages are sent in chunks, which hides their content. */
+  readonly isChunked: boolean;
+  readonly partitions: number;
+}
+
+interface HeldLease {
+  readonly holder: string;
+  readonly fencingToken: number;
+}
+
+/** Leases, plans and Outcomes as they pass the ports, shared by the invariants. */
+export class Observations {
+  readonly conditions: Conditions;
+  readonly now: () => number;
+  /** By group and scope. */
+  readonly #leases = new Map<string, HeldLease>();
+  /** When the store last executed a heartbeat, by group and member. */
+  readonly #heartbeats = new Map<string, number>();
+  constructor(conditions: Conditions, now: () => number) {
+    this.conditions = conditions;
+    this.now = now;
+  }
+
+  group(name: string, member: string, { leases }: GroupState): void {
+    this.#heartbeats.set(`${name} ${member}`, this.now());
+    for (const key of [...this.#leases.keys()]) if (key.startsWith(`${name} `)) this.#leases.delete(key);
+    for (const { scope, holder, fencingToken } of leases)
+      this.#leases.set(`${name} ${scope}`, { holder, fencingToken });
+  }
+
+  lease(group: string, scope: string): HeldLease | undefined {
+    return this.#leases.get(`${group} ${scope}`);
+  }
+
+  /** Whether the member's leases have expired in the store. */
+  hasExpired(group: string, member: string): boolean {
+    const at = this.#heartbeats.get(`${group} ${member}`) ?? Number.NEGATIVE_INFINITY;
+    return this.now() > at + leaseTimes.ttlMs;
+  }
+
+  partitionOf(key: string): number {
+    return partitionOf(key, this.conditions.partitions);
+  }
+}
+
+/** Identifies a plan: its number is unique in its partition. */
+export const planName = (partition: number, { epoch, number }: PlanId): string => `${partition}/${epoch}/${number}`;

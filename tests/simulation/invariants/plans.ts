@@ -1,0 +1,106 @@
+import type { Mutation } from '@sluice/controllers';
+import { comparePlans, decodeMessage, encodeMessage, formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import type { StoredEntry } from '@sluice/store';
+import type { Violations } from '../violations.ts';
+import { type Observations, planName } from './observations.ts';
+
+/** The committed plans: one per number, rising, of the owner's fencing token, and published only after the commit. */
+export class PlanInvariants {
+  readonly #observations: Observations;
+  readonly #violations: Violations;
+  readonly #plans = new Map<string, { readonly plan: PlannedMutations; readonly content: string }>();
+  /** Plans by the signature of their mutations. */
+  readonly #bySignature = new Map<string, PlannedMutations[]>();
+  readonly #sent = new Set<string>();
+  /** Highest committed plan number by partition and epoch. */
+  readonly #last = new Map<string, number>();
+
+  constructor(observations: Observations, violations: Violations) {
+    this.#observations = observations;
+    this.#violations = violations;
+  }
+
+  get(name: string): PlannedMutations | undefined {
+    return this.#plans.get(name)?.plan;
+  }
+
+  /** The newest plan that contains the mutation, preferably of this cluster. */
+  withMutation(mutation: Mutation, cluster: string): PlannedMutations | undefined {
+    const plans = this.#bySignature.get(signature(mutation));
+    return plans?.findLast(({ key }) => key.cluster === cluster) ?? plans?.at(-1);
+  }
+
+  committed(partition: number, fencingToken: number, entries: readonly StoredEntry[]): void {
+    const plans = entries.flatMap(({ field, value }) =>
+      /^controller\/.*:plan$/.test(field) && value !== undefined ? [value as PlannedMutations] : [],
+    );
+    for (const plan of plans.sort((a, b) => comparePlans(a.plan, b.plan)))
+      this.#commitPlan(partition, fencingToken, plan);
+    for (const { key, field, value } of entries) {
+      if (key === 'partition' && field === 'publishedPlan')
+        this.#checkPublished(partition, fencingToken, Number(value));
+    }
+  }
+
+  sent(member: string, partition: number, plan: PlannedMutations): void {
+    const name = planName(partition, plan.plan);
+    const committed = this.#plans.get(name);
+    const { isIntact } = this.#observations.conditions;
+    if (committed === undefined && isIntact)
+      this.#violations.report('commit before publish', `${member} publishes plan ${name}, which is not committed`);
+    if (committed !== undefined && committed.content !== contentOf(plan))
+      this.#violations.report('one plan per number', `${member} publishes another plan ${name} than it committed`);
+    this.#sent.add(name);
+  }
+
+  #commitPlan(partition: number, fencingToken: number, value: PlannedMutations): void {
+    // In the form that the writer decodes.
+    const encoded = encodeMessage(value);
+    const plan = decodeMessage(encoded) as PlannedMutations;
+    const name = planName(partition, plan.plan);
+    const content = contentOf(JSON.parse(new TextDecoder().decode(encoded)) as PlannedMutations);
+    const known = this.#plans.get(name);
+    const { isIntact } = this.#observations.conditions;
+    if (known !== undefined) {
+      if (isIntact && known.content !== content)
+        this.#violations.report('one plan per number', `plan ${name} is committed with two contents`);
+      return;
+    }
+    const series = `${partition}/${plan.plan.epoch}`;
+    if (isIntact && plan.plan.number <= (this.#last.get(series) ?? 0))
+      this.#violations.report('plan numbers increase', `plan ${name} is committed after a later one`);
+    if (isIntact && plan.plan.epoch !== fencingToken)
+      this.#violations.report('current fencing token', `plan ${name} is committed under fencing token ${fencingToken}`);
+    this.#last.set(series, plan.plan.number);
+    this.#plans.set(name, { plan, content });
+    for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
+      const id = signature(mutation);
+      const plans = this.#bySignature.get(id);
+      if (plans === undefined) this.#bySignature.set(id, [plan]);
+      else plans.push(plan);
+    }
+  }
+
+  /** A plan counts as published only once it is on the bus. */
+  #checkPublished(partition: number, epoch: number, number: number): void {
+    const { isIntact, isChunked } = this.#observations.conditions;
+    if (!isIntact || isChunked) return;
+    for (const [name, { plan }] of this.#plans) {
+      if (this.#observations.partitionOf(formatServiceKey(plan.key)) !== partition) continue;
+      if (plan.plan.epoch !== epoch || plan.plan.number > number || this.#sent.has(name)) continue;
+      this.#violations.report('commit before publish', `plan ${name} counts as published and was never sent`);
+      this.#sent.add(name);
+    }
+  }
+}
+
+export function signature(mutation: Mutation): string {
+  const { verb, resource } = mutation;
+  if (mutation.verb === 'delete') {
+    return `${verb} ${resource} ${mutation.name} ${mutation.uid} ${mutation.resourceVersion}`;
+  }
+  return `${verb} ${resource} ${mutation.object.metadata.name} ${JSON.stringify(mutation.object)}`;
+}
+
+const contentOf = ({ key, controller, plan, groups }: PlannedMutations): string =>
+  JSON.stringify([formatServiceKey(key), controller, plan, groups]);

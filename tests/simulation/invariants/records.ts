@@ -1,0 +1,127 @@
+import type { BusRecord, Topic } from '@sluice/bus';
+import { type Change, formatServiceKey, type Message } from '@sluice/messages';
+import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { Violations } from '../violations.ts';
+import type { Observations } from './observations.ts';
+import type { OutcomeInvariants } from './outcomes.ts';
+import type { PlanInvariants } from './plans.ts';
+
+const decoder = new TextDecoder();
+/** Longest time between a decision to send and the arrival, in milliseconds. */
+const inFlightMs = 4_000;
+
+export interface RecordInvariantsOptions {
+  readonly observations: Observations;
+  readonly violations: Violations;
+  readonly plans: PlanInvariants;
+  readonly outcomes: OutcomeInvariants;
+  readonly store: LossyStore;
+}
+
+/** Every record as it leaves a process: its partition, its number, and that an id never stands for two contents. */
+export class RecordInvariants {
+  readonly #options: RecordInvariantsOptions;
+  readonly #payloads = new Map<string, Uint8Array>();
+  /** Stamp of the last Change by member, cluster and partition. */
+  readonly #lastOfPartition = new Map<string, { readonly epoch: number; readonly sequence: number }>();
+  /** Resync requests with their reasons. */
+  readonly resyncs: string[] = [];
+
+  constructor(options: RecordInvariantsOptions) {
+    this.#options = options;
+  }
+
+  sent(member: string, topic: Topic, partition: number, records: readonly BusRecord[]): void {
+    for (const record of records) {
+      if (record.headers['Sluice-Chunk'] !== undefined) continue;
+      const isRepeated = this.#isRepeated(member, topic, partition, record);
+      this.#check(member, topic, partition, record, isRepeated);
+    }
+  }
+
+  #isRepeated(member: string, topic: Topic, partition: number, { id, payload }: BusRecord): boolean {
+    const { violations } = this.#options;
+    const name = `${topic}/${partition} ${id}`;
+    const known = this.#payloads.get(name);
+    this.#payloads.set(name, payload);
+    if (known === undefined || known === payload) return known !== undefined;
+    // An Outcome is decided by the writer that sends it, and a request may be repeated for another reason.
+    if (
+      topic !== 'mutations' &&
+      !id.includes('/outcome') &&
+      Buffer.compare(known, payload) !== 0 &&
+      topic === 'changes'
+    ) {
+      const { kind } = decode(payload);
+      if (kind === 'change') violations.report('one content per id', `${member} sends ${id} with another content`);
+    }
+    return true;
+  }
+
+  #check(member: string, topic: Topic, partition: number, record: BusRecord, isRepeated: boolean): void {
+    const { observations, violations, plans, outcomes } = this.#options;
+    const message = decode(record.payload);
+    if (message.kind === 'resync') {
+      this.resyncs.push(`${member}: ${message.reason}`);
+      return;
+    }
+    if (message.kind === 'clusterRemoved' || message.kind === 'release') return;
+    if (record.key !== formatServiceKey(message.key))
+      violations.report(
+        'one partition per Service',
+        `${member} sends ${formatServiceKey(message.key)} under ${record.key}`,
+      );
+    if (observations.partitionOf(record.key) !== partition)
+      violations.report('one partition per Service', `${member} sends ${record.key} to ${topic}/${partition}`);
+    switch (message.kind) {
+      case 'change':
+        if (!isRepeated) this.#checkChange(member, partition, message);
+        return;
+      case 'mutations':
+        return plans.sent(member, partition, message);
+      case 'outcome':
+        return outcomes.check(member, partition, message);
+    }
+  }
+
+  #checkChange(member: string, partition: number, change: Change): void {
+    const { observations, violations, store } = this.#options;
+    const { stamp, previousSequence, previousEpoch, key } = change;
+    const of = `${member} ${key.cluster}`;
+    const what = `${member} sends Change ${stamp.epoch}/${stamp.sequence}`;
+    const ofPartition = `${of} ${partition}`;
+    const before = this.#lastOfPartition.get(ofPartition);
+    if (
+      before !== undefined &&
+      (stamp.epoch < before.epoch || (stamp.epoch === before.epoch && stamp.sequence <= before.sequence))
+    )
+      violations.report('sequences increase', `${what} after ${before.epoch}/${before.sequence}`);
+    const { isIntact, isChunked } = observations.conditions;
+    if (
+      isIntact &&
+      !isChunked &&
+      before !== undefined &&
+      before.epoch === stamp.epoch &&
+      previousSequence !== before.sequence
+    )
+      violations.report(
+        'sequences increase',
+        `${what}, which names ${previousEpoch}/${previousSequence} before it, not ${before.sequence}`,
+      );
+    this.#lastOfPartition.set(ofPartition, stamp);
+    const lease = observations.lease(`watcher/${key.cluster}`, 'cluster');
+    if (lease === undefined || lease.holder !== member) return;
+    // A token is the time of its acquisition; what was on its way then may still arrive.
+    const isOutdated = stamp.epoch < lease.fencingToken && observations.now() > lease.fencingToken + inFlightMs;
+    if (isIntact && (isOutdated || stamp.epoch > lease.fencingToken))
+      violations.report('current fencing token', `${what} while its token is ${lease.fencingToken}`);
+    const digest = store.entries(`watcher/${key.cluster}`).get(`${formatServiceKey(key)}\ndigest`);
+    if (observations.conditions.isIntact && digest !== undefined && digest !== '""')
+      violations.report('digests follow Changes', `${what} of ${key.service} while a digest of it is stored`);
+  }
+}
+
+/** Without validation, which the processes do. */
+export function decode(payload: Uint8Array): Message {
+  return JSON.parse(decoder.decode(payload)) as Message;
+}

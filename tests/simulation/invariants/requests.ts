@@ -1,0 +1,91 @@
+import type { Mutation } from '@sluice/controllers';
+import type { Middleware } from '@sluice/kubernetes';
+import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
+import type { SimulatedCluster } from '../simulated-cluster.ts';
+import type { Violations } from '../violations.ts';
+import type { CommitInvariants } from './commits.ts';
+import { type Observations, planName } from './observations.ts';
+import { type PlanInvariants, signature } from './plans.ts';
+
+/** Every write request as it leaves a writer: planned, fenced, conditional, and of the right cluster. */
+export class RequestInvariants {
+  readonly #observations: Observations;
+  readonly #violations: Violations;
+  readonly #plans: PlanInvariants;
+  readonly #commits: CommitInvariants;
+  /** Requests in flight by member and work key, with their plans. */
+  readonly #inFlight = new Map<string, PlanId[]>();
+  requests = 0;
+
+  constructor(observations: Observations, violations: Violations, plans: PlanInvariants, commits: CommitInvariants) {
+    this.#commits = commits;
+    this.#observations = observations;
+    this.#violations = violations;
+    this.#plans = plans;
+  }
+
+  audit(member: string, cluster: SimulatedCluster): Middleware {
+    return async (request, next) => {
+      if (request.verb !== 'create' && request.verb !== 'update' && request.verb !== 'delete') return next(request);
+      this.requests += 1;
+      const mutation = (request.verb === 'delete'
+        ? { ...request, ...request.preconditions }
+        : request) as unknown as Mutation;
+      const plan = this.#check(member, mutation, cluster);
+      if (plan === undefined) return next(request);
+      const workKey = `${member} ${formatServiceKey(plan.key)} ${plan.controller}`;
+      const inFlight = this.#inFlight.get(workKey) ?? [];
+      if (inFlight.some((other) => comparePlans(other, plan.plan) !== 0))
+        this.#report('one plan at a time', `${member} sends two plans of ${plan.key.service} at once`);
+      this.#inFlight.set(workKey, [...inFlight, plan.plan]);
+      try {
+        return await next(request);
+      } finally {
+        const left = this.#inFlight.get(workKey) ?? [];
+        this.#inFlight.set(workKey, left.slice(1));
+      }
+    };
+  }
+
+  #check(member: string, mutation: Mutation, cluster: SimulatedCluster): PlannedMutations | undefined {
+    const what = `${member} sends ${signature(mutation).slice(0, 100)}`;
+    if (!isConditional(mutation)) this.#report('writes are conditional', what);
+    const plan = this.#plans.withMutation(mutation, cluster.identity);
+    if (plan === undefined) {
+      this.#report('writes are planned', `${what}, which no plan contains`);
+      return undefined;
+    }
+    if (plan.key.cluster !== cluster.identity) this.#report('nothing crosses clusters', `${what} to ${cluster.name}`);
+    this.#checkLease(member, plan, what);
+    return plan;
+  }
+
+  #checkLease(member: string, plan: PlannedMutations, what: string): void {
+    const { conditions } = this.#observations;
+    if (!conditions.isIntact) return;
+    const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
+    const lease = this.#observations.lease('writer', String(partition));
+    if (lease !== undefined && lease.holder !== member)
+      this.#report('current fencing token', `${what} for partition ${partition}, which ${lease.holder} owns`);
+    if (this.#observations.hasExpired('writer', member))
+      this.#report('current fencing token', `${what} after its leases have expired`);
+    if (this.#commits.hasAnswered(member, partition, plan))
+      this.#report('one plan at a time', `${what} of plan ${planName(partition, plan.plan)} after its Outcome`);
+  }
+
+  #report(invariant: string, what: string): void {
+    this.#violations.report(invariant, what);
+  }
+}
+
+/** A create has no precondition; a name that is taken fails. */
+function isConditional(mutation: Mutation): boolean {
+  switch (mutation.verb) {
+    case 'create':
+      return true;
+    case 'update':
+      return (mutation.object.metadata.resourceVersion ?? '') !== '';
+    case 'delete':
+      return mutation.uid !== undefined || mutation.resourceVersion !== undefined;
+  }
+}

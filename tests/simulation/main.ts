@@ -1,0 +1,100 @@
+/** Runs whole fleets on a virtual clock, one per seed. See `--help`. */
+
+import { UsageError } from '@sluice/process';
+import { flag, integer, list, oneOf, runCommand, say, text } from '@sluice/program';
+import { formatFailure, formatShrunk, formatViolation } from './report.ts';
+import { runSeeds } from './run-seeds.ts';
+import { type Layer, layers, type ScenarioOptions, scenarioOf } from './scenario.ts';
+import { shrink } from './shrink.ts';
+import { simulate } from './simulation.ts';
+import { formatEntry } from './timeline.ts';
+
+/** Failing seeds that are shrunk. */
+const mostShrunk = 2;
+
+await runCommand({
+  usage: 'npm run simulate --',
+  about: `Runs fleets of watchers, reconcilers and writers on fake API servers, a bus and a store, in one process and on a virtual
+clock. A seed decides everything: what users do, which faults occur and in which order answers arrive. Invariants are
+checked during the run, and the result is compared with a recomputation. See docs/contributing/simulation.md.
+`,
+  options: {
+    seeds: integer(1000, 'number of seeds'),
+    first: integer(1, 'first seed'),
+    minutes: text('N', 'time to run instead of a number of seeds'),
+    seed: text('N', 'run one seed'),
+    trace: flag('with --seed: print everything that happens'),
+    swarm: flag('many faults at high rates in each seed'),
+    'disable-layers': text('LIST', `repair layers that no seed has: some of ${layers.join(', ')}`),
+    processes: integer(2, 'processes that run seeds'),
+  },
+  main(options) {
+    const disabled = layersOf(options['disable-layers']);
+    const scenario: ScenarioOptions = { swarm: options.swarm, ...(disabled.length > 0 && { disabled }) };
+    const flags = `${options.swarm ? ' --swarm' : ''}${disabled.length > 0 ? ` --disable-layers ${disabled.join()}` : ''}`;
+    if (options.seed !== undefined) return runOne(positiveInteger('seed', options.seed), options.trace, scenario);
+    const minutes = options.minutes === undefined ? undefined : positiveInteger('minutes', options.minutes);
+    return runMany({ ...options, minutes, scenario, flags });
+  },
+});
+
+/** @throws UsageError */
+function layersOf(given: string | undefined): readonly Layer[] {
+  return given === undefined ? [] : list(given).map((name) => oneOf('disable-layers', name, layers));
+}
+
+/** @throws UsageError */
+function positiveInteger(option: string, given: string): number {
+  const value = Number(given);
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new UsageError(`--${option}: "${given}" is not a positive integer`);
+  return value;
+}
+
+async function runOne(seed: number, trace: boolean, options: ScenarioOptions): Promise<number> {
+  const scenario = scenarioOf(seed, options);
+  const result = await simulate(scenario, { timeline: trace ? Number.MAX_SAFE_INTEGER : 12 });
+  if (trace) for (const entry of result.timeline) process.stdout.write(`${formatEntry(entry)}\n`);
+  for (const violation of result.violations) say(`seed ${seed} failed: ${formatViolation(violation)}`);
+  const isFailed = result.violations.length > 0;
+  if (isFailed && !trace) say(formatShrunk(await shrink(result)));
+  process.stdout.write(`${isFailed ? 0 : 1} passed, ${isFailed ? 1 : 0} failed, 0 skipped\n`);
+  return isFailed ? 1 : 0;
+}
+
+interface Many {
+  readonly seeds: number;
+  readonly first: number;
+  readonly minutes: number | undefined;
+  readonly processes: number;
+  readonly scenario: ScenarioOptions;
+  readonly flags: string;
+}
+
+async function runMany({ seeds, first, minutes, processes, scenario, flags }: Many): Promise<number> {
+  const startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  let [run, virtualMs] = [0, 0];
+  const failed: number[] = [];
+  await runSeeds({
+    ...{ first, scenario, processes },
+    continues: (started) => (minutes === undefined ? started < seeds : elapsedMs() < minutes * 60_000),
+    onReport: (report) => {
+      run += 1;
+      virtualMs += report.virtualMs;
+      if (report.violations.length === 0) return;
+      failed.push(report.seed);
+      say(formatFailure(report, flags));
+    },
+  });
+  const seconds = elapsedMs() / 1000;
+  say(
+    `${run} seeds in ${seconds.toFixed(1)} s, ${(run / seconds).toFixed(1)} per second; ${(virtualMs / 3_600_000).toFixed(1)} h of virtual time`,
+  );
+  for (const seed of failed.slice(0, mostShrunk)) {
+    const result = await simulate(scenarioOf(seed, scenario));
+    if (result.violations.length > 0) say(`seed ${seed} ${formatShrunk(await shrink(result))}`);
+  }
+  process.stdout.write(`${run - failed.length} passed, ${failed.length} failed, 0 skipped\n`);
+  return failed.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,88 @@
+import type { ClusterView } from './cluster-view.ts';
+import { hasPlainHints, labelLine, selects, sliceLine } from './expected-service.ts';
+import {
+  type EndpointsObject,
+  managedByLabel,
+  mirrorManager,
+  type ServiceObject,
+  type SliceObject,
+  serviceNameLabel,
+  sliceManager,
+} from './objects.ts';
+
+/** What is written for the Service of a name, in the same form as the expected lines. A repeated endpoint is repeated. */
+export function actualLines(
+  view: ClusterView,
+  namespace: string,
+  name: string,
+  maxPerSlice: number,
+): readonly string[] {
+  const service = view.get('services', namespace, name) as ServiceObject | undefined;
+  const slices = slicesOf(view, namespace, name);
+  const lines: string[] = [];
+  // Otherwise slices are left alone (E9), or the garbage collector deletes them (E8).
+  if (service !== undefined && selects(service)) {
+    const own = slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === sliceManager);
+    const properties = new Set<string>();
+    for (const slice of own) {
+      for (const property of sliceProperties('slice', slice, maxPerSlice)) properties.add(property);
+      for (const endpoint of slice.endpoints ?? []) {
+        lines.push(sliceLine(slice.addressType, portsOf(slice), endpoint, hasPlainHints(service)));
+      }
+    }
+    lines.push(...properties);
+  }
+  if (service !== undefined && selects(service)) lines.push(...endpointsLines(view, namespace, name));
+  const properties = new Set<string>();
+  for (const slice of slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === mirrorManager)) {
+    for (const property of sliceProperties('mirrored', slice, Number.POSITIVE_INFINITY)) properties.add(property);
+    if ((slice.endpoints ?? []).length === 0) lines.push(`mirrored ${slice.addressType} without endpoints`);
+    for (const { addresses, conditions } of slice.endpoints ?? [])
+      lines.push(`mirrored ${slice.addressType} [${portsOf(slice)}] ${addresses} ready=${conditions?.ready}`);
+  }
+  return [...lines, ...properties].sort();
+}
+
+/** Slices that name the Service, of any manager. */
+export function slicesOf(view: ClusterView, namespace: string, name: string): readonly SliceObject[] {
+  return (view.all('endpointslices') as readonly SliceObject[]).filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[serviceNameLabel] === name,
+  );
+}
+
+function* sliceProperties(what: string, slice: SliceObject, maxPerSlice: number): Iterable<string> {
+  const { metadata, addressType } = slice;
+  // Null, as Go encodes an empty list.
+  const endpoints = slice.endpoints ?? [];
+  yield labelLine(`${what} ${addressType}`, metadata.labels ?? {});
+  const owners = (metadata.ownerReferences ?? []) as readonly { readonly uid: string }[];
+  yield `${what} ${addressType} owner ${owners.map(({ uid }) => uid).join()}`;
+  if (endpoints.length > maxPerSlice) yield `${what} ${addressType} with ${endpoints.length} endpoints`;
+}
+
+function portsOf({ ports }: SliceObject): string {
+  return (ports ?? [])
+    .map(({ name, protocol, port }) => `${name ?? ''}:${protocol}:${port}`)
+    .sort()
+    .join();
+}
+
+function endpointsLines(view: ClusterView, namespace: string, name: string): readonly string[] {
+  const endpoints = view.get('endpoints', namespace, name) as EndpointsObject | undefined;
+  if (endpoints === undefined) return [];
+  const lines = [labelLine('endpoints', endpoints.metadata.labels ?? {})];
+  for (const { addresses, notReadyAddresses, ports } of endpoints.subsets ?? []) {
+    for (const [ready, list] of [
+      [true, addresses ?? []],
+      [false, notReadyAddresses ?? []],
+    ] as const) {
+      for (const { ip, targetRef, nodeName = '', hostname = '' } of list) {
+        for (const port of ports ?? []) {
+          const named = `${port.name ?? ''}:${port.protocol}:${port.port}`;
+          lines.push(`endpoints ${named} ${ip} ${targetRef?.uid} ready=${ready} node=${nodeName} hostname=${hostname}`);
+        }
+      }
+    }
+  }
+  return lines;
+}

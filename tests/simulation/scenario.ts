@@ -1,0 +1,149 @@
+import { type Random, randomInteger, seededRandom } from '@sluice/runtime';
+
+/** Layers that repair what another one missed. A run without one of them judges the layers before it. */
+export const layers = ['digests', 'resyncs', 'redelivery', 'preconditions', 'fencing'] as const;
+export type Layer = (typeof layers)[number];
+
+/** Faults after which no message and no stored state is lost. */
+export const losslessFaults = [
+  'kill',
+  'stop',
+  'start',
+  'freeze',
+  'pause',
+  'clock step',
+  'slow link',
+  'watch lag',
+  'request errors',
+  'watch errors',
+  'slow API server',
+  'failing append',
+  'append reported as failed',
+  'slow append',
+  'duplicate append',
+  'failing store',
+  'commit reported as failed',
+  'namespace deletion',
+] as const;
+
+/** Faults that lose messages or stored state. */
+export const lossyFaults = [
+  'lost append',
+  'store restarted',
+  'store wiped',
+  'store rolled back',
+  'scope rolled back',
+  'leases lost',
+  'log purged',
+  'log recreated',
+  'log truncated',
+  'stored value unreadable',
+  'message of another version',
+  'etcd restored',
+] as const;
+
+export type LossyFault = (typeof lossyFaults)[number];
+export type FaultKind = (typeof losslessFaults)[number] | LossyFault;
+
+/** Something that happens to the fleet. What exactly follows from its own seed, so events can be left out independently. */
+export interface ScenarioEvent {
+  readonly atMs: number;
+  readonly kind: 'user' | 'steady' | FaultKind;
+  readonly seed: number;
+}
+
+/** One run, as data. */
+export interface Scenario {
+  readonly seed: number;
+  readonly clusters: number;
+  readonly partitions: number;
+  readonly maxEndpointsPerSlice: number;
+  readonly batchPeriodMs: number;
+  /** Payloads that the bus accepts; larger messages are sent in chunks. Null: no limit. */
+  readonly recordBytes: number | null;
+  /** Whether the bus drops records with known ids, as JetStream does. */
+  readonly dropsRepeated: boolean;
+  /** Whether the bus deletes records once they are released. */
+  readonly dropsReleased: boolean;
+  readonly disabled: readonly Layer[];
+  /** Ascending by time. */
+  readonly events: readonly ScenarioEvent[];
+  /** End of the events, in milliseconds. */
+  readonly activeMs: number;
+}
+
+export interface ScenarioOptions {
+  /** Many faults at high rates instead of few. */
+  readonly swarm: boolean;
+  /** Layers that every seed does without. Default: some seeds do without one. */
+  readonly disabled?: readonly Layer[];
+}
+
+/** The scenario of a seed. */
+export function scenarioOf(seed: number, { swarm, disabled }: ScenarioOptions): Scenario {
+  const random = seededRandom(seed);
+  const chance = (probability: number) => random.next() < probability;
+  const kinds = chosenFaults(random, swarm);
+  const activeMs = randomInteger(random, 4_000, swarm ? 25_000 : 14_000);
+  const events: ScenarioEvent[] = [];
+  const add = (kind: ScenarioEvent['kind'], atMs: number) => {
+    events.push({ atMs: Math.round(atMs), kind, seed: Math.floor(random.next() * 2 ** 31) });
+  };
+  // Bursts of changes, so that some arrive while others are in flight.
+  for (let at = 0; at < activeMs; at += chance(0.4) ? randomInteger(random, 0, 40) : randomInteger(random, 50, 1_500)) {
+    add(chance(0.75) ? 'user' : 'steady', at);
+  }
+  const rate = kinds.length === 0 ? 0 : randomInteger(random, 2, swarm ? 24 : 8);
+  for (let n = 0; n < rate; n++) {
+    const kind = kinds[randomInteger(random, 0, kinds.length - 1)];
+    if (kind !== undefined) add(kind, random.next() * activeMs);
+  }
+  const isLossy = kinds.some(isLossyFault);
+  return {
+    seed,
+    clusters: chance(0.25) ? randomInteger(random, 2, 3) : 1,
+    partitions: randomInteger(random, 1, 3),
+    maxEndpointsPerSlice: chance(0.5) ? randomInteger(random, 1, 3) : 100,
+    batchPeriodMs: chance(0.1) ? 300 : 0,
+    recordBytes: chance(0.12) ? 600 : null,
+    dropsRepeated: chance(0.5),
+    dropsReleased: chance(0.5),
+    disabled: disabled ?? disabledLayers(random, isLossy),
+    events: events.sort((a, b) => a.atMs - b.atMs),
+    activeMs,
+  };
+}
+
+export const isLossyFault = (kind: string): kind is LossyFault => (lossyFaults as readonly string[]).includes(kind);
+
+/** Whether the scenario may lose messages or stored state. */
+export const isLossy = ({ events }: Scenario): boolean => events.some(({ kind }) => isLossyFault(kind));
+
+function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
+  const chance = random.next();
+  if (!swarm && chance < 0.15) return [];
+  const kinds: readonly FaultKind[] =
+    chance < 0.65 ? losslessFaults : [...losslessFaults, ...lossyFaults, ...lossyFaults];
+  const count = swarm ? randomInteger(random, 3, 10) : randomInteger(random, 1, 4);
+  const chosen = new Set<FaultKind>();
+  while (chosen.size < count) {
+    const kind = kinds[randomInteger(random, 0, kinds.length - 1)];
+    if (kind !== undefined) chosen.add(kind);
+  }
+  // A pause of the machine shows as a step of its clock; both at once look the same.
+  if (chosen.has('pause')) chosen.delete('clock step');
+  // A restore while no watcher runs leaves no trace (ADR 0051).
+  if (chosen.has('etcd restored')) for (const kind of ['kill', 'stop', 'freeze', 'pause'] as const) chosen.delete(kind);
+  return [...chosen];
+}
+
+/** Digests find lost messages, so they stay on where messages are lost; other layers must do without them elsewhere. */
+function disabledLayers(random: Random, isLossy: boolean): readonly Layer[] {
+  const chance = random.next();
+  if (isLossy) return [];
+  if (chance < 0.3) return ['digests'];
+  if (chance < 0.4) return ['digests', 'resyncs'];
+  if (chance < 0.5) return ['redelivery'];
+  if (chance < 0.55) return ['preconditions'];
+  return [];
+}

@@ -1,0 +1,23 @@
+/** Runs seeds in a process of its own, as the parent process sends them. */
+import { errorMessage } from '@sluice/runtime';
+import { scenarioOf } from './scenario.ts';
+import type { SeedReport, SeedRequest } from './seed-report.ts';
+import { simulate } from './simulation.ts';
+
+process.on('message', (request: SeedRequest) => {
+  void run(request).then((report) => process.send?.(report));
+});
+
+async function run({ seed, options }: SeedRequest): Promise<SeedReport> {
+  const startedAt = performance.now();
+  const tookMs = () => performance.now() - startedAt;
+  try {
+    const { violations, virtualMs, calls, longestStaleMs, timeline } = await simulate(scenarioOf(seed, options));
+    const isFailed = violations.length > 0;
+    return { seed, violations, virtualMs, calls, longestStaleMs, timeline: isFailed ? timeline : [], tookMs: tookMs() };
+  } catch (error) {
+    const what = error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
+    const violations = [{ invariant: 'no exception', atMs: 0, what }];
+    return { seed, violations, virtualMs: 0, calls: 0, longestStaleMs: 0, timeline: [], tookMs: tookMs() };
+  }
+}

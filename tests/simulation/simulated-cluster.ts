@@ -1,0 +1,120 @@
+import { FakeApiServer, FaultPlan, type StoredObject } from '@sluice/fake-apiserver';
+import { type Random, randomInteger, seededRandom, type VirtualClock } from '@sluice/runtime';
+import { nodeObject, podObject } from '../harness/objects.ts';
+import { RandomUser } from '../harness/random-user.ts';
+import { ClusterView } from './reference/cluster-view.ts';
+
+export const steadyServices = ['steady-a', 'steady-b'] as const;
+const steadyPods = 3;
+const userNamespace = 'shop';
+export const steadyNamespace = 'steady';
+
+/** A version of a written object; undefined: it was deleted. */
+export interface ObjectVersion {
+  readonly atMs: number;
+  readonly object: StoredObject | undefined;
+}
+
+/** An API server with its users. */
+export class SimulatedCluster {
+  readonly name: string;
+  readonly server: FakeApiServer;
+  readonly view: ClusterView;
+  readonly faults: FaultPlan;
+  /** Versions of the written objects, oldest first, by resource and name. */
+  readonly versions = new Map<string, ObjectVersion[]>();
+  readonly #clock: VirtualClock;
+  readonly #user: RandomUser;
+  /** The user draws from the seed of the current event. */
+  #random: Random;
+  #backup: ReturnType<FakeApiServer['backup']> | undefined;
+
+  constructor(index: number, clock: VirtualClock, seed: number) {
+    this.name = `cluster-${index}`;
+    this.#clock = clock;
+    this.#random = seededRandom(seed + 1);
+    this.server = new FakeApiServer({ clock, random: seededRandom(seed + 2), bookmarkIntervalMs: 20_000 });
+    for (const name of [userNamespace, steadyNamespace]) this.server.create('namespaces', { metadata: { name } });
+    this.view = new ClusterView(this.server);
+    this.faults = new FaultPlan([], seededRandom(seed + 3));
+    this.#user = new RandomUser(hidingSteady(this.server), { next: () => this.#random.next() }, clock);
+    this.server.onCommit((resource, { type, object }) => {
+      if (resource !== 'endpoints' && resource !== 'endpointslices') return;
+      const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
+      const versions = this.versions.get(key) ?? [];
+      versions.push({ atMs: clock.now(), object: type === 'DELETED' ? undefined : object });
+      this.versions.set(key, versions);
+    });
+    this.#user.createInitialObjects();
+    this.#createSteady();
+  }
+
+  get identity(): string {
+    return this.server.identity;
+  }
+
+  /** A few actions of users, the scheduler and kubelets. */
+  act(random: Random): void {
+    this.#random = random;
+    for (let n = randomInteger(random, 1, 3); n > 0; n--) this.#user.step();
+  }
+
+  /** Changes the readiness of a Pod of a steady Service. */
+  flipSteady(random: Random): void {
+    const name = steadyServices[randomInteger(random, 0, steadyServices.length - 1)] ?? '';
+    this.#putSteady(name, 0, random.next() < 0.5);
+  }
+
+  takeBackup(): void {
+    this.#backup = this.server.backup();
+  }
+
+  restoreBackup(bumpRevision: number): void {
+    if (this.#backup === undefined) return;
+    this.server.restore(this.#backup, bumpRevision);
+    this.view.reload();
+    this.versions.clear();
+  }
+
+  deleteNamespace(): void {
+    this.recreateNamespace();
+    this.server.delete('namespaces', '', userNamespace);
+  }
+
+  recreateNamespace(): void {
+    if (!this.server.list('namespaces').items.some(({ metadata }) => metadata.name === userNamespace))
+      this.server.create('namespaces', { metadata: { name: userNamespace } });
+  }
+
+  #createSteady(): void {
+    this.server.put('nodes', nodeObject('steady', 'a'));
+    for (const name of steadyServices) {
+      const spec = { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080, protocol: 'TCP' }] };
+      this.server.create('services', { metadata: { name, namespace: steadyNamespace }, spec });
+      for (let n = 0; n < steadyPods; n++) this.#putSteady(name, n, true);
+    }
+  }
+
+  #putSteady(service: string, n: number, ready: boolean): void {
+    const since = `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
+    const name = `${service}-pod${n}`;
+    const ips = [`10.${service.charCodeAt(7)}.0.${n}`];
+    const pod = podObject({ name, labels: { app: service }, ips, ready, node: 'steady', since });
+    this.server.put('pods', { ...pod, metadata: { ...(pod.metadata as object), namespace: steadyNamespace } });
+  }
+}
+
+/** The server for users, without the steady objects. */
+function hidingSteady(server: FakeApiServer): FakeApiServer {
+  return new Proxy(server, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== 'function') return value;
+      if (property !== 'list') return value.bind(target);
+      return (...given: unknown[]) => {
+        const page = value.apply(target, given) as ReturnType<FakeApiServer['list']>;
+        return { ...page, items: page.items.filter(({ metadata }) => !metadata.name.startsWith('steady')) };
+      };
+    },
+  });
+}

@@ -1,0 +1,376 @@
+import type { Topic } from '@sluice/bus';
+import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { defaultSettings, type Settings } from '@sluice/service-state';
+import { MemoryDeadLetters } from '@sluice/store';
+import { FaultyBus } from './doubles/faulty-bus.ts';
+import { LossyBus } from './doubles/lossy-bus.ts';
+import { type Backup, LossyStore } from './doubles/lossy-store.ts';
+import { StoreFaults } from './doubles/store-faults.ts';
+import { withoutPreconditions } from './doubles/without-preconditions.ts';
+import { inject } from './faults.ts';
+import { Fleet } from './fleet.ts';
+import { CommitInvariants } from './invariants/commits.ts';
+import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
+import { Observations } from './invariants/observations.ts';
+import { OutcomeInvariants } from './invariants/outcomes.ts';
+import { PlanInvariants } from './invariants/plans.ts';
+import { RecordInvariants } from './invariants/records.ts';
+import { RequestInvariants } from './invariants/requests.ts';
+import { Staleness } from './invariants/staleness.ts';
+import { SteadyServices } from './invariants/steady.ts';
+import { type FaultKind, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
+import { SimulatedCluster } from './simulated-cluster.ts';
+import { Timeline, type TimelineEntry } from './timeline.ts';
+import { type Violation, Violations } from './violations.ts';
+import type { World } from './world.ts';
+
+const begin = Date.parse('2026-01-01T00:00:00Z');
+/** Maximum uses of ports by all processes; an endless loop exceeds it by far. */
+const mostCalls = 100_000;
+/** Time between two checks of what is written. */
+const tickMs = 250;
+/** How long a fleet may take to stop. */
+const stopWithinMs = 20_000;
+/** How long the fleet must have been right at the end. */
+const calmMs = 2_500;
+
+/** How long a Service may be wrong after the last disturbance, in milliseconds. */
+export const stalenessBounds = { quiet: 2_500, lossless: 25_000, lossy: 130_000 };
+
+export interface RunResult {
+  readonly scenario: Scenario;
+  readonly violations: readonly Violation[];
+  /** Length of the run in virtual time, in milliseconds. */
+  readonly virtualMs: number;
+  /** Uses of ports. */
+  readonly calls: number;
+  /** Longest time a Service was wrong after the last disturbance, in milliseconds. */
+  readonly longestStaleMs: number;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+export interface RunOptions {
+  /** Entries of the timeline to keep. Default: the last 40. */
+  readonly timeline?: number;
+  /** How long a Service may be wrong after the last disturbance, in milliseconds. Default: depends on the faults. */
+  readonly boundMs?: number;
+}
+
+/** Runs a scenario until its end or the first violation. */
+export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
+  const simulation = new Simulation(scenario, options);
+  return simulation.run();
+}
+
+class Simulation {
+  readonly #scenario: Scenario;
+  readonly #clock = new VirtualClock(begin);
+  readonly #timeline: Timeline;
+  readonly #violations: Violations;
+  readonly #clusters: readonly SimulatedCluster[];
+  readonly #world: World;
+  readonly #fleet: Fleet;
+  readonly #staleness: Staleness;
+  readonly #records: RecordInvariants;
+  readonly #store: LossyStore;
+  readonly #deadLetters: DeadLetterObserver;
+  readonly #backups: Backup[] = [];
+  readonly #boundMs: number;
+  #undisturbedSince = begin;
+  #calls = 0;
+
+  constructor(scenario: Scenario, options: RunOptions) {
+    this.#scenario = scenario;
+    const {
+      seed,
+      partitions,
+      maxEndpointsPerSlice,
+      batchPeriodMs,
+      recordBytes,
+      disabled,
+      dropsRepeated,
+      dropsReleased,
+    } = scenario;
+    const clock = this.#clock;
+    const atMs = () => clock.now() - begin;
+    this.#timeline = new Timeline(options.timeline ?? 40);
+    const violations = new Violations(atMs);
+    this.#violations = violations;
+    const random = seededRandom(seed + 1);
+    const clusters = Array.from(
+      { length: scenario.clusters },
+      (_, i) => new SimulatedCluster(i, clock, Math.imul(seed + 2, 31) + i),
+    );
+    this.#clusters = clusters;
+    const lossy = isLossy(scenario);
+    const isQuiet = scenario.events.every(({ kind }) => kind === 'user' || kind === 'steady');
+    this.#boundMs = options.boundMs ?? stalenessBounds[lossy ? 'lossy' : isQuiet ? 'quiet' : 'lossless'];
+    const intact = { isLossy: lossy, isIntact: !lossy, isChunked: recordBytes !== null, partitions };
+    const observations = new Observations(intact, () => clock.now());
+    const plans = new PlanInvariants(observations, violations);
+    const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
+    const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
+    const commits = new CommitInvariants(observations, violations, plans, () => this.#store);
+    const requests = new RequestInvariants(observations, violations, plans, commits);
+    const steady = new SteadyServices(violations);
+    if (!this.#hasFault('etcd restored')) for (const cluster of clusters) steady.watch(cluster);
+    steady.mayRepeat = lossy;
+    this.#staleness = new Staleness(violations, maxEndpointsPerSlice);
+    this.#store = new LossyStore({
+      clock,
+      fencing: !disabled.includes('fencing'),
+      observer: {
+        claimed: (member, scope, token) => {
+          this.#note(member, () => `claims ${scope} under ${token}`);
+          commits.claimed(member, scope);
+        },
+        committed: (member, commit, previous) => {
+          this.#note(
+            member,
+            () =>
+              `commits ${commit.scope} up to ${commit.checkpoint.offset}: ${commit.entries.map(({ key, field }) => `${key.slice(-20)} ${field}`).join(', ')}`,
+          );
+          commits.committed(member, commit, previous);
+        },
+        group: (group, member, state) => observations.group(group, member, state),
+      },
+    });
+    this.#records = new RecordInvariants({ observations, violations, plans, outcomes, store: this.#store });
+    const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
+    const log = new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits);
+    const bus = new FaultyBus({
+      bus: log,
+      clock,
+      random: seededRandom(seed + 3),
+      observer: {
+        sent: (member, topic, partition, records) => {
+          this.#note(member, () => `sends to ${topic}/${partition}: ${records.map(describe(topic)).join(', ')}`);
+          this.#records.sent(member, topic, partition, records);
+        },
+        appended: (...args) => commits.appended(...args),
+        lost: (topic, partition, records) =>
+          this.#note('fault', () => `lose ${topic}/${partition}: ${records.map(({ id }) => id).join(', ')}`),
+        delivered: (...args) => commits.delivered(...args),
+        released: (...args) => commits.released(...args),
+      },
+      swallows: (topic, { id }) =>
+        (topic === 'requests' && disabled.includes('resyncs')) ||
+        (topic === 'mutations' && disabled.includes('redelivery') && id.includes('/again/')),
+    });
+    this.#deadLetters = new DeadLetterObserver(new MemoryDeadLetters());
+    const storeFaults = new StoreFaults(seededRandom(seed + 4));
+    const settings: Settings = {
+      ...defaultSettings,
+      maxEndpointsPerSlice,
+      batchPeriodMs: {
+        endpoints: batchPeriodMs,
+        endpointslice: batchPeriodMs,
+        endpointslicemirroring: batchPeriodMs,
+      },
+    };
+    this.#fleet = new Fleet({
+      ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults },
+      deadLetters: this.#deadLetters,
+      digestPeriodMs: disabled.includes('digests') ? null : 1_000,
+      onCall: () => this.#count(),
+      logger: (member) => this.#logger(member),
+      auditRequests: (member, cluster) => requests.audit(member, cluster),
+      writtenServer: (cluster) =>
+        disabled.includes('preconditions') ? withoutPreconditions(cluster.server) : cluster.server,
+    });
+    this.#world = {
+      ...{ clock, clusters, fleet: this.#fleet, bus, log, store: this.#store, storeFaults, backups: this.#backups },
+      forgotten: () => {},
+    };
+    for (const cluster of clusters) this.#noteWrites(cluster);
+  }
+
+  async run(): Promise<RunResult> {
+    await this.#play();
+    const { all: violations } = this.#violations;
+    return {
+      scenario: this.#scenario,
+      violations,
+      virtualMs: this.#clock.now() - begin,
+      calls: this.#calls,
+      longestStaleMs: this.#staleness.longestMs,
+      timeline: this.#timeline.entries,
+    };
+  }
+
+  async #play(): Promise<void> {
+    const { events, activeMs } = this.#scenario;
+    this.#startFleet();
+    this.#disturb(3_000);
+    if (!(await this.#until(begin + 3_000))) return;
+    this.#takeBackups();
+    for (const event of events) {
+      if (!(await this.#until(begin + 3_000 + event.atMs))) return;
+      this.#act(event);
+    }
+    if (!(await this.#until(begin + 3_000 + activeMs))) return;
+    this.#fleet.thawAll();
+    if (!(await this.#settleDown())) return;
+    await this.#atRest();
+  }
+
+  #startFleet(): void {
+    const random = seededRandom(this.#scenario.seed + 5);
+    for (const index of this.#clusters.keys()) this.#fleet.start('watcher', index);
+    this.#fleet.start('reconciler');
+    this.#fleet.start('writer');
+    if (random.next() < 0.5) this.#fleet.start('reconciler');
+    if (random.next() < 0.5) this.#fleet.start('writer');
+    if (random.next() < 0.5) this.#fleet.start('watcher');
+  }
+
+  #act({ kind, seed }: ScenarioEvent): void {
+    const random = seededRandom(seed);
+    if (kind === 'user' || kind === 'steady') {
+      const cluster = this.#clusters[Math.floor(random.next() * this.#clusters.length)];
+      this.#note('user', () => `${kind} acts in ${cluster?.name}`);
+      if (kind === 'user') cluster?.act(random);
+      else cluster?.flipSteady(random);
+      if (random.next() < 0.05) this.#takeBackups();
+      return;
+    }
+    const { forMs, what } = inject(kind, random, this.#world);
+    this.#note('fault', () => what);
+    this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0));
+  }
+
+  #hasFault(...kinds: readonly FaultKind[]): boolean {
+    return this.#scenario.events.some(({ kind }) => kinds.some((one) => one === kind));
+  }
+
+  #takeBackups(): void {
+    this.#backups.push(this.#store.backup());
+    for (const cluster of this.#clusters) cluster.takeBackup();
+  }
+
+  #disturb(forMs: number): void {
+    this.#undisturbedSince = Math.max(this.#undisturbedSince, this.#clock.now() + forMs);
+  }
+
+  /** Advances to a time, checking on the way. Returns false after a violation. */
+  async #until(time: number): Promise<boolean> {
+    while (this.#clock.now() < time) {
+      await advance(this.#clock, Math.min(tickMs, time - this.#clock.now()));
+      this.#check();
+      if (this.#violations.all.length > 0) return false;
+    }
+    return true;
+  }
+
+  /** Waits until everything has been right for a while. */
+  async #settleDown(): Promise<boolean> {
+    let rightSince = this.#clock.now();
+    const until = Math.max(rightSince, this.#undisturbedSince) + this.#boundMs + calmMs + tickMs;
+    for (;;) {
+      await advance(this.#clock, tickMs);
+      const wrong = this.#check();
+      if (this.#violations.all.length > 0) return false;
+      const now = this.#clock.now();
+      if (wrong > 0 || now < this.#undisturbedSince) rightSince = now;
+      else if (now - rightSince >= calmMs) return true;
+      else if (now > until) {
+        this.#violations.report('bounded staleness', 'what is written changes again and again');
+        return false;
+      }
+    }
+  }
+
+  #check(): number {
+    let wrong = 0;
+    for (const cluster of this.#clusters)
+      wrong += this.#staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
+    if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
+    const { isLossy: lossy } = { isLossy: isLossy(this.#scenario) };
+    if (!lossy) this.#checkLossless();
+    return wrong;
+  }
+
+  #checkLossless(): void {
+    for (const resync of this.#records.resyncs.splice(0)) {
+      if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync))
+        this.#violations.report('no resync without a loss', resync);
+    }
+    for (const letter of this.#deadLetters.added.splice(0))
+      this.#violations.report('no dead letter without a loss', letter);
+  }
+
+  /**
+   * While watches lag, the digest of a deleted Service whose Endpoints or slices the watcher still lists reaches a
+   * reconciler that has deleted them and has forgotten the Service.
+   */
+  #isLateDeletion(what: string): boolean {
+    return (
+      what.includes('snapshot missing') && this.#hasFault('watch lag', 'watch errors', 'slow link', 'slow API server')
+    );
+  }
+
+  async #atRest(): Promise<void> {
+    let stopped = false;
+    void this.#fleet.stop().then(() => {
+      stopped = true;
+    });
+    for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
+    if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
+  }
+
+  #count(): void {
+    if (++this.#calls > 2 * mostCalls) throw new Error('endless calls');
+  }
+
+  #note(actor: string, what: () => string): void {
+    const atMs = this.#clock.now() - begin;
+    this.#timeline.add(() => ({ atMs, actor, what: what() }));
+  }
+
+  #noteWrites(cluster: SimulatedCluster): void {
+    cluster.server.onCommit((resource, { type, object }) => {
+      if (resource === 'events') return;
+      this.#note(
+        cluster.name,
+        () => `${type} ${resource} ${object.metadata.name} at ${object.metadata.resourceVersion}`,
+      );
+    });
+  }
+
+  #logger(member: string, bound: LogFields = {}): Logger {
+    const at =
+      (level: string) =>
+      (message: string, fields: LogFields = {}) => {
+        this.#note(member, () => `${level} ${message} ${formatFields({ ...bound, ...fields })}`);
+        if (level === 'error') this.#checkError(member, message, fields);
+      };
+    return {
+      ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+      with: (fields) => this.#logger(member, { ...bound, ...fields }),
+    };
+  }
+
+  #checkError(member: string, message: string, fields: LogFields): void {
+    if (isLossy(this.#scenario)) return;
+    // Injected failures of the store end the work on a scope.
+    if (String(fields.error).includes('injected')) return;
+    // Without answers the guard cannot confirm a removal.
+    if (message.startsWith('removals held back') && this.#hasFault('request errors', 'slow API server')) return;
+    if (this.#isLateDeletion(message)) return;
+    this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
+  }
+}
+
+const describe =
+  (topic: Topic) =>
+  ({ id, headers }: { id: string; headers: Readonly<Record<string, string>> }) =>
+    `${topic === 'requests' ? 'request ' : ''}${id.slice(-60)}${headers['Sluice-Chunk'] === undefined ? '' : ' (chunk)'}`;
+
+const formatFields = (fields: LogFields): string =>
+  Object.entries(fields)
+    .map(
+      ([key, value]) =>
+        `${key}=${value instanceof Error ? value.message : typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    )
+    .join(' ');

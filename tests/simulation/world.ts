@@ -1,0 +1,22 @@
+import type { VirtualClock } from '@sluice/runtime';
+import type { FaultyBus } from './doubles/faulty-bus.ts';
+import type { LossyBus } from './doubles/lossy-bus.ts';
+import type { Backup, LossyStore } from './doubles/lossy-store.ts';
+import type { StoreFaults } from './doubles/store-faults.ts';
+import type { Fleet } from './fleet.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+
+/** What faults act on. */
+export interface World {
+  readonly clock: VirtualClock;
+  readonly clusters: readonly SimulatedCluster[];
+  readonly fleet: Fleet;
+  readonly bus: FaultyBus;
+  readonly log: LossyBus;
+  readonly store: LossyStore;
+  readonly storeFaults: StoreFaults;
+  /** Backups of the store taken so far. */
+  readonly backups: readonly Backup[];
+  /** The store has forgotten plans. */
+  forgotten(): void;
+}
