@@ -102,6 +102,7 @@ const failureCounters = [
   'sluice_competing_controller_plans_total',
   'sluice_fencing_rejections_total',
   'sluice_malformed_objects_total',
+  'sluice_mass_addition_checks_total',
   'sluice_mass_removal_checks_total',
   'sluice_write_retries_total',
 ];

@@ -34,6 +34,8 @@ export interface FleetOptions {
   readonly writable?: Partial<WritableCluster>;
   /** Delay of every watch event, in milliseconds of the clock. Default: none. */
   readonly watchDelayMs?: number;
+  /** Wraps the watcher's client of the cluster. The writer's stays as it is. */
+  readonly wrapReader?: (reader: ClusterReader) => ClusterReader;
 }
 
 export interface Fleet {
@@ -62,13 +64,13 @@ export function startFleet(options: FleetOptions): Fleet {
   const stop = new AbortController();
   const requests = new AbortController();
   const ports = { clock, random: seededRandom(seed), logger: silentLogger, bus };
-  const { watchDelayMs } = options;
+  const { watchDelayMs, wrapReader = (reader) => reader } = options;
   const work = { ...ports, store, partitions: [...Array(partitions).keys()] };
   const watcher = new ClusterWatcher({
     ...ports,
     cluster: server.identity,
     fencingToken,
-    reader: watchDelayMs === undefined ? cluster : delayWatches(cluster, clock, watchDelayMs),
+    reader: wrapReader(watchDelayMs === undefined ? cluster : delayWatches(cluster, clock, watchDelayMs)),
     ...(digestPeriodMs !== undefined && { digestPeriodMs }),
     ...(options.storesPublishedState && { store }),
   });

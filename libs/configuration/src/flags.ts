@@ -29,6 +29,7 @@ export const flagPaths = {
   '--max-writes-in-flight': 'writer.maxInFlight',
   '--max-writes-per-second': 'writer.maxPerSecond',
   '--max-removal-percent': 'writer.maxRemovalPercent',
+  '--max-addition-percent': 'writer.maxAdditionPercent',
   '--otlp-endpoint': 'traces.endpoint',
   '--trace-ratio': 'traces.ratio',
   '--trace-slow': 'traces.slow',

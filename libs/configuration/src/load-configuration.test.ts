@@ -25,6 +25,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       maxWritesInFlight: 64,
       maxWritesPerSecond: 0,
       maxRemovalPercent: 25,
+      maxAdditionPercent: 25,
       takeOver: false,
       useServiceAccountCredentials: false,
     },

@@ -88,6 +88,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       maxWritesInFlight: values.need('writer.maxInFlight'),
       maxWritesPerSecond: values.need('writer.maxPerSecond'),
       maxRemovalPercent: values.need('writer.maxRemovalPercent'),
+      maxAdditionPercent: values.need('writer.maxAdditionPercent'),
       takeOver: values.need('writer.takeOver'),
       useServiceAccountCredentials: values.need('writer.useServiceAccountCredentials'),
     },

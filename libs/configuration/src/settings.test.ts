@@ -85,6 +85,7 @@ const samples: Readonly<
   'writer.maxInFlight': ['8', 8],
   'writer.maxPerSecond': ['50', 50],
   'writer.maxRemovalPercent': ['100', 100],
+  'writer.maxAdditionPercent': ['100', 100],
   'traces.endpoint': ['https://jaeger:4318', 'https://jaeger:4318/v1/traces'],
   'traces.ratio': ['0.5', 0.5],
   'traces.slow': ['3s', '3s'],

@@ -234,6 +234,11 @@ export const settings = {
     'percentage of its ready endpoints a cluster may lose in a minute before removals need confirmation; 100: no guard',
     { default: writerDefaults.maxRemovalPercent },
   ),
+  'writer.maxAdditionPercent': setting(
+    kinds.integer(1, 100),
+    'new addresses in a minute, as a percentage of the ready endpoints, before more need confirmation; 100: no guard',
+    { default: writerDefaults.maxAdditionPercent },
+  ),
   'traces.endpoint': setting(kinds.otlpEndpoint, 'where to send traces (OTLP over HTTP); default: nowhere', {
     address: true,
     example: 'http://127.0.0.1:4318',

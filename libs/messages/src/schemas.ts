@@ -180,6 +180,11 @@ const removalEvidence = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('endpoints') }),
 ]);
 
+const additionEvidence = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('pod'), ...podEvidence, address: z.string() }),
+  z.object({ kind: z.literal('endpoints'), address: z.string() }),
+]);
+
 export const plannedMutationsSchema = z.object({
   kind: z.literal('mutations'),
   key,
@@ -208,6 +213,7 @@ export const plannedMutationsSchema = z.object({
       repeated: z.literal(true).optional(),
       released: z.literal(true).optional(),
       evidence: z.array(removalEvidence).optional(),
+      added: z.object({ count: index, evidence: z.array(additionEvidence) }).optional(),
     })
     .optional(),
   consecutiveRepairs: z.int().positive().optional(),

@@ -31,7 +31,7 @@ export interface ControllerState {
   readonly parked: string | null;
   /** When the key was first parked without success since; null: the last plan succeeded. */
   readonly parkedSince: number | null;
-  /** An operator has released the next plan from the mass-removal guard. */
+  /** An operator has released the next plan from the guards against mass removals and additions. */
   readonly released?: true;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;

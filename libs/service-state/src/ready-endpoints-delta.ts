@@ -1,5 +1,6 @@
 import type { Controller, Endpoint, EndpointSlice, Endpoints, Mutation, MutationGroup } from '@sluice/controllers';
 import type { ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
+import { addedEndpoints } from './added-endpoints.ts';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -7,8 +8,8 @@ import type { ServiceState } from './service-state.ts';
 const maxEvidence = 3;
 
 /**
- * How a plan changes the number of ready endpoints, with evidence for removals; undefined: not at all. `elsewhere`: ready
- * endpoints of the cluster's other Services.
+ * How a plan changes the ready endpoints, with evidence; undefined: it neither changes their number nor adds addresses.
+ * `elsewhere`: ready endpoints of the cluster's other Services.
  */
 export function readyEndpointsDelta(
   state: ServiceState,
@@ -18,7 +19,8 @@ export function readyEndpointsDelta(
 ): ReadyEndpointsDelta | undefined {
   const mutations = groups.flatMap((group) => group.mutations);
   const delta = mutations.reduce((sum, mutation) => sum + readyAfter(mutation) - readyBefore(state, mutation), 0);
-  if (delta === 0) return undefined;
+  const added = addedEndpoints(state, controller, mutations);
+  if (delta === 0 && added === undefined) return undefined;
   const { failures, parkedSince, released } = state.controller(controller);
   return {
     delta,
@@ -26,6 +28,7 @@ export function readyEndpointsDelta(
     ...((failures > 0 || parkedSince !== null) && { repeated: true as const }),
     ...(released && { released }),
     ...(delta < 0 && { evidence: evidenceOf(state, controller, mutations) }),
+    ...(added && { added }),
   };
 }
 

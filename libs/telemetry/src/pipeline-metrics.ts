@@ -28,6 +28,8 @@ const limitGauges: readonly (readonly [string, string, (readings: LimitReadings)
   ['write_requests_queued', 'API requests of the writer that wait for a free slot', ({ waiting }) => waiting],
 ];
 
+type CheckResult = 'confirmed' | 'refuted' | 'unknown' | 'overtaken';
+
 /** Sluice's own metrics of the pipeline from Changes to plans to writes. */
 export class PipelineMetrics {
   readonly #cluster: ClusterLabel;
@@ -36,6 +38,7 @@ export class PipelineMetrics {
   readonly #requests: Counter;
   readonly #retries: Counter;
   readonly #removalChecks: Counter;
+  readonly #additionChecks: Counter;
   readonly #competingPlans: Counter;
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
@@ -64,6 +67,11 @@ export class PipelineMetrics {
     this.#removalChecks = total(
       'mass_removal_checks_total',
       'Endpoint removals that the mass-removal guard verified with a quorum read',
+      [...cluster.names, 'result'],
+    );
+    this.#additionChecks = total(
+      'mass_addition_checks_total',
+      'New addresses that the mass-addition guard verified with a quorum read',
       [...cluster.names, 'result'],
     );
     this.#competingPlans = total(
@@ -135,8 +143,13 @@ export class PipelineMetrics {
   }
 
   /** Counts a removal that was verified with a quorum read. */
-  removalChecked(identity: string, result: 'confirmed' | 'refuted' | 'unknown' | 'overtaken'): void {
+  removalChecked(identity: string, result: CheckResult): void {
     this.#removalChecks.inc({ ...this.#cluster.labels(identity), result });
+  }
+
+  /** Counts a plan whose new addresses were verified with a quorum read. */
+  additionChecked(identity: string, result: CheckResult): void {
+    this.#additionChecks.inc({ ...this.#cluster.labels(identity), result });
   }
 
   competingPlan(identity: string, controller: Controller): void {

@@ -1,12 +1,10 @@
 export type { CompetingWrite } from './apply/find-competing-write.ts';
 export { defaultRetry, type RetryOptions } from './apply/retry.ts';
 export { type RequestLimit, unlimited } from './apply/schedule-requests.ts';
-export { heldBackReason } from './mass-removal/confirm-removal.ts';
-export {
-  MassRemovalGuard,
-  type MassRemovalGuardOptions,
-  type RemovalCheck,
-} from './mass-removal/mass-removal-guard.ts';
+export type { CheckResult } from './confirmation/check-sampling.ts';
+export { heldBackReasons } from './confirmation/confirm-change.ts';
+export { MassAdditionGuard, type MassAdditionGuardOptions } from './confirmation/mass-addition-guard.ts';
+export { MassRemovalGuard, type MassRemovalGuardOptions } from './confirmation/mass-removal-guard.ts';
 export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';

@@ -3,7 +3,8 @@ import type { ClusterWriter } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
 import type { CompetingWrite } from './apply/find-competing-write.ts';
 import type { RequestLimit } from './apply/schedule-requests.ts';
-import type { MassRemovalGuard } from './mass-removal/mass-removal-guard.ts';
+import type { MassAdditionGuard } from './confirmation/mass-addition-guard.ts';
+import type { MassRemovalGuard } from './confirmation/mass-removal-guard.ts';
 
 /** A cluster as the writer sees it. */
 export interface WritableCluster {
@@ -14,6 +15,8 @@ export interface WritableCluster {
   readonly limit: RequestLimit;
   /** Default: removals need no confirmation. */
   readonly massRemovalGuard?: MassRemovalGuard;
+  /** Default: new addresses need no confirmation. */
+  readonly massAdditionGuard?: MassAdditionGuard;
   /** Default: repeated repairs are not investigated. */
   readonly competingControllers?: CompetingControllerDetection;
   /** Records Kubernetes Events on a best-effort basis. Never fails. */

@@ -8,6 +8,8 @@ export interface WriterLimits {
   readonly maxWritesPerSecond: number;
   /** Percentage; see MassRemovalGuard. */
   readonly maxRemovalPercent: number;
+  /** Percentage; see MassAdditionGuard. */
+  readonly maxAdditionPercent: number;
 }
 
 /** Flags of the writer. */
@@ -22,6 +24,7 @@ export const writerDefaults: WriterOptions = {
   maxWritesInFlight: 64,
   maxWritesPerSecond: 0,
   maxRemovalPercent: 25,
+  maxAdditionPercent: 25,
   takeOver: false,
   useServiceAccountCredentials: false,
 };
@@ -51,5 +54,11 @@ export function addWriterOptions(command: Command): Command {
       'percentage of its ready endpoints a cluster may lose in a minute before further removals need\nconfirmation by the API server, 1–100; 100: no guard',
       inRange('--max-removal-percent', 1, 100),
       writerDefaults.maxRemovalPercent,
+    )
+    .option(
+      '--max-addition-percent <n>',
+      "new addresses within a minute, as a percentage of a cluster's ready endpoints, before further ones need\nconfirmation by the API server, 1–100; 100: no guard",
+      inRange('--max-addition-percent', 1, 100),
+      writerDefaults.maxAdditionPercent,
     );
 }

@@ -8,9 +8,10 @@ import type { Clock, Logger } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
 import {
   AdaptiveLimit,
+  type CheckResult,
   type CompetingControllerDetection,
+  MassAdditionGuard,
   MassRemovalGuard,
-  type RemovalCheck,
   type WritableCluster,
 } from '@sluice/writer';
 
@@ -38,7 +39,10 @@ export interface ClosableCluster extends WritableCluster {
 /** The cluster with the limits and guards that a writer needs. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
   const { clock, metrics, partitionShare } = options;
-  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent } = { ...writerDefaults, ...options.limits };
+  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent, maxAdditionPercent } = {
+    ...writerDefaults,
+    ...options.limits,
+  };
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
   const close = metrics?.pipeline.exposeLimit(cluster.identity, limit) ?? (() => {});
@@ -57,7 +61,15 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
     limit,
     massRemovalGuard: new MassRemovalGuard({
       ...{ percent: maxRemovalPercent, clock, ...(partitionShare && { partitionShare }) },
-      onChecked: reportRemovalChecks(cluster, options),
+      onChecked: reportChecks(cluster, options, 'removals held back; the cluster does not confirm them', (result) =>
+        metrics?.pipeline.removalChecked(cluster.identity, result),
+      ),
+    }),
+    massAdditionGuard: new MassAdditionGuard({
+      ...{ percent: maxAdditionPercent, clock, ...(partitionShare && { partitionShare }) },
+      onChecked: reportChecks(cluster, options, 'additions held back; the cluster does not confirm them', (result) =>
+        metrics?.pipeline.additionChecked(cluster.identity, result),
+      ),
     }),
     competingControllers: reportCompetingWrites(cluster, options),
     record: cluster.record,
@@ -65,13 +77,18 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
   };
 }
 
-function reportRemovalChecks({ identity, name }: Cluster, { clock, logger, metrics }: WritableOptions) {
+function reportChecks(
+  { name }: Cluster,
+  { clock, logger }: WritableOptions,
+  heldBackMessage: string,
+  count: (result: CheckResult) => void,
+) {
   let loggedAt = Number.NEGATIVE_INFINITY;
-  return (result: RemovalCheck, reason: string) => {
-    metrics?.pipeline.removalChecked(identity, result);
+  return (result: CheckResult, reason: string) => {
+    count(result);
     if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - loggedAt < repeatLogMs) return;
     loggedAt = clock.monotonic();
-    logger.error('removals held back; the cluster does not confirm them', { cluster: name, reason });
+    logger.error(heldBackMessage, { cluster: name, reason });
   };
 }
 

@@ -1,27 +1,30 @@
 import type { PlannedMutations } from '@sluice/messages';
-import { confirmRemoval } from '../mass-removal/confirm-removal.ts';
+import { confirmAddition, confirmRemoval } from '../confirmation/confirm-change.ts';
 import type { WritableCluster } from '../writable-cluster.ts';
 import { type ApplyResult, applyMutations } from './apply-mutations.ts';
 import { findCompetingWrite } from './find-competing-write.ts';
 import type { PlanRequests } from './plan-requests.ts';
 
 export interface ApplyPlanOptions {
-  readonly cluster: Pick<WritableCluster, 'massRemovalGuard' | 'competingControllers'>;
+  readonly cluster: Pick<WritableCluster, 'massRemovalGuard' | 'massAdditionGuard' | 'competingControllers'>;
   readonly requests: PlanRequests;
   readonly partition: number;
   readonly requestSignal: AbortSignal;
 }
 
-/** Applies a plan, unless the mass-removal guard asks for confirmation and the cluster refutes the removal. */
+/** Applies a plan, unless one of the guards asks for confirmation and the cluster refutes the change. */
 export async function applyPlan(
   plan: PlannedMutations,
   { cluster, requests, partition, requestSignal }: ApplyPlanOptions,
 ): Promise<ApplyResult> {
-  const { massRemovalGuard, competingControllers } = cluster;
-  if (massRemovalGuard?.requiresConfirmation(plan, partition)) {
-    const heldBack = await confirmRemoval(plan, massRemovalGuard, requests.ownIdentity, requestSignal);
-    if (heldBack !== undefined) return heldBack;
-  }
+  const { massRemovalGuard, massAdditionGuard, competingControllers } = cluster;
+  // Both count each plan, also one that the other holds back.
+  const removes = massRemovalGuard?.requiresConfirmation(plan, partition) === true;
+  const adds = massAdditionGuard?.requiresConfirmation(plan, partition) === true;
+  const heldBack =
+    (removes ? await confirmRemoval(plan, massRemovalGuard, requests.ownIdentity, requestSignal) : undefined) ??
+    (adds ? await confirmAddition(plan, massAdditionGuard, requests.ownIdentity, requestSignal) : undefined);
+  if (heldBack !== undefined) return heldBack;
   if (plan.consecutiveRepairs !== undefined && competingControllers !== undefined) {
     const write = await findCompetingWrite(plan, requests.once(), competingControllers.ownManager, requestSignal);
     if (write !== undefined) competingControllers.onCompetingWrite(plan, write);

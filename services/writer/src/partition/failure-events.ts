@@ -8,11 +8,11 @@ import {
 } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
-import { heldBackReason } from '../mass-removal/confirm-removal.ts';
+import { heldBackReasons } from '../confirmation/confirm-change.ts';
 
 /**
  * Returns the Events that upstream records for a plan that failed or is incomplete (section J; mirroring records none),
- * and an Event of Sluice's own for a removal that was held back.
+ * and an Event of Sluice's own for a change that was held back.
  */
 export function failureEvents(
   plan: PlannedMutations,
@@ -20,7 +20,8 @@ export function failureEvents(
 ): readonly EventToRecord[] {
   const { namespace, service: name } = plan.key;
   const service = { namespace, name, uid: plan.serviceUid };
-  if (message?.startsWith(heldBackReason)) return [removalHeldBack(service, message)];
+  for (const [change, reason] of Object.entries(heldBackReasons))
+    if (message?.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
   switch (plan.controller) {
     case 'endpoints':
       return failures.flatMap((failure) => endpointsFailure(service, failure) ?? []);
@@ -33,11 +34,18 @@ export function failureEvents(
   }
 }
 
-/** Has no upstream counterpart: upstream removes every endpoint that its caches lack. */
-function removalHeldBack(service: { namespace: string; name: string; uid: string }, message: string): EventToRecord {
+type HeldBackChange = keyof typeof heldBackReasons;
+const eventReasons = { removal: 'EndpointRemovalHeldBack', addition: 'EndpointAdditionHeldBack' } as const;
+
+/** Has no upstream counterpart: upstream writes what its caches contain. */
+function heldBack(
+  service: { namespace: string; name: string; uid: string },
+  reason: string,
+  message: string,
+): EventToRecord {
   const { namespace, name, uid } = service;
   const regarding = { kind: 'Service', namespace, name, ...(uid !== '' && { uid }) } as const;
-  return { type: 'Warning', reason: 'EndpointRemovalHeldBack', message, regarding };
+  return { type: 'Warning', reason, message, regarding };
 }
 
 /** The log text for a failed plan, worded as upstream does (E28, H7, H20, section J). */

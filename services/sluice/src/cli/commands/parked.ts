@@ -60,7 +60,7 @@ export function addParkedCommand(program: Command): void {
   addRequestCommand(
     group,
     'release',
-    'release held-back removals of endpoints without checking the cluster',
+    'release held-back removals and additions of endpoints without checking the cluster',
     (fleet, key) => releaseParked(fleet.bus, key, systemClock.now(), randomUUID()),
   );
 }

@@ -10,7 +10,7 @@ const parked = (service: string, reason: string): ParkedKey => ({
   ...{ reason, since: 1, nextTryAt: null, causes: noCauses },
 });
 
-test('parked Services cause a warning, held-back removals first', () => {
+test('parked Services cause a warning, held-back changes first', () => {
   expect(parkedCheck('bus and store', [])).toMatchObject({ result: 'ok' });
   const refused = parked('a', 'forbidden\nby a webhook');
   expect(parkedCheck('bus and store', [refused])).toMatchObject({
@@ -20,8 +20,13 @@ test('parked Services cause a warning, held-back removals first', () => {
   });
   const held = parked('b', 'removal held back: 3 ready endpoints would be removed, but Pod p is ready');
   expect(parkedCheck('bus and store', [refused, held])).toMatchObject({
-    detail: expect.stringMatching(/^2 parked, 1 with a held-back removal: c\/shop\/b/),
+    detail: expect.stringMatching(/^2 parked, 1 with a held-back change: c\/shop\/b/),
     advice: expect.stringContaining('docs/operations/runbooks/mass-removal.md'),
+  });
+  const added = parked('b', 'addition held back: 3 new addresses would be added, but Pod p does not exist');
+  expect(parkedCheck('bus and store', [refused, added])).toMatchObject({
+    detail: expect.stringMatching(/^2 parked, 1 with a held-back change: c\/shop\/b/),
+    advice: expect.stringContaining('docs/operations/runbooks/mass-addition.md'),
   });
 });
 

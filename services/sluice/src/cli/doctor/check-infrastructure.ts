@@ -6,7 +6,7 @@ import { findParked, type ParkedKey } from '@sluice/console';
 import { type Check, failed, ok, warning } from '@sluice/preflight';
 import { firstLine, isUsageError } from '@sluice/process';
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
-import { heldBackReason } from '@sluice/writer';
+import { heldBackReasons } from '@sluice/writer';
 
 /** Connects to bus and store like a role. Errors and warnings at that point become checks with the same text. */
 export async function checkInfrastructure(
@@ -69,15 +69,18 @@ export function messageSizeCheck(about: string, { recordBytes, messageBytes }: B
 
 const kibibytes = (bytes: number) => `${Math.floor(bytes / 1024)} KiB`;
 
-/** Reports parked Services, those with held-back removals first. */
+/** Reports parked Services, those with held-back changes first. */
 export function parkedCheck(about: string, parked: readonly ParkedKey[]): Check {
   const [first] = parked;
   if (first === undefined) return ok(about, 'parked', 'none');
-  const held = parked.filter(({ reason }) => reason.startsWith(heldBackReason));
+  const isHeldBack = ({ reason }: ParkedKey) =>
+    Object.values(heldBackReasons).some((prefix) => reason.startsWith(prefix));
+  const held = parked.filter(isHeldBack);
   const shown = held[0] ?? first;
-  const removals = held.length === 0 ? '' : `, ${held.length} with a held-back removal`;
-  const detail = `${parked.length} parked${removals}: ${shown.name}, ${firstLine(shown.reason)}`;
-  const runbook = held.length === 0 ? 'parked-services.md' : 'mass-removal.md';
+  const changes = held.length === 0 ? '' : `, ${held.length} with a held-back change`;
+  const detail = `${parked.length} parked${changes}: ${shown.name}, ${firstLine(shown.reason)}`;
+  const isAddition = shown.reason.startsWith(heldBackReasons.addition);
+  const runbook = held.length === 0 ? 'parked-services.md' : isAddition ? 'mass-addition.md' : 'mass-removal.md';
   return warning(about, 'parked', detail, `run "sluice parked list"; see docs/operations/runbooks/${runbook}`);
 }
 

@@ -3,7 +3,7 @@ import type { RemovalEvidence } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { forbidden, notFound } from '../testing/scripted-cluster.ts';
-import { checkEvidence } from './check-evidence.ts';
+import { checkRemoval } from './check-removal.ts';
 
 const signal = new AbortController().signal;
 /** Keyed by `resource namespace/name`. */
@@ -42,7 +42,7 @@ const cluster = {
 };
 
 const check = (...evidence: RemovalEvidence[]) =>
-  checkEvidence(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, signal);
+  checkRemoval(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, signal);
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
 const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
@@ -69,7 +69,7 @@ describe('contradicts a removal:', () => {
   });
 
   test('a Pod that has become ready since, unless other evidence is wrong', async () => {
-    expect(await check(notReady)).toEqual({ text: 'Pod p is ready', overtaken: true });
+    expect(await check(notReady)).toEqual({ text: 'Pod p is ready again', overtaken: true });
     expect(await check(notReady, gone)).toMatchObject({ overtaken: false });
   });
 });
@@ -135,5 +135,5 @@ describe('does not contradict a removal:', () => {
 test('a failed read is rethrown', async () => {
   const failing = { get: () => Promise.reject(forbidden) };
   const plan = aPlan([], { ready: { delta: -1, total: 1, evidence: [gone] } });
-  await expect(checkEvidence(plan, failing, signal)).rejects.toBe(forbidden);
+  await expect(checkRemoval(plan, failing, signal)).rejects.toBe(forbidden);
 });

@@ -1,13 +1,8 @@
 import type { Controller } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
+import { type CheckResult, CheckSampling } from './check-sampling.ts';
 import { DropFromPeak } from './drop-from-peak.ts';
-
-/**
- * Result of checking a removal against the cluster. `overtaken`: the removal was right, but the Pod has become ready
- * since.
- */
-export type RemovalCheck = 'confirmed' | 'refuted' | 'unknown' | 'overtaken';
 
 export interface MassRemovalGuardOptions {
   /**
@@ -19,15 +14,12 @@ export interface MassRemovalGuardOptions {
   /** Share of all partitions that this process owns, 0 to 1. Default: 1. */
   readonly partitionShare?: () => number;
   /** Called after each check, with the message of a plan that was held back. */
-  readonly onChecked?: (result: RemovalCheck, message: string) => void;
+  readonly onChecked?: (result: CheckResult, message: string) => void;
 }
 
 const windowMs = 60_000;
 /** Removals below this number of ready endpoints per cluster need no confirmation, whatever their share. */
 const floor = 20;
-/** After this many confirmations in a row, only one plan in `samplingInterval` is checked. */
-const checksUntilSampling = 20;
-const samplingInterval = 10;
 
 /**
  * Detects that a large share of a cluster's ready endpoints is about to be removed within a minute, as an erroneously
@@ -36,11 +28,7 @@ const samplingInterval = 10;
  */
 export class MassRemovalGuard {
   readonly #options: MassRemovalGuardOptions;
-  /** Confirmations in a row, each within a minute of the previous one. */
-  #confirmed = 0;
-  #confirmedAt = Number.NEGATIVE_INFINITY;
-  /** Plans that passed unchecked since the last check. */
-  #unchecked = 0;
+  readonly #sampling: CheckSampling;
   readonly #controllers = new Map<
     Controller,
     { readonly drop: DropFromPeak; readonly remaining: Map<number, number> }
@@ -48,6 +36,7 @@ export class MassRemovalGuard {
 
   constructor(options: MassRemovalGuardOptions) {
     this.#options = options;
+    this.#sampling = new CheckSampling(options.clock);
   }
 
   /** Counts a plan of a partition. Returns whether its removals need confirmation. */
@@ -61,23 +50,11 @@ export class MassRemovalGuard {
     if (ready.delta >= 0 || ready.released) return false;
     if (ready.repeated) return true;
     const all = remaining.values().reduce((sum, count) => sum + count, lost);
-    return lost > floor * partitionShare() && lost * 100 > percent * all && this.#isDue();
+    return lost > floor * partitionShare() && lost * 100 > percent * all && this.#sampling.isDue();
   }
 
-  /** A wrong list is wrong in most plans that follow from it, so a sample finds it for a tenth of the requests. */
-  #isDue(): boolean {
-    const isFresh = this.#options.clock.monotonic() - this.#confirmedAt < windowMs;
-    if (!isFresh || this.#confirmed < checksUntilSampling) return true;
-    this.#unchecked = (this.#unchecked + 1) % samplingInterval;
-    return this.#unchecked === 0;
-  }
-
-  recordCheck(result: RemovalCheck, message: string): void {
-    if (result === 'confirmed') {
-      const now = this.#options.clock.monotonic();
-      this.#confirmed = now - this.#confirmedAt < windowMs ? this.#confirmed + 1 : 1;
-      this.#confirmedAt = now;
-    } else if (result !== 'overtaken') this.#confirmed = 0;
+  recordCheck(result: CheckResult, message: string): void {
+    this.#sampling.record(result);
     this.#options.onChecked?.(result, message);
   }
 

@@ -3,14 +3,15 @@ import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
-import { confirmRemoval, heldBackReason } from './confirm-removal.ts';
-import { MassRemovalGuard, type RemovalCheck } from './mass-removal-guard.ts';
+import type { CheckResult } from './check-sampling.ts';
+import { confirmRemoval, heldBackReasons } from './confirm-change.ts';
+import { MassRemovalGuard } from './mass-removal-guard.ts';
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
 const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
 
 let cluster: ScriptedCluster;
-let checked: RemovalCheck[];
+let checked: CheckResult[];
 
 beforeEach(() => {
   checked = [];
@@ -24,7 +25,7 @@ beforeEach(() => {
 });
 
 function confirm(...evidence: RemovalEvidence[]) {
-  const onChecked = (result: RemovalCheck) => void checked.push(result);
+  const onChecked = (result: CheckResult) => void checked.push(result);
   const guard = new MassRemovalGuard({ percent: 25, clock: new VirtualClock(0), onChecked });
   const plan = aPlan([], { ready: { delta: -2, total: 10, evidence } });
   return confirmRemoval(plan, guard, cluster, new AbortController().signal);
@@ -42,7 +43,7 @@ test('a removal without evidence passes and is not counted as confirmed', async 
 });
 
 test('a removal that the cluster refutes is held back', async () => {
-  const message = `${heldBackReason}: 2 ready endpoints would be removed, but Pod p exists, is selected and ready`;
+  const message = `${heldBackReasons.removal}: 2 ready endpoints would be removed, but Pod p exists, is selected and ready`;
   expect(await confirm(gone)).toMatchObject({ status: 'rejected', message });
   expect(checked).toEqual(['refuted']);
 });

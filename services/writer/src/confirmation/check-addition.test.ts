@@ -1,0 +1,102 @@
+import type { RawObject } from '@sluice/kubernetes';
+import type { AdditionEvidence } from '@sluice/messages';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { aPlan } from '../testing/plans.ts';
+import { forbidden, ScriptedCluster } from '../testing/scripted-cluster.ts';
+import { checkAddition } from './check-addition.ts';
+
+const signal = new AbortController().signal;
+let cluster: ScriptedCluster;
+
+beforeEach(() => {
+  cluster = new ScriptedCluster();
+  store('web', { spec: { selector: { app: 'web' } } });
+  store('p', aPod());
+});
+
+function store(name: string, object: object): void {
+  const { metadata, ...rest } = object as { metadata?: object };
+  cluster.objects.set(name, { metadata: { name, namespace: 'shop', ...metadata }, ...rest } as RawObject);
+}
+
+const aPod = ({ uid = 'u', labels = { app: 'web' }, ip = '10.1.0.1' } = {}) => ({
+  metadata: { uid, labels },
+  spec: {},
+  status: { phase: 'Running', podIP: ip, podIPs: [{ ip }, { ip: 'fd00::1' }], conditions: [] },
+});
+
+const fromPod: AdditionEvidence = { kind: 'pod', name: 'p', uid: 'u', address: '10.1.0.1' };
+const mirrored: AdditionEvidence = { kind: 'endpoints', address: '10.1.0.1' };
+
+const check = (evidence: readonly AdditionEvidence[], repeated = true) => {
+  const ready = { delta: 0, total: 1, added: { count: 1, evidence }, ...(repeated && { repeated: true as const }) };
+  return checkAddition(aPlan([], { ready }), cluster, signal);
+};
+
+describe('confirms', () => {
+  test.each([['10.1.0.1'], ['fd00::1']])('address %s of a Pod, ready or not', async (address) => {
+    expect(await check([{ ...fromPod, address }])).toBeUndefined();
+  });
+
+  test('missing evidence; nothing is read', async () => {
+    expect(await check([])).toBeUndefined();
+    expect(cluster.requests).toEqual([]);
+  });
+});
+
+describe('contradicts an addition:', () => {
+  test.each<[string, object]>([
+    ['Pod p does not exist', aPod({ uid: 'another' })],
+    ['Pod p is not selected', aPod({ labels: { app: 'db' } })],
+    ['Pod p does not have address 10.1.0.1', aPod({ ip: '10.1.0.2' })],
+    ['Pod p cannot be decoded', { status: { phase: 7 } }],
+  ])('%s', async (text, pod) => {
+    store('p', pod);
+    expect(await check([fromPod])).toEqual({ text, overtaken: false });
+  });
+
+  test('a Pod or Service that does not exist', async () => {
+    cluster.objects.delete('p');
+    expect(await check([fromPod])).toMatchObject({ text: 'Pod p does not exist' });
+    cluster.objects.delete('web');
+    expect(await check([fromPod])).toMatchObject({ text: 'Service web does not exist' });
+  });
+
+  test('one of several', async () => {
+    expect(await check([fromPod, { ...fromPod, name: 'q' }])).toMatchObject({ text: 'Pod q does not exist' });
+  });
+
+  test('when it is seen for the first time, another decision is needed: the Pod may be gone since', async () => {
+    cluster.objects.delete('p');
+    expect(await check([fromPod], false)).toEqual({ text: 'Pod p does not exist', overtaken: true });
+  });
+});
+
+describe('a mirrored address', () => {
+  const endpoints = (ip: string, list = 'addresses') => ({ subsets: [{ [list]: [{ ip }] }] });
+  const read = (object: object) => ({
+    get: async (resource: string) => {
+      const rest = resource === 'endpoints' ? object : { spec: {} };
+      return { metadata: { name: 'web', namespace: 'shop' }, ...rest } as RawObject;
+    },
+  });
+  const checkIn = (object: object) => {
+    const ready = { delta: 0, total: 1, repeated: true as const, added: { count: 1, evidence: [mirrored] } };
+    return checkAddition(aPlan([], { ready }), read(object), signal);
+  };
+
+  test.each(['addresses', 'notReadyAddresses'])('is confirmed by %s of the Endpoints', async (list) => {
+    expect(await checkIn(endpoints('10.1.0.1', list))).toBeUndefined();
+  });
+
+  test('is contradicted if they do not have it', async () => {
+    const text = 'Endpoints web do not have address 10.1.0.1';
+    expect(await checkIn(endpoints('10.1.0.2'))).toEqual({ text, overtaken: false });
+    expect(await checkIn({})).toEqual({ text, overtaken: false });
+  });
+});
+
+test('a failed read is rethrown', async () => {
+  cluster.fails('get web', forbidden);
+  await expect(check([fromPod])).rejects.toBe(forbidden);
+});
