@@ -59,14 +59,7 @@ function oneCluster(values: Values): GivenClusters | undefined {
   const inCluster = values.get('cluster.inCluster');
   const name = values.get('cluster.name') ?? context ?? 'default';
   const [namespaces, excludeNamespaces] = [values.get('cluster.namespaces'), values.get('cluster.excludeNamespaces')];
-  const cluster: GivenCluster = {
-    name,
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-    ...(inCluster !== undefined && { inCluster }),
-    ...(namespaces !== undefined && { namespaces }),
-    ...(excludeNamespaces !== undefined && { excludeNamespaces }),
-  };
+  const cluster = clusterConfiguration({ name, kubeconfig, context, inCluster, namespaces, excludeNamespaces });
   return { clusters: [cluster], origin: values.originOf(first) };
 }
 
