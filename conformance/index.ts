@@ -6,3 +6,4 @@ export * from './differential/sluice-process.ts';
 export * from './differential/workload/service-steps.ts';
 export { weightedSteps } from './differential/workload/weighted-steps.ts';
 export * from './differential/workload/workload.ts';
+export { SmallDisk } from './small-disk.ts';

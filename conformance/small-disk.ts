@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+const fillAttempts = 100;
 
 /** A small file system in memory. Requires root. */
 export class SmallDisk {
@@ -14,6 +16,19 @@ export class SmallDisk {
 
   grow(megabytes: number): void {
     mount('-o', `remount,size=${megabytes}m`, this.directory);
+  }
+
+  /** Leaves no free space. `grow` makes room again. */
+  fill(): void {
+    for (let attempt = 1; ; attempt++) {
+      const { blocks, bfree, bsize } = statfsSync(this.directory);
+      try {
+        return mount('-o', `remount,size=${(blocks - bfree) * bsize}`, this.directory);
+      } catch (error) {
+        // A server has written meanwhile.
+        if (attempt === fillAttempts) throw error;
+      }
+    }
   }
 
   remove(): void {

@@ -2,31 +2,33 @@ import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, readFileSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
-import { systemClock, systemRandom } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
-import { AuditMatcher, isAccepted } from './audit/audit-matcher.ts';
-import { checkSteadyWrites } from './audit/check-steady-writes.ts';
+import { SmallDisk } from '@sluice/conformance';
+import { systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
+import { isAccepted } from './audit/audit-matcher.ts';
 import { RecoveryTimes } from './audit/recovery-times.ts';
 import type { Violation } from './audit/violation.ts';
+import { ClusterRun } from './cluster-run.ts';
 import { Faults } from './fleet/faults.ts';
 import { type Fleet, startServers } from './fleet/start-fleet.ts';
-import { followBusPlans } from './observe/bus-plans.ts';
-import { followNatsPlans } from './observe/nats-plans.ts';
+import { observePlans } from './observe/observe-plans.ts';
 import { type Cluster, startCluster } from './observe/open-cluster.ts';
 import type { OnPlan, PlanObserver } from './observe/plan-observer.ts';
-import { watchSlices } from './observe/slice-watch.ts';
 import type { Options } from './options.ts';
 import type { PerformedAction, Report } from './report.ts';
-import { type Action, chaosActions, freezeActions, type Kind, schedule } from './schedule.ts';
-import { waitUntilConverged } from './wait-until-converged.ts';
-import { Churn } from './workload/churn.ts';
-import { SteadyServices, steadyNamespace } from './workload/steady-services.ts';
+import {
+  type Action,
+  chaosActions,
+  freezeActions,
+  type Kind,
+  type Replicas,
+  schedule,
+  type Topology,
+} from './schedule.ts';
 
-const replicas = { watcher: 2, reconciler: 3, writer: 2 };
+const processes = { watcher: 2, reconciler: 3, writer: 2 };
 const convergeEvery = 50;
 const snapshotEvery = 10;
-const cleanUpMs = 30_000;
 
 interface StartedAction {
   readonly kind: Kind;
@@ -44,14 +46,23 @@ export async function runChaos(options: Options, say: (line: string) => void): P
   const cleanups: (() => unknown)[] = [];
   let report: Report | undefined;
   try {
-    say(`seed ${options.seed}; starting kube-apiserver, etcd, ${options.bus}, Redis and the fleet`);
-    const cluster = await startCluster(directory);
-    cleanups.push(() => cluster.stop());
-    const { bus, partitions } = options;
-    const kubeconfig = cluster.plane.kubeconfigs.sluice;
-    const fleet = await startServers({ directory, bus, partitions, kubeconfig, replicas });
+    const { seed, bus, natsNodes, sentinel, partitions } = options;
+    const topology: Topology = { bus, natsNodes, sentinel, disks: SmallDisk.possible };
+    say(`seed ${seed}; starting ${options.clusters} clusters, ${natsNodes} × ${bus}, Redis and the fleet`);
+    if (!topology.disks) say('disks are not filled: this user may not mount a file system');
+    const clusters = await Promise.all(
+      Array.from({ length: options.clusters }, async (_, index) => {
+        const name = `cluster-${index + 1}`;
+        const cluster = await startCluster(join(directory, name), name);
+        cleanups.push(() => cluster.stop());
+        return cluster;
+      }),
+    );
+    const replicas = { ...processes, bus: natsNodes, store: sentinel ? 2 : 1 };
+    const served = clusters.map(({ name, plane }) => ({ name, kubeconfig: plane.kubeconfigs.sluice, url: plane.url }));
+    const fleet = await startServers({ ...topology, directory, partitions, replicas, clusters: served });
     cleanups.push(() => fleet.stop());
-    report = await new ChaosRun(options, directory, cluster, fleet, say, cleanups).run();
+    report = await new ChaosRun({ options, topology, replicas, directory, clusters, fleet, say, cleanups }).run();
     return report;
   } finally {
     for (const end of cleanups.reverse()) await end();
@@ -60,14 +71,20 @@ export async function runChaos(options: Options, say: (line: string) => void): P
   }
 }
 
+interface ChaosRunOptions {
+  readonly options: Options;
+  readonly topology: Topology;
+  readonly replicas: Replicas;
+  readonly directory: string;
+  readonly clusters: readonly Cluster[];
+  readonly fleet: Fleet;
+  readonly say: (line: string) => void;
+  readonly cleanups: (() => unknown)[];
+}
+
 class ChaosRun {
-  readonly #options: Options;
-  readonly #directory: string;
-  readonly #cluster: Cluster;
-  readonly #fleet: Fleet;
-  readonly #say: (line: string) => void;
-  readonly #cleanups: (() => unknown)[];
-  readonly #auditMatcher = new AuditMatcher();
+  readonly #with: ChaosRunOptions;
+  readonly #clusters: readonly ClusterRun[];
   readonly #recoveryTimes = new RecoveryTimes();
   readonly #violations: Violation[] = [];
   readonly #startedActions: StartedAction[] = [];
@@ -76,61 +93,37 @@ class ChaosRun {
   #restarted = 0;
   #over = false;
 
-  constructor(
-    options: Options,
-    directory: string,
-    cluster: Cluster,
-    fleet: Fleet,
-    say: (line: string) => void,
-    cleanups: (() => unknown)[],
-  ) {
-    this.#options = options;
-    this.#directory = directory;
-    this.#cluster = cluster;
-    this.#fleet = fleet;
-    this.#say = say;
-    this.#cleanups = cleanups;
+  constructor(given: ChaosRunOptions) {
+    this.#with = given;
+    const { clusters, options } = given;
+    this.#clusters = clusters.map(
+      (cluster, number) =>
+        new ClusterRun({
+          ...{ cluster, number, seed: options.seed, recoveryTimes: this.#recoveryTimes },
+          onFailure: (error) => this.#problem('process failed', `changes in ${cluster.name}`, String(error)),
+        }),
+    );
   }
 
   async run(): Promise<Report> {
-    const { seed, rate, actions, freezesOnly, bus, pauseMs } = this.#options;
+    const { options, fleet, directory } = this.#with;
     const observer = await this.#observePlans();
     const watching = new AbortController();
-    const watched = watchSlices(
-      this.#cluster.reader,
-      steadyNamespace,
-      (pod, ready) => this.#recoveryTimes.observed(pod, ready, systemClock.monotonic()),
-      watching.signal,
-    );
-    this.#cleanups.push(async () => {
+    const watched = Promise.all(this.#clusters.map((cluster) => cluster.watch(watching.signal)));
+    this.#with.cleanups.push(async () => {
       watching.abort();
       await watched;
     });
-    const steady = new SteadyServices(this.#cluster.user, seededRandom(seed + 1));
-    const fail = (error: unknown) => this.#problem('process failed', 'churn', String(error));
-    const measured = {
-      isPending: (pod: string) => this.#recoveryTimes.isPending(pod),
-      flipped: (pod: string, ready: boolean) => this.#recoveryTimes.flipped(pod, ready, systemClock.monotonic()),
-    };
-    const churn = new Churn(this.#cluster.user, seededRandom(seed + 2), steady, measured, fail);
-    for (const role of this.#fleet.roles) await role.start();
-    await steady.create();
-    await churn.create();
+    for (const { target } of fleet.roles) await target.start();
+    await Promise.all(this.#clusters.map((cluster) => cluster.create()));
     const tailing = this.#tail();
     const supervising = this.#supervise();
-    await this.#waitUntilConverged(steady, observer, 0);
-    const convergedAt = Date.now();
-    const before = churn.changes;
-    const planned = schedule({
-      actions,
-      replicas,
-      random: seededRandom(seed),
-      kinds: freezesOnly ? freezeActions : chaosActions(bus),
-      pauseMs: [Math.floor(pauseMs * 0.75), Math.ceil(pauseMs * 1.25)],
-    });
-    writeFileSync(join(this.#directory, 'actions.json'), `${JSON.stringify(planned, undefined, 1)}\n`);
+    await this.#converge(observer, 0);
+    const before = this.#changes();
+    const planned = this.#schedule();
+    writeFileSync(join(directory, 'actions.json'), `${JSON.stringify(planned, undefined, 1)}\n`);
     const faults = new Faults({
-      fleet: this.#fleet,
+      fleet,
       observer,
       onWipe: () => this.#wipes.push(Date.now()),
       onLate: (name) => this.#problem('process failed', name, 'did not exit within 20 s of SIGTERM'),
@@ -138,70 +131,63 @@ class ChaosRun {
     let ranMs = 0;
     for (let from = 0; from < planned.length && this.#violations.length === 0; from += convergeEvery) {
       const startedAt = systemClock.monotonic();
-      churn.start(rate);
+      for (const { churn } of this.#clusters) churn.start(options.rate / this.#clusters.length);
       await this.#act(faults, planned.slice(from, from + convergeEvery), planned[from - 1]?.at ?? 0);
-      await churn.stop();
+      for (const { churn } of this.#clusters) await churn.stop();
       ranMs += systemClock.monotonic() - startedAt;
-      await this.#waitUntilConverged(steady, observer, Math.min(from + convergeEvery, planned.length));
-      this.#judge(steady, convergedAt);
+      await this.#converge(observer, Math.min(from + convergeEvery, planned.length));
+      this.#judge();
     }
     this.#over = true;
     await Promise.all([tailing, supervising]);
-    const writes = this.#cluster.audit.writes;
+    const writes = this.#clusters.map((cluster) => cluster.writes.filter(isAccepted).length);
     return {
-      options: this.#options,
+      options,
       done: this.#startedActions.map(
         ({ kind, at }): PerformedAction => ({ kind, recoveredMs: this.#recoveryTimes.after(at) }),
       ),
       ranMs,
-      changes: churn.changes - before,
-      writes: writes.filter(isAccepted).length,
-      rejected: writes.filter((write) => !isAccepted(write)).length,
-      plans: this.#auditMatcher.planCount,
+      changes: this.#changes() - before,
+      writes,
+      rejected: sum(this.#clusters.map((cluster) => cluster.writes.length)) - sum(writes),
+      plans: sum(this.#clusters.map(({ plans }) => plans.planCount)),
       fenced: this.#countLines(/FencedError/),
       crashed: this.#restarted,
       convergencePoints: this.#restPoints,
       violations: this.#violations,
-      evidence: this.#violations.length > 0 || this.#options.directory !== undefined ? this.#directory : undefined,
+      evidence: this.#violations.length > 0 || options.directory !== undefined ? directory : undefined,
     };
   }
 
+  #schedule(): readonly Action[] {
+    const { options, topology, replicas } = this.#with;
+    const { actions, freezesOnly, pauseMs, seed } = options;
+    return schedule({
+      ...{ actions, replicas },
+      random: seededRandom(seed),
+      kinds: freezesOnly ? freezeActions : chaosActions(topology),
+      pauseMs: [Math.floor(pauseMs * 0.75), Math.ceil(pauseMs * 1.25)],
+    });
+  }
+
   async #observePlans(): Promise<PlanObserver> {
-    const { fleet, partitions, bus } = this.#fleet;
-    const kept = createWriteStream(join(this.#directory, 'plans.jsonl'));
+    const kept = createWriteStream(join(this.#with.directory, 'plans.jsonl'));
     const onPlan: OnPlan = (plan, payload) => {
-      if (!this.#auditMatcher.addPlan(plan)) return;
+      const cluster = this.#clusters.find(({ identity }) => identity === plan.key.cluster);
+      if (cluster === undefined) {
+        this.#problem('crossed clusters', 'bus', `plan for the unknown cluster ${plan.key.cluster}`);
+        return;
+      }
+      if (!cluster.plans.addPlan(plan)) return;
       kept.write(payload);
       kept.write('\n');
     };
-    const observer =
-      bus.kind === 'nats'
-        ? await this.#natsPlans(bus.server.url, onPlan)
-        : await followBusPlans(
-            await connectKafkaBus({
-              ...defaultKafkaTopics,
-              brokers: [bus.server.broker],
-              clientId: 'chaos-observer',
-              fleet,
-              partitions,
-              replicationFactor: 1,
-              minInsyncReplicas: 1,
-              clock: systemClock,
-              random: systemRandom,
-              logger: silentLogger,
-            }),
-            onPlan,
-          );
-    this.#cleanups.push(async () => {
+    const observer = await observePlans(this.#with.fleet, onPlan);
+    this.#with.cleanups.push(async () => {
       await observer.close();
       await new Promise((resolve) => kept.end(resolve));
     });
     return observer;
-  }
-
-  #natsPlans(url: string, onPlan: OnPlan): Promise<PlanObserver> {
-    const { fleet, partitions } = this.#fleet;
-    return followNatsPlans({ urls: [url], fleet, partitions, onPlan });
   }
 
   /** Performs the actions at their times. Returns when all are complete. */
@@ -212,7 +198,7 @@ class ChaosRun {
       await sleep(Math.max(0, started + action.at - from - systemClock.monotonic()));
       if (n % snapshotEvery === 0) inFlight.push(faults.takeSnapshot());
       const onStart = () => void this.#startedActions.push({ kind: action.kind, at: systemClock.monotonic() });
-      this.#say(`${(action.at / 1000).toFixed(1)} s: ${action.kind} (${action.target})`);
+      this.#with.say(`${(action.at / 1000).toFixed(1)} s: ${action.kind} (${action.target})`);
       inFlight.push(
         faults.perform(action, onStart).catch((error: unknown) => {
           const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -223,29 +209,31 @@ class ChaosRun {
     await Promise.all(inFlight);
   }
 
-  async #waitUntilConverged(steady: SteadyServices, observer: PlanObserver, afterActions: number): Promise<void> {
-    const { reader, audit } = this.#cluster;
-    const { wrong, ms } = await waitUntilConverged({ steady, reader, audit, clock: systemClock, random: systemRandom });
+  async #converge(observer: PlanObserver, afterActions: number): Promise<void> {
+    const results = await Promise.all(this.#clusters.map((cluster) => cluster.converge()));
     await observer.caughtUp();
-    await audit.read();
+    for (const cluster of this.#clusters) await cluster.readAudit();
+    const ms = Math.max(...results.map((result) => result.ms));
     this.#restPoints.push({ afterActions, ms });
-    this.#say(
+    const wrong = results.flatMap((result, index) =>
+      result.wrong.map((line) => `${this.#clusters[index]?.name}: ${line}`),
+    );
+    this.#with.say(
       `converged after ${afterActions} actions in ${(ms / 1000).toFixed(1)} s: ${wrong.length === 0 ? 'no differences' : `${wrong.length} DIFFERENCES`}`,
     );
     for (const line of wrong) this.#problem('lost change', `after ${afterActions} actions`, line);
   }
 
-  #judge(steady: SteadyServices, convergedAt: number): void {
-    const { writes } = this.#cluster.audit;
-    const { alwaysReady } = steady;
-    const expected = { namespace: steadyNamespace, alwaysReady, convergedAt, wipes: this.#wipes, cleanUpMs: cleanUpMs };
-    this.#violations.push(...this.#auditMatcher.check(writes), ...checkSteadyWrites(writes, expected));
+  #judge(): void {
+    for (const cluster of this.#clusters) {
+      const others = this.#clusters.filter((other) => other !== cluster);
+      this.#violations.push(...cluster.judge(others, this.#wipes));
+    }
   }
 
-  /** The audit log grows by hundreds of kilobytes per second, so it is read continuously. */
   async #tail(): Promise<void> {
     while (!this.#over) {
-      await this.#cluster.audit.read();
+      for (const cluster of this.#clusters) await cluster.readAudit();
       await sleep(500);
     }
   }
@@ -253,14 +241,18 @@ class ChaosRun {
   /** Restarts processes that exit on their own, as a process manager does. */
   async #supervise(): Promise<void> {
     while (!this.#over) {
-      for (const role of this.#fleet.roles) {
-        if (role.busy || role.process.running) continue;
+      for (const { target } of this.#with.fleet.roles) {
+        if (target.busy || target.process.running) continue;
         this.#restarted++;
-        this.#say(`${role.name} exited unexpectedly; restarting it`);
-        await role.enqueue(() => role.start());
+        this.#with.say(`${target.name} exited unexpectedly; restarting it`);
+        await target.enqueue(() => target.start());
       }
       await sleep(500);
     }
+  }
+
+  #changes(): number {
+    return sum(this.#clusters.map(({ churn }) => churn.changes));
   }
 
   #problem(what: Violation['what'], where: string, evidence: string): void {
@@ -268,10 +260,14 @@ class ChaosRun {
   }
 
   #countLines(pattern: RegExp): number {
-    const logs = join(this.#directory, 'logs');
-    return readdirSync(logs).reduce((sum, name) => {
-      const lines = readFileSync(join(logs, name), 'utf8').split('\n');
-      return sum + lines.filter((line) => pattern.test(line)).length;
-    }, 0);
+    const logs = join(this.#with.directory, 'logs');
+    return sum(
+      readdirSync(logs).map((name) => {
+        const lines = readFileSync(join(logs, name), 'utf8').split('\n');
+        return lines.filter((line) => pattern.test(line)).length;
+      }),
+    );
   }
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);

@@ -14,6 +14,9 @@ describe('options of chaos', () => {
       freezesOnly: false,
       seed: 77,
       bus: 'nats',
+      clusters: 2,
+      natsNodes: 1,
+      sentinel: false,
       rate: 50,
       partitions: 16,
       pauseMs: 1_500,
@@ -39,6 +42,9 @@ describe('options of chaos', () => {
     [['--actions', '0'], '--actions: "0"'],
     [['--seed', 'x'], '--seed: "x"'],
     [['--bus', 'rabbit'], '--bus: "rabbit" is none of nats, kafka'],
+    [['--nats-nodes', '2'], '--nats-nodes: "2" is none of 1, 3'],
+    [['--bus', 'kafka', '--nats-nodes', '3'], '--nats-nodes requires --bus nats'],
+    [['--clusters', '0'], '--clusters: "0"'],
     [['--output', 'xml'], '--output: "xml"'],
     [['--actions', '1', '--freezes', '1'], 'mutually exclusive'],
     [['--wild'], '--wild'],
@@ -48,6 +54,10 @@ describe('options of chaos', () => {
 
   test.each([
     [['--actions', '9', '--seed', '2'], 'npm run chaos -- --actions 9 --seed 2'],
+    [
+      ['--actions', '9', '--clusters', '3', '--nats-nodes', '3', '--sentinel'],
+      'npm run chaos -- --actions 9 --seed 77 --clusters 3 --nats-nodes 3 --sentinel',
+    ],
     [
       ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4', '--pause', '9'],
       'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4 --pause 9',

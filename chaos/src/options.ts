@@ -7,6 +7,12 @@ export interface Options {
   readonly freezesOnly: boolean;
   readonly seed: number;
   readonly bus: 'nats' | 'kafka';
+  readonly clusters: number;
+  /** With several, all streams have three replicas. */
+  readonly natsNodes: 1 | 3;
+  /** A master and a replica of Redis with three sentinels instead of one Redis. */
+  readonly sentinel: boolean;
+  /** Changes per second in all clusters together. */
   readonly rate: number;
   readonly partitions: number;
   /** Average time between two actions. */
@@ -21,21 +27,27 @@ export interface Options {
 
 export const HELP = `usage: npm run chaos -- [options]
 
-Starts a real kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of 2 watchers, 3 reconcilers
-and 2 writers as processes. While Services, Pods, Nodes and Endpoints change, it kills, freezes and restarts processes and
-servers and lets bus and store lose data, at random. After every 50 actions and at the end, the fleet must converge to the
-correct objects, and every write in the audit log must be a planned mutation, applied once and in order.
+Starts clusters, each a real kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of 2 watchers,
+3 reconcilers and 2 writers as processes. While Services, Pods, Nodes and Endpoints change, it kills, freezes and restarts
+processes and servers, blocks one direction of their connections, steps their clocks, fills disks and lets bus and store
+lose data, at random. After every 50 actions and at the end, the fleet must converge to the correct objects, and every write
+in an audit log must be a planned mutation for that cluster, applied once and in order.
 
   --actions N        number of actions (50)
   --freezes N        only freeze watchers, reconcilers and writers, N times for 4 s, instead of --actions
   --seed N           seed of actions and changes; the same seed repeats the run (default: random, printed at the end)
   --bus NAME         nats or kafka (nats)
-  --rate N           changes per second (50)
+  --clusters N       number of clusters (2)
+  --nats-nodes N     1 or 3 NATS servers; 3 replicate all streams (1)
+  --sentinel         Redis with a replica and three sentinels
+  --rate N           changes per second in all clusters together (50)
   --partitions N     partitions of the bus (16)
   --pause MS         average time between actions, varied by 25 %; an outage lasts up to 4 s (1500; with --freezes: 2750)
   --output FORMAT    table or json, on standard output (table)
   --directory DIR    keep logs, plans and the audit log in DIR (default: keep them only after violations)
   --help             print this help
+
+Disks are filled only if the user may mount a file system.
 
 Exit status: 0 if everything is correct, 1 if there are violations, 2 if the run failed to start.
 `;
@@ -45,6 +57,9 @@ const defaults = {
   freezes: undefined,
   seed: undefined,
   bus: 'nats',
+  clusters: '2',
+  'nats-nodes': '1',
+  sentinel: false,
   rate: '50',
   partitions: '16',
   pause: undefined,
@@ -64,11 +79,17 @@ export function parseOptions(args: readonly string[], chooseSeed: () => number):
   if (values.actions !== undefined && values.freezes !== undefined) {
     throw new UsageError('--actions and --freezes are mutually exclusive');
   }
+  const bus = oneOf('bus', values.bus, ['nats', 'kafka']);
+  const natsNodes = oneOf('nats-nodes', values['nats-nodes'], ['1', '3']) === '3' ? 3 : 1;
+  if (bus === 'kafka' && natsNodes > 1) throw new UsageError('--nats-nodes requires --bus nats');
   return {
     actions: count('actions', values.freezes ?? values.actions ?? '50'),
     freezesOnly: values.freezes !== undefined,
     seed: values.seed === undefined ? chooseSeed() : count('seed', values.seed),
-    bus: oneOf('bus', values.bus, ['nats', 'kafka']),
+    bus,
+    clusters: count('clusters', values.clusters),
+    natsNodes,
+    sentinel: values.sentinel,
     rate: count('rate', values.rate),
     partitions: count('partitions', values.partitions),
     pauseMs: count('pause', values.pause ?? defaultPause(values.freezes !== undefined)),
@@ -80,9 +101,13 @@ export function parseOptions(args: readonly string[], chooseSeed: () => number):
 const defaultPause = (freezesOnly: boolean): string => (freezesOnly ? '2750' : '1500');
 
 /** The command that repeats the run. */
-export function commandOf({ actions, freezesOnly, seed, bus, rate, partitions, pauseMs }: Options): string {
+export function commandOf(options: Options): string {
+  const { actions, freezesOnly, seed, bus, clusters, natsNodes, sentinel, rate, partitions, pauseMs } = options;
   const more = [
     ...(bus === 'nats' ? [] : ['--bus', bus]),
+    ...(clusters === 2 ? [] : ['--clusters', clusters]),
+    ...(natsNodes === 1 ? [] : ['--nats-nodes', natsNodes]),
+    ...(sentinel ? ['--sentinel'] : []),
     ...(rate === 50 ? [] : ['--rate', rate]),
     ...(partitions === 16 ? [] : ['--partitions', partitions]),
     ...(String(pauseMs) === defaultPause(freezesOnly) ? [] : ['--pause', pauseMs]),

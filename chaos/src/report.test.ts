@@ -7,6 +7,9 @@ const report: Report = {
     freezesOnly: false,
     seed: 5,
     bus: 'nats',
+    clusters: 2,
+    natsNodes: 1,
+    sentinel: false,
     rate: 50,
     partitions: 16,
     pauseMs: 1_500,
@@ -20,7 +23,7 @@ const report: Report = {
   ],
   ranMs: 10_000,
   changes: 500,
-  writes: 700,
+  writes: [400, 300],
   rejected: 3,
   plans: 690,
   fenced: 2,
@@ -35,7 +38,9 @@ test('shows actions by kind, figures and the command to repeat the run', () => {
   expect(text).toContain('| kill writer |     2 |               1.50 |  2.00 |');
   expect(text).toContain('| purge bus   |     1 |                  – |     – |');
   expect(text).toContain('3 actions in 10.00 s, 500 changes (50.0 per second)');
-  expect(text).toContain('0 × lost change, 0 × unplanned write, 0 × applied twice');
+  expect(text).toContain('2 clusters, one NATS server, one Redis');
+  expect(text).toContain('400 + 300 writes by 690 plans; 3 rejected');
+  expect(text).toContain('0 × lost change, 0 × unplanned write, 0 × crossed clusters, 0 × applied twice');
   expect(text).toContain('npm run chaos -- --actions 3 --seed 5');
   expect(text).not.toContain('VIOLATION');
 });
@@ -56,7 +61,7 @@ test('shows what went wrong, where, and where the evidence is', () => {
 test('is available as JSON', () => {
   expect(JSON.parse(jsonReport(report))).toMatchObject({
     command: 'npm run chaos -- --actions 3 --seed 5',
-    writes: 700,
+    writes: [400, 300],
     violations: [],
     actions: [{ kind: 'kill writer', recoveredMs: 1_000 }, { recoveredMs: 2_000 }, { kind: 'purge bus' }],
   });

@@ -16,8 +16,8 @@ export interface Report {
   readonly ranMs: number;
   /** User requests that the API server accepted. */
   readonly changes: number;
-  /** Sluice's requests that the API server accepted and rejected. */
-  readonly writes: number;
+  /** Sluice's requests that each cluster's API server accepted, and those that any rejected. */
+  readonly writes: readonly number[];
   readonly rejected: number;
   readonly plans: number;
   /** How often a plan, commit or Outcome of a former owner was rejected. */
@@ -33,6 +33,7 @@ export interface Report {
 const violationKinds: readonly Violation['what'][] = [
   'lost change',
   'unplanned write',
+  'crossed clusters',
   'applied twice',
   'out of order',
   'needless slice write',
@@ -57,8 +58,9 @@ export function renderReport(report: Report): string {
   return [
     ...table([['action', 'times', 'recovery: median s', 'max s'], ...rows, row('all', done)]),
     '',
-    `${done.length} actions in ${seconds(report.ranMs)} s, ${changes} changes (${(changes / (report.ranMs / 1000)).toFixed(1)} per second), bus ${options.bus}`,
-    `${writes} writes by ${plans} plans; ${rejected} rejected by the API server; former owners fenced ${fenced} times`,
+    `${done.length} actions in ${seconds(report.ranMs)} s, ${changes} changes (${(changes / (report.ranMs / 1000)).toFixed(1)} per second)`,
+    serversOf(options),
+    `${writes.join(' + ')} writes by ${plans} plans; ${rejected} rejected by the API server; former owners fenced ${fenced} times`,
     `${crashed} processes exited unexpectedly and were restarted`,
     `converged ${convergencePoints.length} times, after ${seconds(median(convergenceTimes))} s (median), ${seconds(Math.max(0, ...convergenceTimes))} s (max)`,
     violationKinds.map((what) => `${violations.filter((each) => each.what === what).length} × ${what}`).join(', '),
@@ -76,6 +78,12 @@ export function renderReport(report: Report): string {
 export function jsonReport(report: Report): string {
   const { options, done, ...rest } = report;
   return `${JSON.stringify({ ...rest, command: commandOf(options), options, actions: done })}\n`;
+}
+
+function serversOf({ clusters, bus, natsNodes, sentinel }: Options): string {
+  const buses = { nats: natsNodes === 1 ? 'one NATS server' : `${natsNodes} NATS servers`, kafka: 'one Kafka broker' };
+  const store = sentinel ? 'Redis with a replica and 3 sentinels' : 'one Redis';
+  return `${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}, ${buses[bus]}, ${store}`;
 }
 
 function row(title: string, done: readonly PerformedAction[]): readonly string[] {

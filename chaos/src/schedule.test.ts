@@ -1,9 +1,10 @@
 import { seededRandom } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
-import { chaosActions, freezeActions, schedule } from './schedule.ts';
+import { chaosActions, freezeActions, schedule, type Topology } from './schedule.ts';
 
-const replicas = { watcher: 2, reconciler: 3, writer: 2 };
-const plan = (seed: number, actions = 50, kinds = chaosActions('nats')) =>
+const single = { watcher: 2, reconciler: 3, writer: 2, bus: 1, store: 1 };
+const nats: Topology = { bus: 'nats', natsNodes: 1, sentinel: false, disks: true };
+const plan = (seed: number, actions = 50, kinds = chaosActions(nats), replicas = single) =>
   schedule({ actions, replicas, kinds, random: seededRandom(seed), pauseMs: [1_100, 1_900] });
 
 describe('the schedule', () => {
@@ -13,7 +14,7 @@ describe('the schedule', () => {
   });
 
   test('contains every kind of action in the first fifty', () => {
-    expect(new Set(plan(1).map(({ kind }) => kind))).toEqual(new Set(chaosActions('nats')));
+    expect(new Set(plan(1).map(({ kind }) => kind))).toEqual(new Set(chaosActions(nats)));
   });
 
   test('reaches every process', () => {
@@ -49,8 +50,26 @@ describe('the schedule', () => {
   });
 
   test('never outlasts the duplicate window of a bus without one', () => {
-    expect(chaosActions('kafka')).not.toContain('outlast duplicate window bus');
-    expect(chaosActions('nats')).toContain('outlast duplicate window bus');
+    expect(chaosActions({ ...nats, bus: 'kafka' })).not.toContain('outlast duplicate window bus');
+    expect(chaosActions(nats)).toContain('outlast duplicate window bus');
+  });
+
+  test('fails over only what is replicated, and fills only disks that it may', () => {
+    const simple = chaosActions({ ...nats, disks: false });
+    for (const kind of ['change leaders bus', 'fail over store', 'fill disk bus', 'fill disk store']) {
+      expect(simple).not.toContain(kind);
+      expect(chaosActions({ bus: 'nats', natsNodes: 3, sentinel: true, disks: true })).toContain(kind);
+    }
+  });
+
+  test('of replicated servers targets each one, or all for what concerns all', () => {
+    const kinds = chaosActions({ ...nats, natsNodes: 3, sentinel: true });
+    const planned = plan(4, 1_000, kinds, { ...single, bus: 3, store: 2 });
+    const targets = (kind: string) => [...new Set(planned.filter((a) => a.kind === kind).map((a) => a.target))].sort();
+    expect(targets('kill bus')).toEqual(['bus-1', 'bus-2', 'bus-3']);
+    expect(targets('fill disk store')).toEqual(['store-1', 'store-2']);
+    expect(targets('change leaders bus')).toEqual(['bus']);
+    expect(targets('wipe store')).toEqual(['store']);
   });
 
   test('rejects an empty list of kinds', () => {

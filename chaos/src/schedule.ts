@@ -2,28 +2,41 @@ import { type Random, randomInteger } from '@sluice/runtime';
 
 /** Faults of any process: Sluice's roles and the servers. */
 export type Disturbance = 'kill' | 'freeze' | 'restart';
+/** Faults around a role: one direction of its connections to a server, and its system clock. */
+export type Isolation = 'block requests' | 'block responses' | 'step clock';
 /** Data losses of the servers beyond those of a crash. */
 export type Loss = 'wipe' | 'restore snapshot' | 'purge' | 'lose last records' | 'outlast duplicate window';
+/** Faults of replicated servers, and of disks. */
+export type ServerFault = 'change leaders' | 'fail over' | 'fill disk';
 
 export const roles = ['watcher', 'reconciler', 'writer'] as const;
 export type Role = (typeof roles)[number];
 export type Server = 'bus' | 'store';
 
-export type Kind = `${Disturbance} ${Role | Server}` | `${Loss} ${Server}`;
+export type Kind = `${Disturbance} ${Role | Server}` | `${Isolation} ${Role}` | `${Loss | ServerFault} ${Server}`;
+
+/** What decides which faults are possible. */
+export interface Topology {
+  readonly bus: 'nats' | 'kafka';
+  readonly natsNodes: 1 | 3;
+  readonly sentinel: boolean;
+  /** Whether disks can be filled. */
+  readonly disks: boolean;
+}
 
 /** One fault to inject. */
 export interface Action {
   /** Milliseconds since the start of the schedule. */
   readonly at: number;
   readonly kind: Kind;
-  /** Name of the process: `reconciler-2`, `bus`, `store`. */
+  /** Name of the process, or of all servers of one kind: `reconciler-2`, `bus-1`, `store`. */
   readonly target: string;
   /** Random number in [0, 1) that seeds the details of the action. */
   readonly random: number;
 }
 
-/** Number of processes per role. */
-export type Replicas = Readonly<Record<Role, number>>;
+/** Number of processes per role and kind of server. */
+export type Replicas = Readonly<Record<Role | Server, number>>;
 
 export interface ScheduleOptions {
   readonly actions: number;
@@ -36,21 +49,28 @@ export interface ScheduleOptions {
 }
 
 const disturbances: readonly Disturbance[] = ['kill', 'freeze', 'restart'];
-const losses: readonly Kind[] = [
-  'wipe store',
-  'restore snapshot store',
-  'purge bus',
-  'lose last records bus',
-  'outlast duplicate window bus',
-];
+const isolations: readonly Isolation[] = ['block requests', 'block responses', 'step clock'];
+const losses: readonly Kind[] = ['wipe store', 'restore snapshot store', 'purge bus', 'lose last records bus'];
+/** Faults that affect one server; all others concern all servers of a kind. */
+const ofOneServer: readonly string[] = [...disturbances, 'fill disk'] satisfies readonly (Disturbance | ServerFault)[];
 
-/** Kinds of actions for this bus. Faults of roles occur twice as often. */
-export function chaosActions(bus: 'nats' | 'kafka'): readonly Kind[] {
-  const each = <T extends Role | Server>(targets: readonly T[]) =>
-    targets.flatMap((target) => disturbances.map((what) => `${what} ${target}` as const));
-  // Kafka has no duplicate window.
-  const known = losses.filter((loss) => bus === 'nats' || loss !== 'outlast duplicate window bus');
-  return [...each(roles), ...each(roles), ...each(['bus', 'store'] as const), ...known];
+/** Kinds of actions with these servers. Disturbances of roles occur twice as often. */
+export function chaosActions({ bus, natsNodes, sentinel, disks }: Topology): readonly Kind[] {
+  const each = <F extends string, T extends string>(faults: readonly F[], targets: readonly T[]) =>
+    targets.flatMap((target) => faults.map((what): `${F} ${T}` => `${what} ${target}`));
+  const servers = ['bus', 'store'] as const;
+  return [
+    ...each(disturbances, roles),
+    ...each(disturbances, roles),
+    ...each(isolations, roles),
+    ...each(disturbances, servers),
+    ...losses,
+    // Kafka has no duplicate window.
+    ...(bus === 'nats' ? (['outlast duplicate window bus'] as const) : []),
+    ...(natsNodes > 1 ? (['change leaders bus'] as const) : []),
+    ...(sentinel ? (['fail over store'] as const) : []),
+    ...(disks ? each(['fill disk'] as const, servers) : []),
+  ];
 }
 
 /** Freezes of lease owners for longer than their leases. */
@@ -71,10 +91,12 @@ export function schedule({ actions, replicas, random, kinds, pauseMs }: Schedule
   return planned;
 }
 
-function targetOf(kind: Kind, crew: Replicas, random: Random): string {
-  const whom = kind.slice(kind.lastIndexOf(' ') + 1);
-  const role = roles.find((known) => known === whom);
-  return role === undefined ? whom : `${role}-${randomInteger(random, 1, crew[role])}`;
+function targetOf(kind: Kind, replicas: Replicas, random: Random): string {
+  const space = kind.lastIndexOf(' ');
+  const [what, whom] = [kind.slice(0, space), kind.slice(space + 1) as Role | Server];
+  const isServer = whom === 'bus' || whom === 'store';
+  if (isServer && (replicas[whom] === 1 || !ofOneServer.includes(what))) return whom;
+  return `${whom}-${randomInteger(random, 1, replicas[whom])}`;
 }
 
 function shuffled(kinds: readonly Kind[], random: Random): Kind[] {

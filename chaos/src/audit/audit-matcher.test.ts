@@ -91,6 +91,17 @@ describe('AuditMatcher', () => {
     expect(check([plan(first, update('5')), plan(second, remove)], [written])).toEqual(['unplanned write']);
   });
 
+  test('reports a write that was planned for another cluster', () => {
+    const [own, other] = [new AuditMatcher(), new AuditMatcher()];
+    other.addPlan(plan(first, update('5')));
+    const whats = (writes: readonly Write[]) => own.check(writes, [other]).map(({ what }) => what);
+    expect(whats([write(update('5'), 1)])).toEqual(['crossed clusters']);
+    expect(whats([write(update('6'), 1)])).toEqual(['unplanned write']);
+    own.addPlan(plan(first, update('5')));
+    expect(whats([write(update('5'), 1)])).toEqual([]);
+    expect(whats([write(update('5'), 1), write(update('5'), 20)])).toEqual(['applied twice']);
+  });
+
   test('ignores rejected writes', () => {
     expect(check([], [write(create, 1, { code: 409 }), write(create, 2, { code: 500 })])).toEqual([]);
   });

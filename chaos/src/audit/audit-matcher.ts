@@ -53,9 +53,9 @@ export class AuditMatcher {
 
   /**
    * Returns the violations among these writes, which must be all writes so far. Rejected writes changed nothing and are
-   * ignored.
+   * ignored. `others` know the plans for other clusters.
    */
-  check(writes: readonly Write[]): readonly Violation[] {
+  check(writes: readonly Write[], others: readonly AuditMatcher[] = []): readonly Violation[] {
     for (const entries of this.#planned.values()) for (const entry of entries) entry.matched = false;
     const violations: Violation[] = [];
     const accounted: MatchedWrite[] = [];
@@ -68,11 +68,8 @@ export class AuditMatcher {
       if (entry === undefined) {
         const [first] = entries;
         if (first !== undefined && isWithoutEffect(write)) continue;
-        violations.push(
-          first === undefined
-            ? { what: 'unplanned write', where: where(write), evidence: `no plan contains ${show(write)}` }
-            : { what: 'applied twice', where: where(write), evidence: `${first.label} again: ${show(write)}` },
-        );
+        const foreign = others.flatMap((other) => other.#planned.get(signature(write)) ?? []);
+        violations.push(unexplained(write, first, foreign[0]));
         continue;
       }
       entry.matched = true;
@@ -81,6 +78,17 @@ export class AuditMatcher {
     }
     return [...violations, ...outOfOrder(accounted)];
   }
+}
+
+function unexplained(write: Write, own?: PlannedMutation, foreign?: PlannedMutation): Violation {
+  const place = where(write);
+  if (own !== undefined) {
+    return { what: 'applied twice', where: place, evidence: `${own.label} again: ${show(write)}` };
+  }
+  if (foreign !== undefined) {
+    return { what: 'crossed clusters', where: place, evidence: `${foreign.label}: ${show(write)}` };
+  }
+  return { what: 'unplanned write', where: place, evidence: `no plan contains ${show(write)}` };
 }
 
 /** Writes that started after a write of a later plan with the same work key was complete. */

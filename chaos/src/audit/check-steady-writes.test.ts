@@ -20,6 +20,7 @@ const base: Write = {
 const expected = {
   namespace: 'steady',
   alwaysReady: new Map([['web-1', ['rock-1', 'rock-2']]]),
+  pods: new Set(['rock-1', 'rock-2', 'other']),
   convergedAt: 500,
   wipes: [5_000],
   cleanUpMs: 100,
@@ -35,6 +36,10 @@ test('reports a missing endpoint that is always ready, even after a wipe', () =>
   expect(check({ ready: ['rock-1'] })).toEqual(['endpoint wrongly removed']);
   expect(check({ resource: 'endpoints', name: 'web-1', ready: [] })).toEqual(['endpoint wrongly removed']);
   expect(check({ ready: [], receivedAt: 5_050 })).toEqual(['endpoint wrongly removed']);
+});
+
+test('reports an endpoint of another cluster', () => {
+  expect(check({ ready: ['rock-1', 'rock-2', 'west-other'] })).toEqual(['crossed clusters']);
 });
 
 test.each(['create', 'delete'] as const)('reports a needless %s, except for the clean-up after a wipe', (verb) => {

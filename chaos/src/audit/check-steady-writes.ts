@@ -7,6 +7,8 @@ export interface SteadyExpectation {
   readonly namespace: string;
   /** Pods that are always ready, keyed by Service name. */
   readonly alwaysReady: ReadonlyMap<string, readonly string[]>;
+  /** All Pods of these Services in this cluster. */
+  readonly pods: ReadonlySet<string>;
   /** Time since which all of them have been written, in milliseconds since the Unix epoch. */
   readonly convergedAt: number;
   /**
@@ -18,9 +20,12 @@ export interface SteadyExpectation {
   readonly cleanUpMs: number;
 }
 
-/** Reports slices that are created or deleted without need, and writes that lack an endpoint that is always ready. */
+/**
+ * Reports slices that are created or deleted without need, writes with endpoints of another cluster, and writes that lack an
+ * endpoint that is always ready.
+ */
 export function checkSteadyWrites(writes: readonly Write[], expected: SteadyExpectation): readonly Violation[] {
-  const { namespace, alwaysReady, convergedAt, wipes, cleanUpMs } = expected;
+  const { namespace, alwaysReady, pods, convergedAt, wipes, cleanUpMs } = expected;
   const isCleaningUp = (at: number) => wipes.some((wipe) => at >= wipe && at < wipe + cleanUpMs);
   const own = writes.filter(
     (write) => write.namespace === namespace && write.receivedAt > convergedAt && isAccepted(write),
@@ -29,6 +34,10 @@ export function checkSteadyWrites(writes: readonly Write[], expected: SteadyExpe
     const { verb, resource, name, ready, receivedAt, auditId } = write;
     const where = `${resource} ${namespace}/${name}`;
     const when = `at ${new Date(receivedAt).toISOString()} (audit ${auditId})`;
+    const foreign = ready.filter((pod) => !pods.has(pod));
+    if (foreign.length > 0) {
+      return [{ what: 'crossed clusters', where, evidence: `${verb} ${when} with ${foreign.join(', ')}` }];
+    }
     if (verb !== 'update' && !(resource === 'endpointslices' && isCleaningUp(receivedAt))) {
       return [
         {

@@ -2,6 +2,7 @@
 export interface Violation {
   readonly what:
     | 'unplanned write'
+    | 'crossed clusters'
     | 'applied twice'
     | 'out of order'
     | 'needless slice write'

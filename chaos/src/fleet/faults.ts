@@ -1,18 +1,22 @@
-import { cp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { type Random, randomInteger, seededRandom } from '@sluice/runtime';
-import kafkajs from 'kafkajs';
+import type { Direction } from '../network/tcp-proxy.ts';
 import type { PlanObserver } from '../observe/plan-observer.ts';
-import type { Action } from '../schedule.ts';
-import { duplicateWindowMs, type Fleet } from './start-fleet.ts';
-import type { Target } from './target.ts';
+import type { Action, Kind } from '../schedule.ts';
+import { BusFaults } from './bus-faults.ts';
+import type { RoleProcess } from './role-process.ts';
+import { emptyDisk, type Servers } from './server-node.ts';
+import type { Fleet } from './start-fleet.ts';
+import { StoreFaults } from './store-faults.ts';
+import { exclusively, type Target } from './target.ts';
 
 export const freezeMs = 4_000;
 const graceMs = 20_000;
-const topics = ['changes', 'mutations', 'requests'] as const;
+/** From shorter than a lease to longer than any request may take to be noticed as lost. */
+const blockedMs = [500, 8_000] as const;
+const steppedMs = [1_000, 6_000] as const;
+const minute = 60_000;
+const fullMs = [2_000, 6_000] as const;
 
 export interface FaultOptions {
   readonly fleet: Fleet;
@@ -23,58 +27,80 @@ export interface FaultOptions {
   readonly onLate: (name: string) => void;
 }
 
-/** Injects the faults of a schedule. */
+/** Injects the faults of a schedule. Each fault is over when its promise resolves. */
 export class Faults {
   readonly #options: FaultOptions;
-  #snapshot: string | undefined;
+  readonly #bus: BusFaults;
+  readonly #store: StoreFaults;
 
   constructor(options: FaultOptions) {
+    const { fleet, observer } = options;
     this.#options = options;
+    this.#bus = new BusFaults(fleet, observer);
+    this.#store = new StoreFaults(fleet.store);
   }
 
   /** Resolves when the action is complete: a killed process runs again, a frozen one has resumed. */
   perform({ kind, target: name, random: seed }: Action, begun: () => void): Promise<void> {
-    const { fleet } = this.#options;
-    const target = fleet.targets.get(name);
-    if (target === undefined) throw new RangeError(`unknown process ${name}`);
     const random = seededRandom(Math.floor(seed * 2 ** 31));
-    const what = kind.slice(0, kind.lastIndexOf(' '));
-    return target.enqueue(async () => {
+    const targets = this.#targets(name);
+    const [first] = targets;
+    if (first === undefined) throw new RangeError(`unknown process ${name}`);
+    return exclusively(targets, () => {
       begun();
-      switch (what) {
-        case 'kill':
-          return this.#kill(target, randomInteger(random, 200, 1_500));
-        case 'freeze':
-          return this.#freeze(target);
-        case 'restart':
-          return this.#restart(target);
-        case 'wipe':
-          this.#options.onWipe();
-          return fleet.redis.restore(undefined);
-        case 'restore snapshot':
-          return this.#oldSnapshot();
-        case 'purge':
-          return this.#purge(random);
-        case 'lose last records':
-          return this.#loseLast(target, randomInteger(random, 500, 2_000));
-        case 'outlast duplicate window':
-          return this.#kill(target, duplicateWindowMs + 500);
-      }
-      throw new RangeError(`unknown action ${kind}`);
+      return this.#inject(kind, first, random);
     });
   }
 
   /** Takes a snapshot of the store to restore later. */
   takeSnapshot(): Promise<void> {
-    const { fleet } = this.#options;
-    const store = fleet.targets.get('store');
-    return (
-      store?.enqueue(async () => {
-        const old = this.#snapshot;
-        this.#snapshot = await fleet.redis.snapshot();
-        if (old !== undefined) await rm(old, { recursive: true, force: true });
-      }) ?? Promise.resolve()
-    );
+    return exclusively(this.#targets('store'), () => this.#store.takeSnapshot());
+  }
+
+  /** The process of this name, or all servers of a kind. */
+  #targets(name: string): readonly Target[] {
+    const { targets, bus, store } = this.#options.fleet;
+    const one = targets.get(name);
+    if (one !== undefined) return [one];
+    const servers: Readonly<Record<string, Servers>> = { bus, store };
+    return servers[name]?.nodes.map(({ target }) => target) ?? [];
+  }
+
+  async #inject(kind: Kind, target: Target, random: Random): Promise<void> {
+    switch (kind) {
+      case 'wipe store':
+        this.#options.onWipe();
+        return this.#store.wipe();
+      case 'restore snapshot store':
+        return this.#store.restoreSnapshot();
+      case 'fail over store':
+        return this.#options.fleet.store.failOver();
+      case 'purge bus':
+        return this.#bus.purge(random);
+      case 'lose last records bus':
+        return this.#bus.loseLastRecords(random);
+      case 'outlast duplicate window bus':
+        return this.#bus.outlastDuplicateWindow();
+      case 'change leaders bus':
+        return this.#bus.changeLeaders(random);
+    }
+    switch (kind.slice(0, kind.lastIndexOf(' '))) {
+      case 'kill':
+        return this.#kill(target, randomInteger(random, 200, 1_500));
+      case 'freeze':
+        return this.#freeze(target);
+      case 'restart':
+        return this.#restart(target);
+      case 'block requests':
+        return this.#block(this.#role(target), 'requests', random);
+      case 'block responses':
+        return this.#block(this.#role(target), 'responses', random);
+      case 'step clock':
+        return this.#stepClock(this.#role(target), random);
+      case 'fill disk':
+        return this.#fillDisk(target, randomInteger(random, ...fullMs));
+    }
+    throw new RangeError(`unknown action ${kind}`);
   }
 
   async #kill(target: Target, awayMs: number): Promise<void> {
@@ -94,116 +120,40 @@ export class Faults {
     await target.start();
   }
 
-  async #oldSnapshot(): Promise<void> {
-    const { redis } = this.#options.fleet;
-    this.#snapshot ??= await redis.snapshot();
-    await redis.restore(this.#snapshot);
+  /** One direction of all connections between the process and the bus, the store or one cluster. */
+  async #block({ links }: RoleProcess, direction: Direction, random: Random): Promise<void> {
+    const { network } = this.#options.fleet;
+    const peers = [...links.values()];
+    const blocked = peers[randomInteger(random, 0, peers.length - 1)] ?? [];
+    network.block(blocked, direction);
+    await sleep(randomInteger(random, ...blockedMs));
+    network.unblock(blocked, direction);
   }
 
-  /** Purges one partition, one topic or everything. */
-  async #purge(random: Random): Promise<void> {
-    const { fleet, observer } = this.#options;
-    const topic = random.next() < 0.7 ? topics[randomInteger(random, 0, topics.length - 1)] : undefined;
-    const only = random.next() < 0.5 ? randomInteger(random, 0, fleet.partitions - 1) : undefined;
-    const logs = topics
-      .filter((each) => topic === undefined || each === topic)
-      .flatMap((each) =>
-        Array.from({ length: each === 'requests' ? 1 : fleet.partitions }, (_, partition) => ({
-          topic: each,
-          partition,
-        })),
-      )
-      .filter(({ partition }) => only === undefined || partition === only);
-    await observer.caughtUp();
-    const { bus } = fleet;
-    if (bus.kind === 'nats') {
-      const connection = await connect({ servers: [bus.server.url], timeout: 10_000 });
-      try {
-        const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 10_000 });
-        await Promise.all(
-          logs.map(({ topic, partition }) => manager.streams.purge(`${fleet.fleet}-${topic}-${partition}`)),
-        );
-      } finally {
-        await connection.close();
-      }
-      return;
-    }
-    await this.#whileHeld(async () => {
-      for (const topic of new Set(logs.map((log) => log.topic))) {
-        const partitions = logs
-          .filter((log) => log.topic === topic)
-          .map(({ partition }) => ({ partition, offset: '-1' }));
-        // A broker that has just restarted learns its topics with a delay, and a client caches that they were missing.
-        await eventually(() => deleteRecords(bus.server.broker, `${fleet.fleet}.${topic}`, partitions));
-      }
-    });
+  /** By seconds to hours, forwards or backwards, and later back. */
+  async #stepClock(process: RoleProcess, random: Random): Promise<void> {
+    const [least = 0, most = 0] = random.next() < 0.5 ? [2_000, minute] : [minute, 180 * minute];
+    process.setClock(randomInteger(random, least, most) * (random.next() < 0.5 ? 1 : -1));
+    await sleep(randomInteger(random, ...steppedMs));
+    process.setClock(0);
   }
 
-  /** Simulates a crash before the disk was synced: restores the data from `forMs` ago. */
-  async #loseLast(target: Target, forMs: number): Promise<void> {
-    const { fleet, observer } = this.#options;
-    const { kind, server } = fleet.bus;
-    const data = kind === 'nats' ? join(server.directory, 'data') : server.data;
-    const earlier = join(server.directory, 'earlier');
-    await rm(earlier, { recursive: true, force: true });
-    target.pause();
-    try {
-      await cp(data, earlier, { recursive: true });
-    } finally {
-      target.resume();
-    }
+  /** NATS and Kafka stop using a disk that was full until they are restarted. Redis goes on by itself. */
+  async #fillDisk(target: Target, forMs: number): Promise<void> {
+    const { bus, store } = this.#options.fleet;
+    const disk = [...bus.nodes, ...store.nodes].find((node) => node.target === target)?.disk;
+    if (disk === undefined) throw new RangeError(`${target.name} has no disk of its own`);
+    disk.fill();
     await sleep(forMs);
-    await observer.caughtUp();
-    const rewind = async () => {
-      await target.process.kill();
-      await rm(data, { recursive: true, force: true });
-      await cp(earlier, data, { recursive: true });
-      await target.start();
-    };
-    await (kind === 'nats' ? rewind() : this.#whileHeld(rewind));
+    emptyDisk(disk);
+    if (!bus.nodes.some((node) => node.target === target)) return;
+    await target.process.kill();
+    await target.start();
   }
 
-  /**
-   * For a bus whose observer reads stored records: pauses the fleet so that no record is lost before the observer has
-   * read it.
-   */
-  async #whileHeld(act: () => Promise<void>): Promise<void> {
-    const { fleet, observer } = this.#options;
-    for (const role of fleet.roles) role.pause();
-    try {
-      await observer.caughtUp();
-      await act();
-      await observer.caughtUp();
-    } finally {
-      for (const role of fleet.roles) role.resume();
-    }
-  }
-}
-
-/** Retries for up to 30 s, then rethrows the last error. */
-async function eventually(act: () => Promise<void>): Promise<void> {
-  const late = performance.now() + 30_000;
-  for (;;) {
-    try {
-      return await act();
-    } catch (error) {
-      if (performance.now() > late) throw error;
-      await sleep(250);
-    }
-  }
-}
-
-async function deleteRecords(
-  broker: string,
-  topic: string,
-  partitions: { readonly partition: number; readonly offset: string }[],
-): Promise<void> {
-  const admin = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING }).admin();
-  await admin.connect();
-  try {
-    await admin.fetchTopicMetadata({ topics: [topic] });
-    await admin.deleteTopicRecords({ topic, partitions });
-  } finally {
-    await admin.disconnect();
+  #role(target: Target): RoleProcess {
+    const process = this.#options.fleet.roles.find((role) => role.target === target);
+    if (process === undefined) throw new RangeError(`${target.name} is not a process of the fleet`);
+    return process;
   }
 }

@@ -1,48 +1,32 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import {
-  type Kafka,
-  type Nats,
-  type RedisServer,
-  ServerProcess,
-  startKafka,
-  startNats,
-  startRedis,
-} from '@sluice/local';
-import { type Replicas, type Role, roles } from '../schedule.ts';
-import { Target } from './target.ts';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Network } from '../network/network.ts';
+import { type Replicas, type Role, roles, type Topology } from '../schedule.ts';
+import { type BusServers, startBus } from './bus-servers.ts';
+import { type RoleProcess, roleProcess, type ServedCluster } from './role-process.ts';
+import type { ServerNode } from './server-node.ts';
+import { type StoreServers, startStore } from './store-servers.ts';
+import type { Target } from './target.ts';
 
-export interface FleetOptions {
+export interface FleetOptions extends Topology {
   readonly directory: string;
-  readonly bus: 'nats' | 'kafka';
-  readonly kubeconfig: string;
+  readonly clusters: readonly ServedCluster[];
   readonly partitions: number;
   readonly replicas: Replicas;
 }
 
-export type BusServer =
-  | { readonly kind: 'nats'; readonly server: Nats }
-  | { readonly kind: 'kafka'; readonly server: Kafka };
-
-/** The processes of a fleet and its servers. */
+/** The processes of a fleet, its servers, and the network between them. */
 export interface Fleet {
-  readonly fleet: string;
+  readonly name: string;
   readonly partitions: number;
-  readonly bus: BusServer;
-  readonly redis: RedisServer;
-  readonly roles: readonly Target[];
+  readonly bus: BusServers;
+  readonly store: StoreServers;
+  readonly network: Network;
+  readonly roles: readonly RoleProcess[];
   readonly targets: ReadonlyMap<string, Target>;
   stop(): Promise<void>;
 }
 
-/** Short, so that an outage can exceed it. The lease duration keeps its default. */
-export const duplicateWindowMs = 2_000;
-
-/** Kafka starts in seconds, but takes a minute on a machine busy with a whole fleet. */
-const kafkaReadyMs = 180_000;
-
-const program = fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url));
 const name = 'chaos';
 
 /**
@@ -51,70 +35,56 @@ const name = 'chaos';
  * @throws LocalError
  */
 export async function startServers(options: FleetOptions): Promise<Fleet> {
-  const { directory, partitions } = options;
-  const redis = await startRedis({ directory: join(directory, 'redis') });
-  const bus = await startBus(options).catch(async (error: unknown) => {
-    await redis.stop();
-    throw error;
-  });
-  const configuration = join(directory, 'sluice.yaml');
-  writeFileSync(configuration, JSON.stringify(configure(options, bus, redis.url)), { mode: 0o600 });
+  const { directory, partitions, clusters } = options;
   mkdirSync(join(directory, 'logs'), { recursive: true });
-  const ofRoles = roles.flatMap((role) =>
-    Array.from({ length: options.replicas[role] }, (_, n) =>
-      roleTarget(`${role}-${n + 1}`, role, configuration, directory),
-    ),
-  );
-  const servers = [
-    new Target('bus', bus.server.process, async () => {
-      await bus.server.process.start();
-      await bus.server.ready();
-    }),
-    // Kills first, which has no effect on a process that has exited.
-    new Target('store', redis.process, () => redis.restart()),
-  ];
-  return {
-    fleet: name,
-    partitions,
-    bus,
-    redis,
-    roles: ofRoles,
-    targets: new Map([...ofRoles, ...servers].map((target) => [target.name, target])),
-    async stop() {
-      await Promise.all(ofRoles.map(({ process }) => process.kill()));
-      await Promise.all(servers.map(({ process }) => process.kill()));
-    },
+  const processes = roles.flatMap((role) => names(role, options.replicas));
+  const network = new Network();
+  const endings: (() => Promise<void>)[] = [() => network.close()];
+  const stop = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
   };
+  try {
+    const shared = { ...options, network, clients: processes.map((each) => each.name) };
+    const store = await startStore(shared);
+    endings.push(() => {
+      keepLogs(store.nodes, directory);
+      return store.stop();
+    });
+    const bus = await startBus(shared);
+    endings.push(() => {
+      keepLogs(bus.nodes, directory);
+      return bus.stop();
+    });
+    const own = await Promise.all(
+      processes.map((each) => {
+        const [busAccess, storeAccess] = [bus.access.get(each.name), store.access.get(each.name)];
+        if (busAccess === undefined || storeAccess === undefined) throw new RangeError(`unknown client ${each.name}`);
+        const servers = { bus: busAccess, store: storeAccess };
+        return roleProcess({ ...each, ...servers, fleet: name, partitions, directory, network, clusters });
+      }),
+    );
+    endings.push(async () => {
+      await Promise.all(own.map(({ target }) => target.process.kill()));
+    });
+    const targets = [...own, ...bus.nodes, ...store.nodes].map(({ target }) => target);
+    return {
+      ...{ name, partitions, bus, store, network, roles: own, stop },
+      targets: new Map(targets.map((target) => [target.name, target])),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-async function startBus({ bus, directory }: FleetOptions): Promise<BusServer> {
-  if (bus === 'nats') return { kind: bus, server: await startNats({ directory: join(directory, 'nats') }) };
-  const kafka = await startKafka({ directory: join(directory, 'kafka'), readyTimeoutMilliseconds: kafkaReadyMs });
-  return { kind: bus, server: kafka };
+function names(role: Role, replicas: Replicas): readonly { name: string; role: Role }[] {
+  return Array.from({ length: replicas[role] }, (_, n) => ({ name: `${role}-${n + 1}`, role }));
 }
 
-/** The configuration as JSON, which is valid YAML. */
-function configure({ partitions, kubeconfig }: FleetOptions, bus: BusServer, redisUrl: string): object {
-  return {
-    fleet: name,
-    partitions,
-    bus:
-      bus.kind === 'nats'
-        ? { servers: [bus.server.url], duplicateWindow: `${duplicateWindowMs}ms` }
-        : { servers: [`kafka://${bus.server.broker}`], replicas: 1, minInsyncReplicas: 1 },
-    store: { url: [redisUrl] },
-    clusters: [{ name, kubeconfig }],
-    log: { format: 'json', level: 'info' },
-    metricsBindAddress: '0',
-  };
-}
-
-function roleTarget(name: string, role: Role, configuration: string, directory: string): Target {
-  const process_ = new ServerProcess({
-    name,
-    program: process.execPath,
-    args: [program, role, '--config', configuration],
-    log: join(directory, 'logs', `${name}.log`),
-  });
-  return new Target(name, process_, () => process_.start());
+/** The disks of servers are removed with them, and so would be their logs. */
+function keepLogs(nodes: readonly ServerNode[], directory: string): void {
+  for (const { log, disk } of nodes) {
+    if (disk === undefined) continue;
+    copyFileSync(log, join(directory, 'logs', `${basename(dirname(log))}-${basename(log)}`));
+  }
 }

@@ -54,3 +54,23 @@ export class Target {
     return performance.now() - before < graceMs;
   }
 }
+
+/** Runs the task while no other fault affects any of these processes. */
+export async function exclusively<T>(targets: readonly Target[], task: () => Promise<T>): Promise<T> {
+  const over = Promise.withResolvers<void>();
+  // All queues are entered at once, so that two such tasks cannot wait for each other.
+  const entered = targets.map((target) => {
+    const entry = Promise.withResolvers<void>();
+    void target.enqueue(() => {
+      entry.resolve();
+      return over.promise;
+    });
+    return entry.promise;
+  });
+  await Promise.all(entered);
+  try {
+    return await task();
+  } finally {
+    over.resolve();
+  }
+}

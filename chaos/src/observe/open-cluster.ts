@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiClient } from '@sluice/conformance';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
@@ -10,8 +10,11 @@ import { AuditTail } from './audit-tail.ts';
 /** Sluice's user name in the API server. */
 const sluiceUser = 'system:serviceaccount:sluice:sluice';
 
-/** The cluster of the fleet with clients for its user. */
+/** A cluster of the fleet with clients for its user. */
 export interface Cluster {
+  readonly name: string;
+  /** The UID of its namespace kube-system, by which messages name it. */
+  readonly identity: string;
   readonly plane: ControlPlane;
   readonly user: ApiClient;
   readonly reader: HttpCluster;
@@ -21,11 +24,12 @@ export interface Cluster {
 }
 
 /** Starts a real control plane that logs every write of Endpoints and EndpointSlices before it responds. */
-export async function startCluster(directory: string): Promise<Cluster> {
+export async function startCluster(directory: string, name: string): Promise<Cluster> {
+  mkdirSync(directory, { recursive: true });
   const policy = join(directory, 'audit-policy.yaml');
   writeFileSync(policy, JSON.stringify(auditPolicy));
   const plane = await startControlPlane({
-    name: 'chaos',
+    name,
     directory: join(directory, 'cluster'),
     authorization: 'RBAC',
     audit: 'RequestResponse',
@@ -42,8 +46,11 @@ export async function startCluster(directory: string): Promise<Cluster> {
     const ports = { clock: systemClock, logger: silentLogger };
     const connection = new Connection({ access, userAgent: 'sluice-chaos', ...ports });
     const reader = new HttpCluster({ connection, clock: systemClock, random: systemRandom });
+    const identity = await reader.identity(AbortSignal.timeout(10_000));
     const audit = await AuditTail.open(plane.auditLog ?? '', sluiceUser);
     return {
+      name,
+      identity,
       plane,
       user,
       reader,

@@ -38,27 +38,35 @@ export class SteadyServices {
   readonly #client: ApiClient;
   readonly #random: Random;
   readonly #flipping: FlippingPod[] = [];
+  readonly #network: string;
 
-  constructor(client: ApiClient, random: Random) {
+  /** Each cluster has other Pods of its own in Services of the same names. */
+  constructor(client: ApiClient, random: Random, cluster: { readonly name: string; readonly number: number }) {
     this.#client = client;
     this.#random = random;
+    this.#network = `10.${100 + cluster.number}`;
     for (let s = 1; s <= serviceCount; s++) {
       const service = `web-${s}`;
       this.alwaysReady.set(
         service,
-        Array.from({ length: alwaysReadyCount }, (_, n) => `${service}-rock-${n}`),
+        Array.from({ length: alwaysReadyCount }, (_, n) => `${cluster.name}-${service}-rock-${n}`),
       );
       for (let n = 0; n < flippingCount; n++) {
         this.#flipping.push({
-          name: `${service}-flip-${n}`,
+          name: `${cluster.name}-${service}-flip-${n}`,
           service,
-          ip: `10.9.${s}.${100 + n}`,
+          ip: `${this.#network}.${s}.${100 + n}`,
           probe: n % 2 === 0,
           ready: true,
           busy: false,
         });
       }
     }
+  }
+
+  /** All Pods of these Services. */
+  get pods(): ReadonlySet<string> {
+    return new Set([...[...this.alwaysReady.values()].flat(), ...this.#flipping.map(({ name }) => name)]);
   }
 
   async create(): Promise<void> {
@@ -70,7 +78,7 @@ export class SteadyServices {
       const number = service.slice(service.lastIndexOf('-') + 1);
       const flipping = this.#flipping.filter((pod) => pod.service === service);
       await Promise.all([
-        ...alwaysReady.map((name, n) => this.#createPod(name, service, `10.9.${number}.${n + 1}`)),
+        ...alwaysReady.map((name, n) => this.#createPod(name, service, `${this.#network}.${number}.${n + 1}`)),
         ...flipping.map(({ name, ip }) => this.#createPod(name, service, ip)),
       ]);
     }

@@ -13,6 +13,14 @@ export interface KafkaNode {
   /** `id@host:port` of all controllers, separated by commas. */
   readonly voters: string;
   readonly brokers: number;
+  readonly additionalListeners: readonly KafkaListener[];
+}
+
+/** A listener for clients that reach the broker at another port, for example through a proxy. */
+export interface KafkaListener {
+  readonly port: number;
+  /** The port that the broker names to clients of this listener. */
+  readonly advertisedPort: number;
 }
 
 /** Authentication and authorization of clients. */
@@ -31,11 +39,14 @@ export function dataDirectory(directory: string): string {
 
 /** The lines of server.properties. Clients use the listener CLIENTS, brokers plain INTERNAL on loopback. */
 export function brokerProperties(
-  { id, directory, port, internalPort, controllerPort, voters, brokers }: KafkaNode,
+  node: KafkaNode,
   security: KafkaSecurity,
   certificate: ServingCertificate | undefined,
 ): Record<string, string> {
+  const { id, directory, port, internalPort, controllerPort, voters, brokers, additionalListeners } = node;
   const { users, superUser } = security;
+  const more = (text: (listener: KafkaListener, name: string) => string) =>
+    additionalListeners.map((listener, index) => text(listener, `CLIENTS_${index + 1}`));
   const protocol = `${users === undefined ? '' : 'SASL_'}${certificate === undefined ? 'PLAINTEXT' : 'SSL'}`;
   // Replicas of Kafka's internal topics.
   const internalReplicas = String(Math.min(3, brokers));
@@ -48,9 +59,19 @@ export function brokerProperties(
       `CLIENTS://127.0.0.1:${port}`,
       `INTERNAL://127.0.0.1:${internalPort}`,
       `CONTROLLER://127.0.0.1:${controllerPort}`,
+      ...more((listener, name) => `${name}://127.0.0.1:${listener.port}`),
     ].join(),
-    'advertised.listeners': `CLIENTS://127.0.0.1:${port},INTERNAL://127.0.0.1:${internalPort}`,
-    'listener.security.protocol.map': `CLIENTS:${protocol},INTERNAL:PLAINTEXT,CONTROLLER:PLAINTEXT`,
+    'advertised.listeners': [
+      `CLIENTS://127.0.0.1:${port}`,
+      `INTERNAL://127.0.0.1:${internalPort}`,
+      ...more((listener, name) => `${name}://127.0.0.1:${listener.advertisedPort}`),
+    ].join(),
+    'listener.security.protocol.map': [
+      `CLIENTS:${protocol}`,
+      'INTERNAL:PLAINTEXT',
+      'CONTROLLER:PLAINTEXT',
+      ...more((_, name) => `${name}:${protocol}`),
+    ].join(),
     'inter.broker.listener.name': 'INTERNAL',
     'log.dirs': dataDirectory(directory),
     // A killed broker can rejoin only after the controller has expired its session.

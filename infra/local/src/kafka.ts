@@ -4,7 +4,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { onFreePorts } from './free-ports.ts';
 import { ensureKafkaJars, run } from './kafka-jars.ts';
-import { brokerProperties, dataDirectory, type KafkaNode, type KafkaSecurity } from './kafka-properties.ts';
+import {
+  brokerProperties,
+  dataDirectory,
+  type KafkaListener,
+  type KafkaNode,
+  type KafkaSecurity,
+} from './kafka-properties.ts';
 import { LocalError } from './local-error.ts';
 import { makeServingCertificate, type ServingCertificate } from './openssl.ts';
 import { type RunningServer, startServer } from './running-server.ts';
@@ -14,6 +20,8 @@ export interface KafkaOptions extends KafkaSecurity {
   readonly directory: string;
   /** Port for clients. Default: a free port. */
   readonly port?: number;
+  /** Default: none. */
+  readonly additionalListeners?: readonly KafkaListener[];
   /** Additional lines of server.properties. A repeated one overrides the default. */
   readonly properties?: Readonly<Record<string, string>>;
   /** Default 180 000. */
@@ -59,9 +67,10 @@ async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptio
     const voters = ids.map((id) => `${id}@127.0.0.1:${portOf(id, 2)}`).join();
     const starts = ids.map((id) => {
       const options = optionsOf(id);
-      const { directory, port = portOf(id, 0) } = options;
+      const { directory, port = portOf(id, 0), additionalListeners = [] } = options;
       const [internalPort, controllerPort] = [portOf(id, 1), portOf(id, 2)];
-      const node = { id, directory, port, internalPort, controllerPort, voters, brokers: count };
+      const own = { port, internalPort, controllerPort };
+      const node = { id, directory, ...own, voters, brokers: count, additionalListeners };
       return startBroker(node, cluster, jars, options);
     });
     const started = await Promise.allSettled(starts);

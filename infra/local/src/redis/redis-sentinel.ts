@@ -24,6 +24,8 @@ export interface RedisSentinel {
 
 export interface RedisSentinelOptions extends Omit<RedisServerOptions, 'cluster' | 'tls' | 'name' | 'users'> {
   readonly sentinels: 1 | 2 | 3;
+  /** Directories of the two servers. Default: within `directory`. */
+  readonly directories?: readonly [string, string];
 }
 
 const MASTER = 'sluice';
@@ -33,15 +35,16 @@ const READY_TIMEOUT_MILLISECONDS = 45_000;
 /** Starts a master, a replica and their sentinels on loopback. @throws LocalError and leaves nothing running */
 export async function startRedisSentinel(options: RedisSentinelOptions): Promise<RedisSentinel> {
   const { sentinels: count, directory, settings = {} } = options;
+  const { directories = [join(directory, 'redis-1'), join(directory, 'redis-2')] } = options;
   const started: { stop(): Promise<void> }[] = [];
   const stop = async () => {
     await Promise.all(started.map((server) => server.stop()));
   };
   try {
-    const first = await startRedis({ directory: join(directory, 'redis-1'), name: 'redis-1', settings });
+    const first = await startRedis({ directory: directories[0], name: 'redis-1', settings });
     started.push(first);
     const follow = { ...settings, replicaof: `127.0.0.1 ${first.port}` };
-    const second = await startRedis({ directory: join(directory, 'redis-2'), name: 'redis-2', settings: follow });
+    const second = await startRedis({ directory: directories[1], name: 'redis-2', settings: follow });
     started.push(second);
     await following(second);
     const ports = await freePorts(count);
