@@ -138,7 +138,7 @@ export class Faults {
     process.setClock(0);
   }
 
-  /** NATS and Kafka stop using a disk that was full until they are restarted. Redis goes on by itself. */
+  /** NATS and Kafka stop using a disk that was full until they are restarted. Redis recovers by itself. */
   async #fillDisk(target: Target, forMs: number): Promise<void> {
     const { bus, store } = this.#options.fleet;
     const disk = [...bus.nodes, ...store.nodes].find((node) => node.target === target)?.disk;

@@ -61,8 +61,8 @@ async function startWithSentinel({ directory, disks, network, clients }: StoreOp
     directory: join(directory, 'sentinel'),
     directories: [places[0].directory, places[1].directory],
     sentinels: 3,
-    // As in docs/guides/redis.md.
-    settings: { 'min-replicas-to-write': '1' },
+    // As in docs/guides/redis.md. Without the delay, a replica is in sync soon after a failover.
+    settings: { 'min-replicas-to-write': '1', 'repl-diskless-sync-delay': '0' },
   }).catch((error: unknown) => {
     removeDisks();
     throw error;

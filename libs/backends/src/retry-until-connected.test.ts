@@ -31,6 +31,14 @@ test('retries while a server is unavailable, and logs the reason', async () => {
   expect(logger.fields('warn')).toMatchObject([{ reason }, { reason }]);
 });
 
+test.each(['FULL', 'NO_REPLICAS'] as const)('retries while the store refuses writes: %s', async (code) => {
+  const { open, ports, tried } = attempts(asUsageError(new RedisStoreError(code, 'setting partitions')), 'open');
+  const connected = retryUntilConnected(open, ports, never);
+  await advance(clock, 60_000);
+  expect(await connected).toBe('open');
+  expect(tried()).toBe(2);
+});
+
 test('throws errors that need a change of the configuration', async () => {
   const wrong = asUsageError(new RedisStoreError('CREDENTIALS', 'check user name and password'));
   const { open, ports } = attempts(wrong, 'open');

@@ -1,9 +1,14 @@
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 
-/** Transient error codes: the server is down, frozen or loading. Misconfiguration is not transient. */
+/**
+ * Transient error codes: the server is down, frozen or loading, or refuses writes, as after a failover. Misconfiguration is
+ * not transient.
+ */
 const transientCodes: ReadonlySet<unknown> = new Set([
   'UNREACHABLE',
   'TIMEOUT',
+  'FULL',
+  'NO_REPLICAS',
   'BUS_UNREACHABLE',
   'BUS_TOO_FEW_BROKERS',
 ]);

@@ -9,6 +9,7 @@ test.each([
   ["NOPERM User sluice has no permissions to run the 'hset' command", 'FORBIDDEN'],
   ["OOM command not allowed when used memory > 'maxmemory'.", 'FULL'],
   ['MISCONF Errors writing to the AOF file: No space left on device', 'FULL'],
+  ['NOREPLICAS Not enough good replicas to write.', 'NO_REPLICAS'],
   ["READONLY You can't write against a read only replica.", 'READ_ONLY'],
   ['CLUSTERDOWN The cluster is down', 'UNREACHABLE'],
   ['ERR wrong number of arguments', 'REFUSED'],

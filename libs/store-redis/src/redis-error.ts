@@ -14,6 +14,8 @@ export type RedisErrorCode =
   | 'READ_ONLY'
   /** Redis is out of memory or disk; nothing was executed. */
   | 'FULL'
+  /** Too few replicas are in sync for min-replicas-to-write; nothing was executed. */
+  | 'NO_REPLICAS'
   /** Redis rejected the command for another reason, which the message quotes. */
   | 'REFUSED';
 
@@ -33,6 +35,11 @@ const ADVICE: readonly (readonly [reply: RegExp, code: RedisErrorCode, advice: s
   [/^(NOPERM|ERR ACL failure)|can't run this command/i, 'FORBIDDEN', 'grant the permissions in docs/guides/redis.md'],
   [/^OOM/, 'FULL', 'Redis is at its maxmemory: raise it; nothing was changed'],
   [/^MISCONF/, 'FULL', 'Redis cannot write to its disk: free some space; nothing was changed'],
+  [
+    /^NOREPLICAS/,
+    'NO_REPLICAS',
+    'fewer replicas are in sync than min-replicas-to-write: start them; nothing was changed',
+  ],
   [/^READONLY/, 'READ_ONLY', 'this is a replica: set the URL to the master, or use the topology sentinel'],
   [/^(LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN)/, 'UNREACHABLE', 'Redis is not ready yet'],
 ];
