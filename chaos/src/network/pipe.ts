@@ -15,7 +15,7 @@ export class Pipe {
   constructor(from: Socket, to: Socket, replacedPorts: ReadonlyMap<number, number> = new Map()) {
     this.#from = from;
     this.#to = to;
-    from.on('data', (chunk) => this.#add(replacePorts(chunk, replacedPorts)));
+    from.on('data', (chunk: Buffer) => this.#add(replacePorts(chunk, replacedPorts)));
     from.on('end', () => this.#end());
     from.on('error', () => {});
     from.on('close', () => this.#end());
