@@ -136,9 +136,12 @@ export class Watch {
     if (!behind) this.#position = Math.max(this.#position, newest());
   }
 
-  /** Sends a bookmark after all earlier events, if the client asked for bookmarks. */
+  /**
+   * Sends a bookmark after all earlier events, if the client asked for bookmarks. A watch that starts in the future of a
+   * restored server gets none, as from kube-apiserver.
+   */
   sendBookmark(): void {
-    if (!this.#allowBookmarks) return;
+    if (!this.#allowBookmarks || this.#context.newest() < this.#position) return;
     if (this.#bookmark === 'none') this.#bookmark = 'due';
     this.notify();
   }
@@ -185,13 +188,8 @@ export class Watch {
     const annotations = this.#bookmark === 'initialEventsEnd' ? { [initialEventsEnd]: 'true' } : undefined;
     this.#bookmark = 'none';
     const info = this.#info;
-    const metadata = { resourceVersion: String(this.#bookmarkVersion()), ...(annotations ? { annotations } : {}) };
+    const metadata = { resourceVersion: String(this.#position), ...(annotations ? { annotations } : {}) };
     return { type: 'BOOKMARK', object: { kind: info.kind, apiVersion: apiVersionOf(info), metadata } };
-  }
-
-  /** A watch that starts in the future of a restored server gets the server's version. */
-  #bookmarkVersion(): number {
-    return Math.min(this.#position, this.#context.newest());
   }
 
   #tooOld(): ServerWatchEvent {

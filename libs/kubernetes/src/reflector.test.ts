@@ -23,8 +23,11 @@ const error = (kind: ApiErrorKind, status: number, more: { reason?: string; retr
 /** What one watch yields, in order: batches, an error that ends it, or `silence`, which lasts until the end. */
 type WatchScript = readonly (readonly WatchEvent[] | ApiError | 'silence')[];
 
-/** A reader that answers from a script and then stays silent. Records its requests. */
-function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly WatchScript[]) {
+/**
+ * A reader that answers from a script and then stays silent. Records its requests. `current`: the cluster's resourceVersion,
+ * which a reflector asks for before it resumes a watch after a failure.
+ */
+function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly WatchScript[], current = '1000') {
   const asked: string[] = [];
   const clock = new VirtualClock();
   let list = 0;
@@ -33,6 +36,7 @@ function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly Wat
     watchList: true,
     identity: async () => 'uid',
     list: async (_, options) => {
+      if (options.limit === 1) return page([], current);
       asked.push(`${clock.now()} list ${options.limit} ${options.continueToken}`.trim());
       const answer = lists[list++];
       if (answer === undefined) throw new Error('the script has no more lists');
@@ -243,6 +247,42 @@ describe('Reflector and the past', () => {
     const { told, asked } = await reflect(scripted(lists, [['silence']]), { notOlderThan: '50' });
     expect(asked.filter((line) => line.includes('list'))).toHaveLength(7);
     expect(told).toContain('replace a @10');
+  });
+
+  it('lists again when the cluster has an older version after a lost connection, and does not watch', async () => {
+    const lists = [page([pod('a', '50')], '50'), ...Array.from({ length: 8 }, () => page([pod('b', '1')], '10'))];
+    const script = scripted(lists, [[error('retry', 0)], ['silence']], '10');
+    const { told, asked } = await reflect(script);
+    expect(asked.filter((line) => line.includes('watch')).map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      'watch 50',
+      'watch 10',
+    ]);
+    expect(told).toContain('replace b @10');
+  });
+
+  it('finds out soon that a cluster was restored, however long it did not answer', async () => {
+    const outage = Array.from({ length: 20 }, () => error('retry', 0));
+    const lists = [page([], '50'), ...outage, ...Array.from({ length: 8 }, () => page([pod('b', '1')], '10'))];
+    const script = scripted(lists, [[error('gone', 410)], ['silence']], '10');
+    const times: number[] = [];
+    const { told } = await reflect(
+      script,
+      { onError: ({ reason }) => reason === 'StaleList' && times.push(script.clock.now()) },
+      200,
+    );
+    expect(told).toContain('replace b @10');
+    expect(times).toHaveLength(6);
+    // Not 30 s each, as after so many failures.
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(10_000);
+  });
+
+  it('waits after a refusal as after the first one, however long the cluster did not answer', async () => {
+    const outage = Array.from({ length: 10 }, () => error('retry', 0));
+    const lists = [...outage, error('terminal', 403), page([], '10')];
+    const waits = new Map<number, number>();
+    await reflect(scripted(lists, []), { onError: ({ status }, retryInMs) => void waits.set(status, retryInMs) });
+    expect(waits.get(403)).toBeGreaterThan(1_000);
+    expect(waits.get(403)).toBeLessThanOrEqual(5_000);
   });
 
   it('lists again when a bookmark is behind', async () => {

@@ -4,7 +4,7 @@ import type { RawObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
 import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
 import { ResourceVersionGuard } from './resource-version-guard.ts';
-import { readerError, retryDelayMs } from './retry-delay.ts';
+import { isTransient, readerError, retryDelayMs } from './retry-delay.ts';
 import { describe, resourceVersionOf } from './watch-line.ts';
 
 /** A watch that ends earlier without events counts as a failure, so that a broken server is not polled without pause. */
@@ -13,6 +13,8 @@ const shortWatchMs = 1_000;
 const unpaged = 1_000_000_000;
 /** After this many failed WatchLists in a row the reflector lists in pages. */
 const maxStreamFailures = 2;
+/** The server responds to lists, with old versions: whether it was restored is found out soon, however long it was down. */
+const maxStaleFailures = 2;
 
 /**
  * Keeps a sink in sync with one resource of a cluster: lists it, watches from there, resumes a broken watch at its last
@@ -24,6 +26,8 @@ export class Reflector<T = RawObject> {
   #resourceVersion = '';
   readonly #versions: ResourceVersionGuard;
   #failures = 0;
+  /** Whether the last failure was transient. */
+  #isTransient = true;
   #goneInRow = 0;
   #watchList: boolean;
   /** WatchLists in a row that ended before the initial events were complete. */
@@ -163,6 +167,7 @@ export class Reflector<T = RawObject> {
     let open = false;
     let received = false;
     let changed = false;
+    if (this.#state === 'retrying') await this.#checkHistory(signal);
     // After a list the server is known to respond; after a failure only its next event shows that.
     if (this.#state === 'listing') this.#enter('watching', `from version ${this.#resourceVersion}`);
     try {
@@ -184,6 +189,17 @@ export class Reflector<T = RawObject> {
     if (changed || signal.aborted) return;
     if (clock.monotonic() - started >= shortWatchMs) this.#recovered();
     else throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch immediately');
+  }
+
+  /**
+   * Throws ApiError `gone` if the cluster's current resourceVersion is older than the delivered one: its etcd was restored
+   * from a backup. A watch would not show that: API servers leave out events and bookmarks that are older than its start.
+   */
+  async #checkHistory(signal: AbortSignal): Promise<void> {
+    const { cluster, resource, clock } = this.#options;
+    const { resourceVersion } = await cluster.list(resource, { limit: 1, continueToken: '', onItem: () => {} }, signal);
+    this.#lastHeardMs = clock.monotonic();
+    this.#versions.checkCurrent(resourceVersion);
   }
 
   async #apply(batch: readonly WatchEvent[]): Promise<void> {
@@ -238,7 +254,11 @@ export class Reflector<T = RawObject> {
     if (gone) this.#resourceVersion = '';
     // A single 410 is routine, so it relists without delay, unless it repeats.
     const immediately = gone && this.#goneInRow++ === 0;
-    const retryInMs = immediately ? 0 : retryDelayMs(error, this.#failures, random);
+    // A cluster that refuses after an outage may not have loaded its permissions yet, so its refusals count from the first.
+    if (isTransient(error) !== this.#isTransient) this.#failures = 0;
+    this.#isTransient = isTransient(error);
+    const failures = this.#versions.isStale ? Math.min(this.#failures, maxStaleFailures) : this.#failures;
+    const retryInMs = immediately ? 0 : retryDelayMs(error, failures, random);
     this.#failures++;
     this.#errors++;
     const fields = { resource, reason: error.reason, status: error.status, error: error.message, retryInMs };

@@ -31,6 +31,11 @@ export class ResourceVersionGuard {
     return this.#staleLists >= maxStaleLists ? '' : this.#delivered;
   }
 
+  /** Whether the last list was older than what was delivered. */
+  get isStale(): boolean {
+    return this.#staleLists > 0;
+  }
+
   /** A server responded that it has not reached `minimum`. */
   countStaleResponse(): void {
     this.#staleLists++;
@@ -43,6 +48,13 @@ export class ResourceVersionGuard {
     this.#staleLists++;
     const message = `stale list: resourceVersion ${resourceVersion} is older than the delivered ${this.#delivered}`;
     throw readerError('retry', 'StaleList', message);
+  }
+
+  /** Throws ApiError `gone` if a quorum read has an older version than delivered. */
+  checkCurrent(resourceVersion: string): void {
+    if (!isOlderVersion(resourceVersion, this.#delivered)) return;
+    const message = `the cluster's resourceVersion ${resourceVersion} is older than the delivered ${this.#delivered}`;
+    throw readerError('gone', 'WentBack', message);
   }
 
   /** Whether an event is not newer than `current`. */
@@ -61,8 +73,7 @@ export class ResourceVersionGuard {
   }
 
   /**
-   * A watch opened but sent nothing, not even a bookmark. Throws ApiError the second time: a restored server does that if the
-   * watch starts from a resourceVersion in its future.
+   * A watch opened but sent nothing, not even a bookmark. Throws ApiError the second time: something between withholds events.
    */
   countSilentWatch(): void {
     this.#silentWatches++;

@@ -6,10 +6,12 @@ const transient = { baseMs: 400, maxMs: 30_000 };
 /** Errors that need an operator: permissions, tokens. */
 const persistent = { baseMs: 5_000, maxMs: 120_000 };
 
+/** Whether the error may pass without an operator. */
+export const isTransient = ({ kind }: ApiError): boolean => kind === 'gone' || kind === 'retry';
+
 /** Milliseconds until the next attempt. `failures` is the number of consecutive failures before this one. */
 export function retryDelayMs(error: ApiError, failures: number, random: Random): number {
-  const isTransient = error.kind === 'gone' || error.kind === 'retry';
-  const backoff = backoffMs(isTransient ? transient : persistent, failures, random);
+  const backoff = backoffMs(isTransient(error) ? transient : persistent, failures, random);
   return Math.max(backoff, error.retryAfterMs ?? 0);
 }
 

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '@sluice/conformance';
+import { RoleProcess } from '@sluice/demo/distributed';
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  type Nats,
+  type RedisServer,
+  startControlPlane,
+  startNats,
+  startRedis,
+} from '@sluice/local';
+import { wrongEndpoints } from './real-services.ts';
+
+export type FleetRole = ConstructorParameters<typeof RoleProcess>[1];
+
+export interface LogLine {
+  readonly process: string;
+  readonly text: string;
+}
+
+const partitions = 4;
+
+/** A fleet of processes on a real kube-apiserver with etcd, NATS and Redis. No role runs before `start`. */
+export class RealFleet {
+  readonly log: LogLine[] = [];
+  readonly plane: ControlPlane;
+  /** A user of the cluster. */
+  readonly user: ApiClient;
+  readonly nats: Nats;
+  readonly redis: RedisServer;
+  readonly #directory: string;
+  readonly #configuration: string;
+  readonly #processes = new Map<string, RoleProcess>();
+
+  private constructor(directory: string, servers: Pick<RealFleet, 'plane' | 'user' | 'nats' | 'redis'>) {
+    this.#directory = directory;
+    this.plane = servers.plane;
+    this.user = servers.user;
+    this.nats = servers.nats;
+    this.redis = servers.redis;
+    this.#configuration = join(directory, 'sluice.json');
+    const configuration = {
+      partitions,
+      bus: { servers: [this.nats.url] },
+      store: { url: [this.redis.url] },
+      clusters: [{ name: this.plane.name, kubeconfig: this.plane.kubeconfigs.sluice }],
+      log: { format: 'json', level: 'info' },
+    };
+    writeFileSync(this.#configuration, JSON.stringify(configuration), { mode: 0o600 });
+  }
+
+  static async open(options: Pick<ControlPlaneOptions, 'audit'> = {}): Promise<RealFleet> {
+    const directory = mkdtempSync(join(tmpdir(), 'sluice-real-fleet-'));
+    const stops: (() => Promise<void>)[] = [];
+    try {
+      const redis = await startRedis({ directory: join(directory, 'redis') });
+      stops.push(() => redis.stop());
+      const nats = await startNats({ directory: join(directory, 'nats') });
+      stops.push(() => nats.stop());
+      const cluster = { directory: join(directory, 'cluster'), name: 'production', authorization: 'RBAC' } as const;
+      const plane = await startControlPlane({ ...cluster, ...options });
+      stops.push(() => plane.stop());
+      return new RealFleet(directory, { plane, nats, redis, user: await ApiClient.open(plane.adminKubeconfig) });
+    } catch (error) {
+      for (const stop of stops.reverse()) await stop();
+      throw error;
+    }
+  }
+
+  /** Starts a process. `program`: the path of another version's `main.ts`. `address`: of metrics and, for a console, of its API. */
+  start(
+    name: string,
+    role: FleetRole,
+    { program, address = '0' }: { readonly program?: string | undefined; readonly address?: string } = {},
+  ): RoleProcess {
+    const flags = ['--config', this.#configuration, '--metrics-bind-address', address];
+    const onLine = (process: string, text: string) => void this.log.push({ process, text });
+    const started = new RoleProcess(name, role, flags, onLine, program === undefined ? undefined : [program]);
+    this.#processes.set(name, started);
+    return started;
+  }
+
+  process(name: string): RoleProcess {
+    const found = this.#processes.get(name);
+    if (found === undefined) throw new Error(`no process ${name}`);
+    return found;
+  }
+
+  /** The log lines of all processes with this message. */
+  messages(message: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.log.flatMap(({ text }) => {
+      if (!text.includes(message)) return [];
+      const line = JSON.parse(text) as Readonly<Record<string, unknown>>;
+      return line.msg === message ? [line] : [];
+    });
+  }
+
+  /** Waits until slices and Endpoints are as the Services and Pods require. Returns how long it took. */
+  async converged(limitMs = 180_000): Promise<number> {
+    const startedAt = performance.now();
+    for (;;) {
+      const wrong = await wrongEndpoints(this.user);
+      const ms = performance.now() - startedAt;
+      if (wrong.length === 0) return ms;
+      if (ms > limitMs) throw new Error(`still wrong after ${limitMs} ms: ${wrong.join('; ')}\n${this.#tail()}`);
+      await sleep(200);
+    }
+  }
+
+  #tail(): string {
+    return this.log
+      .slice(-40)
+      .map(({ process, text }) => `${process}: ${text}`)
+      .join('\n');
+  }
+
+  async stop(): Promise<void> {
+    for (const { child, exited } of this.#processes.values()) {
+      child.kill('SIGKILL');
+      await exited;
+    }
+    await this.user.close();
+    await this.plane.stop();
+    await this.nats.stop();
+    await this.redis.stop();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
