@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { type RedisServer, startRedis, startRedisSentinel } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { type Clock, silentLogger } from '@sluice/runtime';
 import type { Commit, Store } from '@sluice/store';
+import { openRedis } from '@sluice/store-redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Connections, documentedRights, SLUICE_PASSWORD, SLUICE_USER } from './redis-fixture.ts';
 
@@ -242,6 +245,29 @@ describe('one Redis', () => {
       code: 'FORBIDDEN',
       message: expect.stringContaining('evalsha'),
     });
+  });
+
+  test('an eviction policy that changes while running becomes a problem, until it is corrected', async () => {
+    // Checks each 100 ms instead of each minute.
+    const clock: Clock = {
+      ...systemClock,
+      schedule: (delayMs, callback) => systemClock.schedule(delayMs === 60_000 ? 100 : delayMs, callback),
+    };
+    const user = { username: SLUICE_USER, password: SLUICE_PASSWORD };
+    const ports = await openRedis({ urls: [server.url], fleet: 'monitored', ...user }, { clock, logger: silentLogger });
+    const kinds = () => ports.problems().map(({ kind }) => kind);
+    try {
+      expect(kinds()).not.toContain('eviction');
+      await admin('CONFIG', 'SET', 'maxmemory', '100mb');
+      await admin('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+      await expect.poll(kinds, { timeout: 10_000 }).toContain('eviction');
+      await admin('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      await expect.poll(kinds, { timeout: 10_000 }).not.toContain('eviction');
+    } finally {
+      await admin('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+      await admin('CONFIG', 'SET', 'maxmemory', '0');
+      ports.close();
+    }
   });
 
   test('a Redis that evicts keys is rejected, and one that does not respond within the timeout', async () => {

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store, StoreProblem } from '@sluice/store';
 
 /** Bus and store of a fleet, as its roles use them. */
 export interface Infrastructure {
@@ -11,4 +11,6 @@ export interface Infrastructure {
   readonly directory?: ClusterDirectory;
   /** Undefined: cluster identities are not pinned. */
   readonly clusterPins?: ClusterPins;
+  /** Settings of the store's servers that can lose data, as of the last check. Undefined if nothing checks them. */
+  readonly storeProblems?: () => readonly StoreProblem[];
 }

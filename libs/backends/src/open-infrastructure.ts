@@ -49,8 +49,10 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     try {
       await claimPartitions(redis.store, partitions);
       const bus = new ChunkedBus(await openBus(options, ports), ports);
+      const { problems, ...store } = redis;
       return {
-        ...redis,
+        ...store,
+        storeProblems: problems,
         bus,
         async close() {
           await bus.close();

@@ -7,7 +7,7 @@ function check(fields: Readonly<Record<string, string | number>>, failsOver = fa
   return checkServer(`# Server\r\n${lines.join('\r\n')}\r\n`, failsOver);
 }
 
-const good = { error: undefined, warnings: [] };
+const good = { error: undefined, problems: [] };
 
 test('a suitable server causes neither error nor warning', () => {
   expect(check({})).toEqual(good);
@@ -23,12 +23,17 @@ test('a server that is too old, evicts data or is a replica is unsuitable', () =
   const evicting = { maxmemory: 1048576, maxmemory_human: '1.00M', maxmemory_policy: 'allkeys-lru' };
   expect(check(evicting).error?.message).toMatch(/maxmemory is 1\.00M and maxmemory-policy is allkeys-lru.*noeviction/);
   expect(check({ role: 'slave' }).error?.message).toMatch(/is a replica/);
+  expect(check(evicting).problems).toEqual([{ kind: 'eviction', message: check(evicting).error?.message }]);
 });
 
 test('a server without persistence causes a warning', () => {
-  expect(check({ aof_enabled: 0 }).warnings).toEqual([expect.stringContaining('no append-only file')]);
+  expect(check({ aof_enabled: 0 }).problems).toMatchObject([
+    { kind: 'persistence', message: expect.stringContaining('no append-only file') },
+  ]);
 });
 
 test('a master that may be replaced without having replicated its commits causes a warning', () => {
-  expect(check({}, true).warnings).toEqual([expect.stringContaining('min-replicas-to-write 0')]);
+  expect(check({}, true).problems).toMatchObject([
+    { kind: 'replication', message: expect.stringContaining('min-replicas-to-write 0') },
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@sluice/runtime';
-import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store, StoreProblem } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { checkServer, type ServerReport } from './check-server.ts';
 import { connect, createClient } from './client.ts';
@@ -22,6 +22,8 @@ export interface RedisPorts {
   readonly deadLetters: DeadLetters;
   readonly directory: ClusterDirectory;
   readonly clusterPins: ClusterPins;
+  /** Settings of the servers that can lose data, checked each minute. */
+  problems(): readonly StoreProblem[];
   /** Disconnects; commands in flight reject. */
   close(): void;
 }
@@ -73,13 +75,13 @@ export async function openRedis(
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, commandTimeoutMs)));
-    const warnings: string[] = [];
+    const problems: StoreProblem[] = [];
     for (const report of await check()) {
       if (report.error !== undefined) throw report.error;
-      for (const warning of report.warnings) logger.warn(warning);
-      warnings.push(...report.warnings);
+      for (const { message } of report.problems) logger.warn(message);
+      problems.push(...report.problems);
     }
-    monitor = new ServerMonitor({ check, clock, logger }, warnings);
+    monitor = new ServerMonitor({ check, clock, logger }, problems);
     // ioredis connects to a Cluster's nodes on the first command; do so before the first heartbeat.
     for (const node of masters(leaseClient)) await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.ping());
   } catch (error) {
@@ -100,6 +102,7 @@ export async function openRedis(
       ...(max !== undefined && { max }),
       ...(maxBytes !== undefined && { maxBytes }),
     }),
+    problems: () => monitor?.problems ?? [],
     close,
   };
 }

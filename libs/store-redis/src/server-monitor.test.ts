@@ -1,12 +1,19 @@
 import { type LogFields, silentLogger, VirtualClock } from '@sluice/runtime';
+import type { StoreProblem } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import type { ServerReport } from './check-server.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { ServerMonitor } from './server-monitor.ts';
 
-const good: ServerReport = { error: undefined, warnings: [] };
-const evicting: ServerReport = { error: new RedisStoreError('EVICTION', 'evicts'), warnings: [] };
-const unreplicated: ServerReport = { error: undefined, warnings: ['no replica'] };
+const good: ServerReport = { error: undefined, problems: [] };
+const evicting: ServerReport = {
+  error: new RedisStoreError('EVICTION', 'evicts'),
+  problems: [{ kind: 'eviction', message: 'evicts' }],
+};
+const unreplicated: ServerReport = {
+  error: undefined,
+  problems: [{ kind: 'replication', message: 'no replica' }],
+};
 
 let clock: VirtualClock;
 let reports: readonly ServerReport[] | Error;
@@ -18,7 +25,7 @@ beforeEach(() => {
   log = [];
 });
 
-function start(known: readonly string[] = []): ServerMonitor {
+function start(known: readonly StoreProblem[] = []): ServerMonitor {
   const note = (level: string) => (message: string, fields?: LogFields) => {
     log.push(`${level} ${message} ${String(fields?.problem)}`);
   };
@@ -37,13 +44,16 @@ async function minutes(count: number): Promise<void> {
   }
 }
 
-test('a problem that appears is logged once, and so is its end', async () => {
-  start();
+test('a problem that appears is shown and logged once, and so is its end', async () => {
+  const monitor = start();
   await minutes(2);
+  expect(monitor.problems).toEqual([]);
   reports = [good, evicting];
   await minutes(3);
+  expect(monitor.problems).toEqual(evicting.problems);
   reports = [unreplicated];
   await minutes(2);
+  expect(monitor.problems).toEqual(unreplicated.problems);
   expect(log).toEqual([
     'error Redis settings have become unsafe evicts',
     'warn Redis settings have become unsafe no replica',
@@ -52,7 +62,7 @@ test('a problem that appears is logged once, and so is its end', async () => {
 });
 
 test('a problem that was reported at the start is not repeated', async () => {
-  start(['no replica']);
+  start(unreplicated.problems);
   reports = [unreplicated];
   await minutes(2);
   expect(log).toEqual([]);

@@ -1,4 +1,5 @@
 import { type Cancel, type Clock, errorMessage, type Logger } from '@sluice/runtime';
+import type { StoreProblem } from '@sluice/store';
 import type { ServerReport } from './check-server.ts';
 
 const periodMs = 60_000;
@@ -16,15 +17,20 @@ export interface ServerMonitorOptions {
  */
 export class ServerMonitor {
   readonly #options: ServerMonitorOptions;
-  #problems: ReadonlySet<string>;
+  #problems: readonly StoreProblem[];
   #cancel: Cancel = () => {};
   #closed = false;
 
   /** `known`: problems that have been reported already. */
-  constructor(options: ServerMonitorOptions, known: readonly string[]) {
+  constructor(options: ServerMonitorOptions, known: readonly StoreProblem[]) {
     this.#options = options;
-    this.#problems = new Set(known);
+    this.#problems = known;
     this.#schedule();
+  }
+
+  /** As of the last check. */
+  get problems(): readonly StoreProblem[] {
+    return this.#problems;
   }
 
   close(): void {
@@ -45,13 +51,13 @@ export class ServerMonitor {
       const reports = await check();
       if (this.#closed) return;
       const errors = new Set(reports.flatMap(({ error }) => error?.message ?? []));
-      const problems = new Set([...errors, ...reports.flatMap(({ warnings }) => warnings)]);
-      for (const problem of problems) {
-        if (this.#problems.has(problem)) continue;
+      const problems = reports.flatMap((report) => report.problems);
+      for (const { message: problem } of problems) {
+        if (has(this.#problems, problem)) continue;
         logger[errors.has(problem) ? 'error' : 'warn']('Redis settings have become unsafe', { problem });
       }
-      for (const problem of this.#problems) {
-        if (!problems.has(problem)) logger.info('Redis settings are safe again', { problem });
+      for (const { message: problem } of this.#problems) {
+        if (!has(problems, problem)) logger.info('Redis settings are safe again', { problem });
       }
       this.#problems = problems;
     } catch (error) {
@@ -60,3 +66,6 @@ export class ServerMonitor {
     }
   }
 }
+
+const has = (problems: readonly StoreProblem[], message: string): boolean =>
+  problems.some((problem) => problem.message === message);

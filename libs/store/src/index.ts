@@ -9,3 +9,4 @@ export * from './memory-leases.ts';
 export * from './memory-store.ts';
 export * from './scope-format.ts';
 export * from './store.ts';
+export * from './store-problem.ts';

@@ -10,6 +10,7 @@ import { PipelineMetrics } from './pipeline-metrics.ts';
 import { type Exposed, Exposition } from './prometheus/exposition.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
 import { type SpanCounts, spanMetrics } from './span-metrics.ts';
+import { storeProblemsGauge } from './store-problems.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {
@@ -21,6 +22,8 @@ export interface MetricsOptions {
   readonly spans?: () => SpanCounts | undefined;
   /** Current phase of each cluster of this process. Default: not exposed. */
   readonly phases?: () => readonly ClusterPhase[];
+  /** Current number of problems of the store's servers, by kind. Default: not exposed. */
+  readonly storeProblems?: (() => ReadonlyMap<string, number>) | undefined;
   /** Includes the default metrics of the process and of Node.js. Default true. */
   readonly process?: boolean;
 }
@@ -53,6 +56,7 @@ export class Metrics {
     this.leases = new LeaseMetrics(this.#exposition);
     spanMetrics(this.#exposition, options.spans ?? (() => undefined));
     if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);
+    if (options.storeProblems) storeProblemsGauge(this.#exposition, options.storeProblems);
     if (options.process !== false) {
       collectDefaultMetrics({ register: this.#exposition.registry, eventLoopMonitoringPrecision: eventLoopPeriodMs });
     }

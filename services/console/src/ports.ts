@@ -5,6 +5,8 @@ import type { ClusterView, DeadLetterView, OutageView, PartitionView, TraceView 
 export interface ConsoleSources {
   /** Set while a server that all of this depends on does not answer, store or bus; everything may be outdated. */
   readonly outage?: () => OutageView | null;
+  /** Problems of the store's servers, for people. Default: none. */
+  readonly storeProblems?: () => readonly string[];
   readonly clusters: () => readonly ClusterView[];
   readonly partitions?: () => Promise<readonly PartitionView[]>;
   /** Default: plans in the history that the API server refused. */

@@ -18,6 +18,7 @@ export function FleetView() {
   const showsCluster = overview.state === 'ready' && overview.value.clusters.length > 1;
   return html`<div class="fleet">
     <h1 class="visually-hidden">Fleet</h1>
+    ${overview.state === 'ready' && html`<${StoreProblems} problems=${overview.value.storeProblems} />`}
     <section>
       <h2>Clusters</h2>
       ${shown('Clusters', overview, ({ clusters }) => html`<${Clusters} clusters=${clusters} />`)}
@@ -33,6 +34,16 @@ export function FleetView() {
     ${section('Refused writes', parked, ({ items }) => html`<${ParkedList} items=${items} showsCluster=${showsCluster} />`)}
     ${overview.state === 'ready' && overview.value.fleet && html`<${FleetSections} />`}
   </div>`;
+}
+
+function StoreProblems({ problems }: { problems: Overview['storeProblems'] }) {
+  if (problems.length === 0) return null;
+  return html`<section>
+    <h2>Store</h2>
+    <ul class="cards bad">
+      ${problems.map((problem) => html`<li><strong>unsafe setting</strong><span>${problem}</span></li>`)}
+    </ul>
+  </section>`;
 }
 
 /** What only a fleet has: the console of a single process answers 404 to these requests. */

@@ -46,6 +46,13 @@ test('reports owners, fencing tokens and lags of each partition', async () => {
   ]);
 });
 
+test('reports problems of the store as of its last check', () => {
+  expect(sources.storeProblems()).toEqual([]);
+  const problems = [{ kind: 'eviction', message: 'Redis on port 6379 may evict' } as const];
+  const checked = new FleetSources({ ...fleet, storeProblems: () => problems }, { clock, logger: silentLogger });
+  expect(checked.storeProblems()).toEqual(['Redis on port 6379 may evict']);
+});
+
 test('reports the names of clusters and whether they are watched', async () => {
   await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
   await fleet.directory.put({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });

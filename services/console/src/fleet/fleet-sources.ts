@@ -7,7 +7,7 @@ import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../
 import { cached } from './cached.ts';
 import { findParked, type ParkedKey } from './parked-key.ts';
 
-type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory'>;
+type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory' | 'storeProblems'>;
 
 /** A cluster that is not served because its identity contradicts the pinned one. */
 export interface ClusterConflict {
@@ -67,6 +67,10 @@ export class FleetSources implements ConsoleSources {
   /** Set while the store or the bus does not answer. */
   outage(): OutageView | null {
     return [...this.#outages.values()][0] ?? null;
+  }
+
+  storeProblems(): readonly string[] {
+    return (this.#fleet.storeProblems?.() ?? []).map(({ message }) => message);
   }
 
   /** Reads the clusters once. */

@@ -68,6 +68,7 @@ export const routes: readonly Route[] = [
     behind: context.behind(),
     clusters: clusters(context),
     outage: context.sources.outage?.() ?? null,
+    storeProblems: context.sources.storeProblems?.() ?? [],
     fleet: context.sources.partitions !== undefined,
     jaeger: context.jaeger,
     traces: context.sources.trace !== undefined,

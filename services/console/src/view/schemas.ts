@@ -147,6 +147,7 @@ export const overview = z.object({
   behind: z.number().describe('logs whose older records are still being read'),
   clusters: list(clusterView),
   outage: outageView.nullable().describe('store or bus does not answer: everything may be outdated; null: both answer'),
+  storeProblems: list(z.string()).describe('settings of the store that can lose data'),
   fleet: z.boolean().describe('whether there are partitions and dead letters'),
   jaeger: z.string().nullable().describe('URL of a trace in the Jaeger UI; {traceId} is replaced'),
   traces: z.boolean().describe('whether this console shows traces, at /traces/ID and /api/v1/traces/ID'),

@@ -8,6 +8,7 @@ import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
 import { errorMessage } from '@sluice/runtime';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
+import { storeProblemCounts } from './role.ts';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: OpenInfrastructure;
@@ -44,7 +45,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const access = { hosts: hostsOf(settings), ...(token !== undefined && { token }) };
   const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
-  const metrics = new Metrics({ clusters: new Map(), fleet: true });
+  const metrics = new Metrics({ clusters: new Map(), fleet: true, storeProblems: storeProblemCounts(infrastructure) });
   metrics.openConsole(() => ({
     services: history.size,
     historyBytes: history.bytes,

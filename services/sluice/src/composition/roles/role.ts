@@ -3,7 +3,7 @@ import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
-import type { Store } from '@sluice/store';
+import { countProblems, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import { countFencedErrors } from './count-fenced-errors.ts';
 import type { RoleHealth } from './role-health.ts';
@@ -67,6 +67,11 @@ export async function own(
   } finally {
     groupHealth?.close();
   }
+}
+
+/** For the metric; undefined if nothing checks the store's servers. */
+export function storeProblemCounts({ storeProblems }: Infrastructure) {
+  return storeProblems && (() => countProblems(storeProblems()));
 }
 
 /** The partitions of a topic as scopes of a group. */

@@ -23,7 +23,7 @@ import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
 import { publishUnidentified } from './publish-unidentified.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
-import type { RoleOptions } from './role.ts';
+import { type RoleOptions, storeProblemCounts } from './role.ts';
 import { RoleHealth } from './role-health.ts';
 import { runWatcherRole } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
@@ -70,6 +70,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
       ? undefined
       : new Metrics({
           ...{ clusters: names, fleet: true, spans: () => tracing?.exporter.counts, phases },
+          storeProblems: storeProblemCounts(infrastructure),
         });
   const metricsOption = metrics && { metrics };
   const health = new RoleHealth({
