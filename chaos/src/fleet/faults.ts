@@ -138,7 +138,7 @@ export class Faults {
     process.setClock(0);
   }
 
-  /** NATS and Kafka stop using a disk that was full until they are restarted. Redis recovers by itself. */
+  /** NATS and Kafka stop using a disk that was full until they are restarted. A replica of Redis exits, a master does not. */
   async #fillDisk(target: Target, forMs: number): Promise<void> {
     const { bus, store } = this.#options.fleet;
     const disk = [...bus.nodes, ...store.nodes].find((node) => node.target === target)?.disk;
@@ -146,9 +146,8 @@ export class Faults {
     disk.fill();
     await sleep(forMs);
     emptyDisk(disk);
-    if (!bus.nodes.some((node) => node.target === target)) return;
-    await target.process.kill();
-    await target.start();
+    if (bus.nodes.some((node) => node.target === target)) await target.process.kill();
+    if (!target.process.running) await target.start();
   }
 
   #role(target: Target): RoleProcess {
