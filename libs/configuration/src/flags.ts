@@ -24,6 +24,7 @@ export const flagPaths = {
   '--endpoint-updates-batch-period': 'controllers.endpointUpdatesBatchPeriod',
   '--endpointslice-updates-batch-period': 'controllers.endpointsliceUpdatesBatchPeriod',
   '--mirroring-endpointslice-updates-batch-period': 'controllers.mirroringEndpointsliceUpdatesBatchPeriod',
+  '--compaction-writes-per-hour': 'controllers.compactionWritesPerHour',
   '--take-over': 'writer.takeOver',
   '--use-service-account-credentials': 'writer.useServiceAccountCredentials',
   '--max-writes-in-flight': 'writer.maxInFlight',

@@ -20,6 +20,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       endpointUpdatesBatchPeriod: 0,
       endpointsliceUpdatesBatchPeriod: 0,
       mirroringEndpointsliceUpdatesBatchPeriod: 0,
+      compactionWritesPerHour: 0,
     },
     writer: {
       maxWritesInFlight: 64,

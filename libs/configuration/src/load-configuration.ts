@@ -83,6 +83,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       endpointUpdatesBatchPeriod: values.need('controllers.endpointUpdatesBatchPeriod'),
       endpointsliceUpdatesBatchPeriod: values.need('controllers.endpointsliceUpdatesBatchPeriod'),
       mirroringEndpointsliceUpdatesBatchPeriod: values.need('controllers.mirroringEndpointsliceUpdatesBatchPeriod'),
+      compactionWritesPerHour: values.need('controllers.compactionWritesPerHour'),
     },
     writer: {
       maxWritesInFlight: values.need('writer.maxInFlight'),

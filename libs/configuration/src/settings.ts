@@ -215,6 +215,12 @@ export const settings = {
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
+  'controllers.compactionWritesPerHour': setting(
+    kinds.integer(0, 1_000_000),
+    'writes per hour and cluster to merge partly empty EndpointSlices in the background; 0: never',
+    { default: 0 },
+  ),
+
   'writer.takeOver': setting(kinds.boolean, 'write even if kube-controller-manager seems to write the same objects', {
     default: writerDefaults.takeOver,
   }),

@@ -7,6 +7,7 @@ export { repackSubsets } from './endpoints/repack-subsets.ts';
 export { dumpEndpointSubset, dumpEndpointsPort } from './endpoints/subset-dump.ts';
 export * from './endpoints/truncate.ts';
 export * from './endpointslice/address-types.ts';
+export * from './endpointslice/compact-slices.ts';
 export { endpointsEqualBeyondHash } from './endpointslice/endpoint-identity.ts';
 export { replaceSlice } from './endpointslice/finalize.ts';
 export { endpointSlicePrefix } from './endpointslice/new-slice.ts';

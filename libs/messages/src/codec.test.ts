@@ -129,7 +129,7 @@ describe('an invalid message is rejected with a reason that names the field', ()
     [
       'an unknown kind',
       altered({ kind: 'poem' }),
-      /kind "poem": expected one of change, clusterRemoved, outcome, mutations/,
+      /kind "poem": expected one of change, clusterRemoved, compaction, outcome, mutations/,
     ],
     ['a missing key', altered({ key: undefined }), /change: key/],
     ['an empty name', altered({ key: { ...key, service: '' } }), /key.service/],

@@ -3,12 +3,20 @@ import { exceededLimit, messageLimits } from '@sluice/runtime';
 import type { z } from 'zod';
 import type { Change } from './change.ts';
 import type { ClusterRemoved } from './cluster-removed.ts';
+import type { CompactionRequest } from './compaction-request.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedMutations } from './planned-mutations.ts';
 import type { RemovalRelease } from './removal-release.ts';
 import type { ResyncRequest } from './resync-request.ts';
 
-export type Message = Change | ClusterRemoved | Outcome | PlannedMutations | RemovalRelease | ResyncRequest;
+export type Message =
+  | Change
+  | ClusterRemoved
+  | CompactionRequest
+  | Outcome
+  | PlannedMutations
+  | RemovalRelease
+  | ResyncRequest;
 
 /**
  * Version of the message schemas. Within a major version fields are only added, and readers ignore unknown fields. Messages
@@ -33,6 +41,7 @@ function byKind(schemas: Schemas): Readonly<Record<string, z.ZodType>> {
   return {
     change: schemas.changeSchema,
     clusterRemoved: schemas.clusterRemovedSchema,
+    compaction: schemas.compactionRequestSchema,
     outcome: schemas.outcomeSchema,
     mutations: schemas.plannedMutationsSchema,
     release: schemas.removalReleaseSchema,

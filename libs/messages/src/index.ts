@@ -2,6 +2,7 @@ export * from './cause.ts';
 export * from './change.ts';
 export * from './cluster-removed.ts';
 export * from './codec.ts';
+export * from './compaction-request.ts';
 export * from './digest.ts';
 export * from './digest-facts.ts';
 export * from './message-record.ts';

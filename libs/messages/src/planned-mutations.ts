@@ -25,6 +25,8 @@ export interface PlannedMutations {
   readonly ready?: ReadyEndpointsDelta;
   /** Number of consecutive plans that only repaired changes by others to the written objects; absent below a threshold. */
   readonly consecutiveRepairs?: number;
+  /** Slices removed and endpoints moved, if the plan only compacts slices. */
+  readonly compaction?: { readonly removed: number; readonly moved: number };
   readonly causes: Causes;
   /** Time of the decision, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;

@@ -217,6 +217,7 @@ export const plannedMutationsSchema = z.object({
     })
     .optional(),
   consecutiveRepairs: z.int().positive().optional(),
+  compaction: z.object({ removed: index, moved: index }).optional(),
   causes,
   decidedAt: z.number(),
 });
@@ -261,6 +262,15 @@ export const resyncRequestSchema = z.object({
 });
 
 export const removalReleaseSchema = z.object({ kind: z.literal('release'), key, releasedAt: z.number() });
+
+export const compactionRequestSchema = z.object({
+  kind: z.literal('compaction'),
+  key,
+  reason: z.string(),
+  requestedAt: z.number(),
+  maxWrites: z.int().positive(),
+  onlyWorthwhile: z.boolean(),
+});
 
 export const clusterRemovedSchema = z.object({
   kind: z.literal('clusterRemoved'),

@@ -105,6 +105,7 @@ function nextState(
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
         ...(cooldownMs > 0 && { cooldownUntil: now + cooldownMs }),
+        ...(before.compaction && { dueAt: before.dueAt ?? now }),
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
         return afterFailure(after, outcome, now, settings);

@@ -33,6 +33,12 @@ export interface ControllerState {
   readonly parkedSince: number | null;
   /** An operator has released the next plan from the guards against mass removals and additions. */
   readonly released?: true;
+  /** A requested compaction of the slices, until the next decision that has nothing else to write. */
+  readonly compaction?: {
+    readonly maxWrites: number;
+    readonly onlyWorthwhile: boolean;
+    readonly expiresAt: number;
+  };
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */

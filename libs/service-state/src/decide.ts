@@ -1,5 +1,6 @@
 import type { Controller, MutationGroup, Plan, SyncCounts } from '@sluice/controllers';
 import { noCauses, type PlanId, type PlannedMutations, type TraceContext } from '@sluice/messages';
+import { compact } from './compact.ts';
 import type { ControllerState } from './controller-state.ts';
 import { decisionOrder } from './decision-order.ts';
 import { withDerivedNames } from './derived-name.ts';
@@ -83,13 +84,18 @@ export function decideController(
 
 function decideNow(state: ServiceState, controller: Controller, now: number, inputs: DecisionInputs): Decision {
   const { settings } = inputs;
-  const { released, ...before } = state.controller(controller);
+  const { released, compaction: requested, ...before } = state.controller(controller);
   const dueAt = settings.policy.dueAfterDecision({ controller, state: before, now });
   if (settings.policy.isStale(state, controller)) {
     state.setController(controller, { ...before, dueAt, causes: noCauses });
     return { kind: 'decided', controller, plan: undefined, counts: null };
   }
-  const { plan, triggers, hints, counts } = reconcile(state, controller, before, settings);
+  const reconciled = reconcile(state, controller, before, settings);
+  const { triggers, hints } = reconciled;
+  const isConverged = reconciled.plan.groups.length === 0;
+  const compacted = requested && isConverged ? compact(state, requested, reconciled.counts, now, settings) : undefined;
+  const plan = compacted === undefined ? reconciled.plan : { ...reconciled.plan, groups: compacted.groups };
+  const { counts } = compacted ?? reconciled;
   const idle: ControllerState = {
     ...before,
     ...afterDecision(before, plan.groups.length > 0),
@@ -98,13 +104,16 @@ function decideNow(state: ServiceState, controller: Controller, now: number, inp
     dueAt,
     causes: noCauses,
     parked: null,
+    // First what has changed, then the compaction.
+    ...(requested && !isConverged && { compaction: requested }),
   };
   if (controller === 'endpoints' && state.endpoints === null) state.setOrphaned(false);
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0) {
     state.setController(controller, { ...idle, failures: 0, parkedSince: null, triggers, hints });
     return { kind: 'decided', controller, plan: undefined, counts };
   }
-  const message = plannedMutations(state, controller, plan, idle, now, inputs);
+  const writes = plannedMutations(state, controller, plan, idle, now, inputs);
+  const message = compacted === undefined ? writes : { ...writes, compaction: compacted.compaction };
   const inFlight = {
     message,
     triggersAfter: triggers,

@@ -1,5 +1,13 @@
-import type { Change, Outcome, PlannedMutations, RemovalRelease, ServiceKey } from '@sluice/messages';
+import type {
+  Change,
+  CompactionRequest,
+  Outcome,
+  PlannedMutations,
+  RemovalRelease,
+  ServiceKey,
+} from '@sluice/messages';
 import { applyChange } from './apply-change.ts';
+import { applyCompactionRequest } from './apply-compaction-request.ts';
 import { applyOutcome } from './apply-outcome.ts';
 import { applyPlan } from './apply-plan.ts';
 import { applyRelease } from './apply-release.ts';
@@ -7,7 +15,7 @@ import { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
 /** A message about one Service. */
-export type ServiceMessage = Change | Outcome | PlannedMutations | RemovalRelease;
+export type ServiceMessage = Change | CompactionRequest | Outcome | PlannedMutations | RemovalRelease;
 
 /** The state of a Service about which nothing is known. */
 export function initialState(key: ServiceKey): ServiceState {
@@ -32,6 +40,9 @@ export function evolve(state: ServiceState, message: ServiceMessage, now: number
       break;
     case 'mutations':
       applyPlan(state, message, now);
+      break;
+    case 'compaction':
+      applyCompactionRequest(state, message, now, settings);
       break;
     case 'release':
       applyRelease(state, message, now);

@@ -44,6 +44,7 @@ const shapes: Readonly<Record<string, Shape>> = {
       parked: nullable(text),
       parkedSince: nullable(number),
       released: optional(flag),
+      compaction: optional(object({ maxWrites: number, onlyWorthwhile: flag, expiresAt: number })),
       triggers: nullable(triggers),
     },
     ...{ hints: nullable(hints), tracked: record(number), counted: nullable(counted) },

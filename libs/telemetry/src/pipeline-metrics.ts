@@ -40,6 +40,8 @@ export class PipelineMetrics {
   readonly #removalChecks: Counter;
   readonly #additionChecks: Counter;
   readonly #competingPlans: Counter;
+  readonly #compactedSlices: Counter;
+  readonly #compactedEndpoints: Counter;
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
   readonly #digestMismatches: Counter;
@@ -78,6 +80,16 @@ export class PipelineMetrics {
       'competing_controller_plans_total',
       'Plans that restore objects another controller has repeatedly changed',
       [...cluster.names, 'controller'],
+    );
+    this.#compactedSlices = total(
+      'compaction_slices_removed_total',
+      'EndpointSlices that compaction has emptied and deleted',
+      cluster.names,
+    );
+    this.#compactedEndpoints = total(
+      'compaction_endpoints_moved_total',
+      'Endpoints that compaction has moved to another EndpointSlice',
+      cluster.names,
     );
     this.#deadLetters = total('dead_letters_total', 'Records dead-lettered because they are invalid', ['topic']);
     this.#digestMismatches = total(
@@ -124,6 +136,11 @@ export class PipelineMetrics {
 
   planCompleted(identity: string, controller: Controller, status: OutcomeStatus): void {
     this.#plans.inc({ ...this.#cluster.labels(identity), controller, status });
+  }
+
+  compacted(identity: string, { removed, moved }: { readonly removed: number; readonly moved: number }): void {
+    this.#compactedSlices.inc(this.#cluster.labels(identity), removed);
+    this.#compactedEndpoints.inc(this.#cluster.labels(identity), moved);
   }
 
   /** Records the latency of a plan that was applied, from its earliest cause to the last response. */

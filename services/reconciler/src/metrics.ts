@@ -1,5 +1,5 @@
 import type { Controller, CountedSlices, MutationGroup } from '@sluice/controllers';
-import type { Outcome, OutcomeStatus } from '@sluice/messages';
+import type { Outcome, OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import type { Decision, StatePart } from '@sluice/service-state';
 
 /** Metrics of a reconciler, as a port. Called often: implementations are fast and never throw. */
@@ -46,6 +46,8 @@ export interface CompletedPlan {
   readonly groups: readonly MutationGroup[];
   /** The plan is incomplete (E15). */
   readonly incomplete: boolean;
+  /** Present if the plan compacts slices. */
+  readonly compaction: PlannedMutations['compaction'];
   /** Counts of the decision that made the plan; null for a clean-up (H6). */
   readonly counted: CountedSlices | null;
 }

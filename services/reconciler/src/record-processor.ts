@@ -1,6 +1,7 @@
 import type { Delivery } from '@sluice/bus';
 import {
   type Change,
+  type CompactionRequest,
   decodeRecord,
   formatServiceKey,
   type Outcome,
@@ -79,6 +80,7 @@ export class RecordProcessor {
         checkKey(record, message);
         this.#applyOutcome(record, message, now);
         return metrics.applied('outcome');
+      case 'compaction':
       case 'release': {
         checkKey(record, message);
         const service = state.services.get(record.key);
@@ -127,6 +129,7 @@ export class RecordProcessor {
       status: judgedStatus(service, outcome),
       groups: inFlight.message.groups,
       incomplete: inFlight.message.incomplete.length > 0,
+      compaction: inFlight.message.compaction,
       counted,
     });
   }
@@ -137,7 +140,7 @@ function isLastApplied({ snapshot }: ServiceState, { stamp }: Change): boolean {
   return snapshot.stamp.epoch === stamp.epoch && snapshot.stamp.sequence === stamp.sequence;
 }
 
-function checkKey(record: Delivery, { kind, key }: Change | Outcome | RemovalRelease): void {
+function checkKey(record: Delivery, { kind, key }: Change | CompactionRequest | Outcome | RemovalRelease): void {
   if (formatServiceKey(key) === record.key) return;
   throw new TypeError(`${kind} of ${formatServiceKey(key)} under key ${record.key}`);
 }

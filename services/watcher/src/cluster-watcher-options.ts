@@ -4,6 +4,13 @@ import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Outage, Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 
+/** Background compaction of one cluster's slices. */
+export interface CompactionOptions {
+  /** Maximum number of writes in any hour. */
+  readonly writesPerHour: number;
+  readonly maxEndpointsPerSlice: number;
+}
+
 export interface ClusterWatcherOptions {
   /** Identity of the cluster, as returned by ClusterReader.identity. */
   readonly cluster: string;
@@ -26,6 +33,8 @@ export interface ClusterWatcherOptions {
    * one was lost (ADR 0017), and the digest reveals that the reconciler's state differs (ADR 0019). Default: never.
    */
   readonly digestPeriodMs?: number;
+  /** Default: slices are not compacted in the background. */
+  readonly compaction?: CompactionOptions | undefined;
   /** Keeps the published state, so that the next watcher publishes only changes. Default: none. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;

@@ -3,6 +3,7 @@ import type { Resource } from '@sluice/kubernetes';
 import { aborted, runWithBackoff, sleep } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
+import { Compactor } from './compactor.ts';
 import { EventHandler } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
 import { Informer } from './informer.ts';
@@ -32,6 +33,7 @@ export class WatchSession {
   readonly #informer: Informer;
   readonly #publisher: Publisher;
   readonly #resyncer: Resyncer;
+  readonly #compactor: Compactor | undefined;
   readonly #synced = Promise.withResolvers<void>();
   readonly #historyRestarted = new AbortController();
 
@@ -54,6 +56,7 @@ export class WatchSession {
     });
     this.#publisher = publisher;
     this.#resyncer = new Resyncer({ ...options, indexer, publisher, publishedState });
+    this.#compactor = options.compaction && new Compactor({ ...options, indexer, compaction: options.compaction });
     this.#informer = new Informer({
       ...options,
       handler: new EventHandler(indexer, router),
@@ -96,6 +99,7 @@ export class WatchSession {
       this.#publishDigests(signal),
       this.#checkpointPeriodically(signal),
       this.#answerResyncRequests(signal),
+      this.#compactPeriodically(signal),
     ]);
     const isRestarted = this.#historyRestarted.signal.aborted && !stop.aborted;
     if (this.#publishedState !== undefined && !this.#historyRestarted.signal.aborted) {
@@ -113,6 +117,12 @@ export class WatchSession {
       await sleep(clock, resyncPeriodMs * (1 + random.next()), signal);
       if (!signal.aborted) this.resync();
     }
+  }
+
+  async #compactPeriodically(signal: AbortSignal): Promise<void> {
+    if (this.#compactor === undefined) return;
+    await Promise.race([this.synced, aborted(signal)]);
+    await this.#compactor.run(signal);
   }
 
   async #publishDigests(signal: AbortSignal): Promise<void> {

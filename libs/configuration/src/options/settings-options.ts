@@ -20,6 +20,8 @@ export interface SettingsOptions {
   readonly endpointUpdatesBatchPeriod: number;
   readonly endpointsliceUpdatesBatchPeriod: number;
   readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
+  /** Writes per hour and cluster that compaction may cause; 0: no background compaction. */
+  readonly compactionWritesPerHour: number;
 }
 
 /** Adds kube-controller-manager's flags for the three controllers, with its defaults and ranges (A5). */
@@ -60,6 +62,12 @@ export function addSettingsOptions(command: Command): Command {
       'time to wait before repairing mirrored EndpointSlices',
       durationFlag,
       0,
+    )
+    .option(
+      '--compaction-writes-per-hour <n>',
+      'merge partly empty EndpointSlices in the background with at most so many writes per cluster; 0: never',
+      inRange('--compaction-writes-per-hour', 0, 1_000_000),
+      0,
     );
 }
 
@@ -75,6 +83,15 @@ export function toSettings(options: SettingsOptions): Settings {
       endpointslicemirroring: options.mirroringEndpointsliceUpdatesBatchPeriod,
     },
   };
+}
+
+/** What watchers need to compact slices in the background; undefined: nothing to do. */
+export function toCompaction({
+  compactionWritesPerHour: writesPerHour,
+  maxEndpointsPerSlice,
+  controllers,
+}: SettingsOptions): { readonly writesPerHour: number; readonly maxEndpointsPerSlice: number } | undefined {
+  return writesPerHour > 0 && controllers.has('endpointslice') ? { writesPerHour, maxEndpointsPerSlice } : undefined;
 }
 
 export type Controllers = ReadonlySet<Controller>;

@@ -9,7 +9,7 @@ import type { Settings } from '@sluice/service-state';
 import { MemoryStore, type Outage } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
-import { ClusterWatcher, removeCluster } from '@sluice/watcher';
+import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { drainable } from './drainable-cluster.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
@@ -26,6 +26,8 @@ export interface AllInOneOptions {
   readonly epoch?: number;
   /** Interval between resyncs of each watcher, in milliseconds. */
   readonly resyncPeriodMs?: number;
+  /** Default: slices are not compacted in the background. */
+  readonly compaction?: ClusterWatcherOptions['compaction'];
   readonly retry?: RetryOptions;
   /** Limits per cluster. Default: those of the flags. */
   readonly limits?: Partial<WriterLimits>;
@@ -91,6 +93,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       fencingToken: nextEpoch(),
       reader: cluster.reader,
       tracer: options.tracers?.watcher,
+      compaction: options.compaction,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),

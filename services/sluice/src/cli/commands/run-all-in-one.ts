@@ -1,4 +1,4 @@
-import { toSettings } from '@sluice/configuration';
+import { toCompaction, toSettings } from '@sluice/configuration';
 import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, tracesGraceMs } from '@sluice/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
@@ -55,6 +55,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   const startedAt = systemClock.now();
   const services = startAllInOne({
     ...{ ...ports, ...hooks, clusters: clusters.initial, settings: toSettings(options), limits: options },
+    compaction: toCompaction(options),
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
     ...(console && { tap: console.tap }),

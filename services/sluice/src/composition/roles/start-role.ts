@@ -10,7 +10,7 @@ import {
   StoredIdentities,
 } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
-import { toSettings } from '@sluice/configuration';
+import { toCompaction, toSettings } from '@sluice/configuration';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { aborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health } from '@sluice/telemetry';
@@ -97,7 +97,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
     runWatcherRole(
       {
-        ...{ ...roleOptions, cluster },
+        ...{ ...roleOptions, cluster, compaction: toCompaction(configuration.controllers) },
         onAvailability: (outage) => outages.set(cluster.identity, outage),
         onMalformed: (resource) => metrics?.pipeline.malformed(cluster.identity, resource),
       },

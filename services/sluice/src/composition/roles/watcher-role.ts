@@ -7,7 +7,10 @@ import { own, type RoleOptions } from './role.ts';
 
 export interface WatcherRoleOptions
   extends RoleOptions,
-    Pick<ClusterWatcherOptions, 'digestPeriodMs' | 'resyncPeriodMs' | 'onState' | 'onAvailability' | 'onMalformed'> {
+    Pick<
+      ClusterWatcherOptions,
+      'compaction' | 'digestPeriodMs' | 'resyncPeriodMs' | 'onState' | 'onAvailability' | 'onMalformed'
+    > {
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
 }

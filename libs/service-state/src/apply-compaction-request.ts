@@ -1,0 +1,21 @@
+import type { CompactionRequest } from '@sluice/messages';
+import { requestDecision } from './controller-state.ts';
+import type { ServiceState } from './service-state.ts';
+import type { Settings } from './settings.ts';
+
+/** A request that could not be met by then is dropped: its sender has counted on other slices. */
+export const compactionExpiresAfterMs = 60_000;
+
+/** Requests a decision that may compact the Service's slices. A parked key stays parked. */
+export function applyCompactionRequest(
+  state: ServiceState,
+  { reason, requestedAt, maxWrites, onlyWorthwhile }: CompactionRequest,
+  now: number,
+  { controllers }: Settings,
+): void {
+  const before = state.controller('endpointslice');
+  if (!controllers.has('endpointslice') || before.parked !== null) return;
+  const causes = { first: [{ description: reason, observedAt: requestedAt }], more: 0 };
+  const compaction = { maxWrites, onlyWorthwhile, expiresAt: now + compactionExpiresAfterMs };
+  state.setController('endpointslice', { ...requestDecision(before, now, causes, now), compaction });
+}

@@ -1,0 +1,122 @@
+import {
+  type Compaction,
+  compactSlices,
+  type EndpointSlice,
+  endpointSliceController,
+  managedByLabel,
+} from '@sluice/controllers';
+import {
+  type CompactionRequest,
+  encodeMessage,
+  formatServiceKey,
+  partitionOf,
+  type ServiceKey,
+} from '@sluice/messages';
+import { sleep } from '@sluice/runtime';
+import type { ClusterWatcherOptions, CompactionOptions } from './cluster-watcher-options.ts';
+import { CompactionBudget } from './compaction-budget.ts';
+import type { Indexer } from './indexer.ts';
+import { type ObjectName, parseObjectName } from './object-event.ts';
+
+export interface CompactorOptions extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger'> {
+  readonly indexer: Indexer;
+  readonly compaction: CompactionOptions;
+}
+
+/** Slices whose sizes differ from one scan to the next are left alone: churn may fill them again. */
+const scanPeriodMs = 5 * 60_000;
+const reason = 'background compaction';
+
+interface Candidate {
+  readonly key: ServiceKey;
+  readonly compaction: Compaction;
+}
+
+/**
+ * Looks for Services whose slices churn has left partly empty, and requests their compaction, those first that lose most
+ * slices per write. The reconciler decides on its own state, and may do less than it is asked for.
+ */
+export class Compactor {
+  readonly #options: CompactorOptions;
+  readonly #budget: CompactionBudget;
+  #lastSizes: ReadonlyMap<ObjectName, string> = new Map();
+
+  constructor(options: CompactorOptions) {
+    this.#options = options;
+    this.#budget = new CompactionBudget(options.compaction.writesPerHour, options.clock.monotonic());
+  }
+
+  /** Scans until `signal` aborts. Expects synced caches. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.#options;
+    while (!signal.aborted) {
+      await sleep(clock, scanPeriodMs, signal);
+      if (signal.aborted) return;
+      try {
+        await this.#requestAll(this.#scan());
+      } catch (error) {
+        // The next scan finds the same slices.
+        logger.warn('compaction not requested; retrying at the next scan', { error, retryInMs: scanPeriodMs });
+      }
+    }
+  }
+
+  /** Services that have kept the sizes of their slices since the last scan, and would have fewer. */
+  #scan(): readonly Candidate[] {
+    const { cluster, indexer } = this.#options;
+    const sizes = new Map<ObjectName, string>();
+    const candidates: Candidate[] = [];
+    for (const [name, service] of indexer.services) {
+      const slices = [...indexer.slicesOfService(name).values()].filter(isManaged);
+      if (slices.length < 2) continue;
+      const compaction = compactSlices({ ...this.#limits(), service, slices });
+      if (compaction.writes === 0) continue;
+      const size = slices.map(({ metadata, endpoints }) => `${metadata.name} ${endpoints?.length ?? 0}`).join();
+      sizes.set(name, size);
+      const { namespace, name: of } = parseObjectName(name);
+      if (this.#lastSizes.get(name) === size) candidates.push({ key: { cluster, namespace, service: of }, compaction });
+    }
+    this.#lastSizes = sizes;
+    return candidates.sort((a, b) => perWrite(b) - perWrite(a));
+  }
+
+  #limits(maxWrites = Number.POSITIVE_INFINITY) {
+    const { maxEndpointsPerSlice } = this.#options.compaction;
+    return { maxEndpointsPerSlice, maxWrites, onlyWorthwhile: true };
+  }
+
+  async #requestAll(candidates: readonly Candidate[]): Promise<void> {
+    const { clock, logger } = this.#options;
+    let [services, spent] = [0, 0];
+    for (const { key, compaction } of candidates) {
+      const available = this.#budget.available(clock.monotonic());
+      if (available < 2) break;
+      const maxWrites = Math.min(available, compaction.writes);
+      // Before the append: it may succeed although its acknowledgement is lost.
+      this.#budget.spend(maxWrites);
+      await this.#request(key, maxWrites);
+      services++;
+      spent += maxWrites;
+    }
+    if (services > 0)
+      logger.info('compaction requested', { services, maxWrites: spent, candidates: candidates.length });
+  }
+
+  async #request(key: ServiceKey, maxWrites: number): Promise<void> {
+    const { bus, clock } = this.#options;
+    const name = formatServiceKey(key);
+    const requestedAt = clock.now();
+    const message: CompactionRequest = {
+      ...{ kind: 'compaction', key, reason, requestedAt, maxWrites },
+      onlyWorthwhile: true,
+    };
+    await bus.append('changes', partitionOf(name, bus.partitions), [
+      { key: name, id: `compaction/${name}/${requestedAt}`, headers: {}, payload: encodeMessage(message) },
+    ]);
+  }
+}
+
+const isManaged = ({ metadata }: EndpointSlice): boolean =>
+  metadata.labels?.[managedByLabel] === endpointSliceController;
+
+const perWrite = ({ compaction: { removed, writes } }: Candidate): number => removed / writes;
