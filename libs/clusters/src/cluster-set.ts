@@ -1,4 +1,12 @@
-import { type ClusterAccess, chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
+import {
+  type ClusterAccess,
+  chainReader,
+  chainWriter,
+  IdentityGuard,
+  isApiError,
+  isOutage,
+  outageReason,
+} from '@sluice/kubernetes';
 import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -16,8 +24,8 @@ export type StopReason =
 
 export interface ClusterSetOptions {
   readonly sources: readonly ClusterSource[];
-  /** Connects to a cluster and reads its identity. Rejects with the reason, or when `signal` aborts. */
-  readonly open: (access: ClusterAccess, signal: AbortSignal) => Promise<ConnectedCluster>;
+  /** Connects to the cluster of this name and reads its identity. Rejects with the reason, or when `signal` aborts. */
+  readonly open: (access: ClusterAccess, signal: AbortSignal, name: string) => Promise<ConnectedCluster>;
   /** Called once a connected cluster is to be served. Rejects with the reason why it must not be written. Default: no guard. */
   readonly guard?: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<ConnectedCluster>;
   /** Serves a cluster until `signal` aborts, with a StopReason as its reason, and all work in progress is done. */
@@ -214,7 +222,7 @@ export class ClusterSet {
     const { name } = entry.state;
     let cluster: ConnectedCluster;
     try {
-      cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal)), name };
+      cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal, name)), name };
     } catch (error) {
       return this.#unavailable(entry, error);
     }
@@ -251,7 +259,8 @@ export class ClusterSet {
   #unavailable(entry: Entry, error: unknown): undefined {
     const since = entry.state.since ?? this.#options.clock.now();
     const { from } = entry.candidate;
-    entry.state = { ...entry.state, phase: 'unavailable', reason: errorMessage(error), from, since };
+    const reason = errorMessage(error);
+    entry.state = { ...entry.state, phase: 'unavailable', reason, from, since, silence: silenceOf(error) };
   }
 
   /** Asks the pinned identities. Returns the resulting state if the cluster must not be served. */
@@ -363,7 +372,7 @@ export class ClusterSet {
       const { candidate } = entry;
       if (candidate.fingerprint === served.fingerprint) continue;
       try {
-        const next = await open(await candidate.load(), signal);
+        const next = await open(await candidate.load(), signal, entry.state.name);
         await next.close();
         stopServing(next.identity === identity ? 'handover' : 'removed');
       } catch (error) {
@@ -388,6 +397,12 @@ function stateOf({ state, pausedBecause }: Entry): ClusterState {
 
 function evidenceOf({ identity, server, authorities = [] }: ConnectedCluster): ClusterEvidence {
   return { identity, server, authorities };
+}
+
+/** Undefined unless the error or one that caused it says that the API server does not answer. */
+function silenceOf(error: unknown): string | undefined {
+  if (isApiError(error)) return isOutage(error) ? outageReason(error) : undefined;
+  return error instanceof Error && error.cause !== undefined ? silenceOf(error.cause) : undefined;
 }
 
 function unidentified({ name, from, reason }: InvalidCluster) {

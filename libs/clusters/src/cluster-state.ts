@@ -16,6 +16,8 @@ export interface ClusterState {
   readonly reason: string;
   /** Time of the first failed attempt in a row to connect, in milliseconds since the Unix epoch; for `unavailable`. */
   readonly since?: number | undefined;
+  /** Why its API server does not answer, in a few words; absent if it answers. For `unavailable`. */
+  readonly silence?: string | undefined;
   /** uid of its namespace kube-system; empty if not yet known. */
   readonly identity: string;
   readonly server: string;

@@ -40,6 +40,8 @@ export interface ConnectOptions extends GuardOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
+  /** For people. Default: the context. */
+  readonly name?: string | undefined;
   /** Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
   /** Writes and records Events of each controller with the credentials of its own ServiceAccount in kube-system (A1). */
@@ -167,16 +169,17 @@ export async function connectReading(options: ConnectOptions, environment: NodeJ
   return asUsageError(async () => openReading(await findAccess(options, environment), options));
 }
 
-async function openReading(access: ClusterAccess, { clock, random, logger }: ConnectOptions): Promise<ReadingCluster> {
+async function openReading(access: ClusterAccess, options: ConnectOptions): Promise<ReadingCluster> {
+  const { clock, random, logger, name = access.context } = options;
   const connection = new Connection({ access, userAgent: userAgent('shadow'), clock, logger, readOnly: true });
   const http = new HttpCluster({ connection, clock, random });
   try {
     const { identity, version } = await checkReading(clusterProbe(http), {
-      cluster: access.context,
+      cluster: name,
       signal: withTimeout(undefined),
     });
     return {
-      ...{ name: access.context, identity, server: connection.server, version: version.gitVersion },
+      ...{ name, identity, server: connection.server, version: version.gitVersion },
       ...{ minor: version.minor, reader: http, connection },
       close: () => connection.destroy(),
     };
@@ -206,10 +209,10 @@ async function openOn(
   access: ClusterAccess,
   options: AccessOptions,
 ): Promise<ConnectedCluster> {
-  const { clock, random, logger } = options;
+  const { clock, random, logger, name = access.context } = options;
   const clients = controllerClients(connection, access, options);
   const http = new HttpCluster({ connection, controllerConnection: clients.of, clock, random });
-  const ports = { clock, random, logger: logger.with({ cluster: access.context }) };
+  const ports = { clock, random, logger: logger.with({ cluster: name }) };
   const recorders = new Map(
     controllers.map((controller) => [
       controller,
@@ -224,21 +227,21 @@ async function openOn(
   };
   try {
     const { identity, version } = await checkConnection(clusterProbe(http), {
-      cluster: access.context,
+      cluster: name,
       ...(options.work !== undefined && { work: options.work }),
       signal: withTimeout(options.signal),
     });
     if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
       const checks = controllers.map((controller) =>
         checkController(clusterProbe(http.forController(controller)), {
-          ...{ cluster: access.context, written: controller === 'endpoints' ? 'endpoints' : 'endpointslices' },
+          ...{ cluster: name, written: controller === 'endpoints' ? 'endpoints' : 'endpointslices' },
           signal: withTimeout(options.signal),
         }),
       );
       await Promise.all(checks);
     }
     return {
-      name: access.context,
+      name,
       identity,
       server: connection.server,
       connection,

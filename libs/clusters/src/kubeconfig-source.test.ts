@@ -151,3 +151,14 @@ test('a single file takes the given name; when deleted, it is a problem, not an 
   await rm(join(directory, 'a.yaml'));
   expect(await source.read(signal)).toMatchObject({ candidates: [], problems: [{ from: join(directory, 'a.yaml') }] });
 });
+
+test('a file is named after the context that is current when it is first read', async () => {
+  await write('config', { contexts: ['west', 'east'] });
+  const source = (name?: string) => kubeconfigSource({ path: join(directory, 'config'), name });
+  const nameIn = async (one: ReturnType<typeof source>) => (await one.read(signal)).candidates.map(({ name }) => name);
+  const unnamed = source();
+  expect(await nameIn(unnamed)).toEqual(['west']);
+  expect(await nameIn(source('prod'))).toEqual(['prod']);
+  await write('config', { contexts: ['east', 'west'] });
+  expect(await nameIn(unnamed), 'another current context is a change, not another cluster').toEqual(['west']);
+});

@@ -11,25 +11,28 @@ export interface KubeconfigSourceOptions {
   readonly path: string;
   /** A context, several separated by commas, or `*` for all. Default: each file's current context. */
   readonly contexts?: string | undefined;
-  /** Name of the cluster if `path` is a file. */
+  /** Name of the cluster if `path` is a file. Default: the context that is current when the file is first read. */
   readonly name?: string | undefined;
 }
 
 /**
- * Clusters from a kubeconfig file or a directory of them. A cluster is named after its context if contexts are chosen,
- * otherwise after its file without the extension.
+ * Clusters from a kubeconfig file or a directory of them. A cluster is named after its context; in a directory, if no
+ * contexts are chosen, after its file without the extension.
  */
 export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptions): ClusterSource {
   // Remembered, because a directory whose mount is temporarily missing must not look like an invalid file.
   let isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // Remembered, because another current context must not look like the removal of a cluster.
+  let ownName = name;
   return {
     about: `kubeconfig ${path}`,
     isFile: !isDirectory,
     async read() {
       isDirectory ||= (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+      if (!isDirectory) ownName ??= await currentContext(path);
       const files = isDirectory ? await filesIn(path) : [path];
       const readings = await Promise.all(
-        files.map((file) => readFileOf(file, contexts, isDirectory ? parse(file).name : (name ?? parse(file).name))),
+        files.map((file) => readFileOf(file, contexts, isDirectory ? parse(file).name : (ownName ?? parse(file).name))),
       );
       return {
         candidates: readings.flatMap(({ candidates }) => candidates),
@@ -38,6 +41,13 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
     },
   };
 }
+
+/** Undefined if the file cannot be used. */
+const currentContext = (file: string): Promise<string | undefined> =>
+  loadKubeconfig({ paths: [file] }).then(
+    ({ context }) => context,
+    () => undefined,
+  );
 
 /** Skips the `..data` links of mounted Secrets and the backup files of editors. */
 async function filesIn(directory: string): Promise<readonly string[]> {

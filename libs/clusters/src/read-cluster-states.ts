@@ -37,7 +37,7 @@ export async function readClusterStates(
     sources,
     identities,
     // `sluice doctor` reports competing controllers.
-    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver: true }),
+    open: (access, signal, name) => connectTo(access, { ...ports, name, signal, takeOver: true }),
     serve: (_, signal) => aborted(signal),
   });
   const running = set.run(stop.signal);

@@ -32,7 +32,7 @@ export function clusterSources(
   const sources = clusters.map(({ name, kubeconfig, context, inCluster, namespaces, excludeNamespaces }) => {
     const source =
       inCluster || kubeconfig === undefined
-        ? inClusterSource(name, environment)
+        ? inClusterSource(name ?? 'in-cluster', environment)
         : kubeconfigSource({ path: kubeconfig, contexts: context, name });
     if (namespaces === undefined && excludeNamespaces === undefined) return source;
     return scopedSource(source, { only: namespaces, except: excludeNamespaces });

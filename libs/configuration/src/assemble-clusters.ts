@@ -30,9 +30,9 @@ export function assembleClusters(values: Values, given: Layer, problems: Problem
   const names = new Set<string>();
   for (const [index, cluster] of result.clusters.entries()) {
     const at = one === undefined ? where(result.origin, `clusters[${index}]`) : where(result.origin, 'cluster');
-    if (names.has(cluster.name))
+    if (cluster.name !== undefined && names.has(cluster.name))
       problems.add(`${at}.name is ${JSON.stringify(cluster.name)}, which is already the name of another cluster`);
-    names.add(cluster.name);
+    if (cluster.name !== undefined) names.add(cluster.name);
     checkAccess(cluster, at, problems);
   }
   return { ...result, clusters: result.clusters.map(clusterConfiguration) };
@@ -57,7 +57,7 @@ function oneCluster(values: Values): GivenClusters | undefined {
   if (first === undefined) return undefined;
   const [kubeconfig, context] = [values.get('cluster.kubeconfig'), values.get('cluster.context')];
   const inCluster = values.get('cluster.inCluster');
-  const name = values.get('cluster.name') ?? context ?? 'default';
+  const name = values.get('cluster.name') ?? context;
   const [namespaces, excludeNamespaces] = [values.get('cluster.namespaces'), values.get('cluster.excludeNamespaces')];
   const cluster = clusterConfiguration({ name, kubeconfig, context, inCluster, namespaces, excludeNamespaces });
   return { clusters: [cluster], origin: values.originOf(first) };
@@ -66,7 +66,7 @@ function oneCluster(values: Values): GivenClusters | undefined {
 function clusterConfiguration(given: GivenCluster): ClusterConfiguration {
   const { name, kubeconfig, context, inCluster, namespaces, excludeNamespaces } = given;
   return {
-    name,
+    ...(name !== undefined && { name }),
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
     ...(inCluster !== undefined && { inCluster }),

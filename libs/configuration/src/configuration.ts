@@ -70,8 +70,8 @@ export type StoreConfiguration =
   | ({ readonly kind: 'redis' } & Omit<RedisOptions, 'fleet'>);
 
 export interface ClusterConfiguration {
-  /** For logs and metrics. */
-  readonly name: string;
+  /** For logs and metrics. Default: the context. */
+  readonly name?: string;
   /** Path of a kubeconfig, or of a directory of kubeconfigs. */
   readonly kubeconfig?: string;
   /** A context, several separated by commas, or `*` for all. Default: the kubeconfig's current context. */

@@ -15,11 +15,14 @@ const known: ReadonlyMap<string, string> = new Map(
 /** Variables that Kubernetes sets in containers for Services: a Service `sluice-x` leads to `SLUICE_X_PORT`. */
 const serviceLink = /_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
+/** Variables of Sluice that select the configuration file and the console of a command. */
+const notSettings: ReadonlySet<string> = new Set([configVariable, 'SLUICE_CONSOLE']);
+
 /** Reads the SLUICE_* variables. Empty ones count as unset; unknown ones are passed to `warn`. */
 export function environmentLayer(environment: Environment, warn: (text: string) => void): Layer {
   const layer = new Map<string, Given>();
   for (const [variable, text] of Object.entries(environment)) {
-    if (!variable.startsWith('SLUICE_') || variable === configVariable || text === undefined || text === '') continue;
+    if (!variable.startsWith('SLUICE_') || notSettings.has(variable) || text === undefined || text === '') continue;
     const path = known.get(variable);
     if (path === undefined) {
       if (!serviceLink.test(variable)) warn(unknown(variable));

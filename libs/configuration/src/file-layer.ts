@@ -13,7 +13,7 @@ export type ReadText = (path: string) => string;
 export const clustersSchema = z.array(
   z.strictObject(
     {
-      name: kinds.text.schema,
+      name: kinds.text.schema.optional(),
       kubeconfig: kinds.path.schema.optional(),
       context: kinds.text.schema.optional(),
       inCluster: kinds.boolean.schema.optional(),

@@ -94,9 +94,7 @@ describe('file < environment < flags', () => {
     expect(configurationOf({ file: clusters, flags, environment }).clusters).toEqual([
       { name: 'c', kubeconfig: 'k', context: 'c' },
     ]);
-    expect(configurationOf({ flags: { '--in-cluster': true } }).clusters).toEqual([
-      { name: 'default', inCluster: true },
-    ]);
+    expect(configurationOf({ flags: { '--in-cluster': true } }).clusters).toEqual([{ inCluster: true }]);
   });
 });
 
@@ -274,7 +272,7 @@ describe('an invalid configuration is rejected', () => {
       'clusters: [{ name: a, kubeConfig: k }]',
       `${at}clusters[0].kubeConfig is not a known setting; did you mean kubeconfig?`,
     ],
-    ['clusters: [{ kubeconfig: k }]', `${at}clusters[0].name is empty; expected`],
+    ['clusters: [{ name: "", kubeconfig: k }]', `${at}clusters[0].name is empty; expected`],
     ['clusters: [{ name: a }]', `${at}clusters[0] needs a kubeconfig, or inCluster`],
     [
       'clusters: [{ name: a, inCluster: true, context: c }]',

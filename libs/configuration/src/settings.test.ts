@@ -103,11 +103,11 @@ const samples: Readonly<
   'console.jaegerUrl': ['http://j/trace/{traceId}', 'http://j/trace/{traceId}'],
   'console.jaegerQueryUrl': ['http://j:16686/', 'http://j:16686'],
   'cluster.name': ['a', [{ name: 'a', kubeconfig: '/k' }], kubeconfig],
-  'cluster.kubeconfig': ['/l', [{ name: 'default', kubeconfig: '/l' }]],
+  'cluster.kubeconfig': ['/l', [{ kubeconfig: '/l' }]],
   'cluster.context': ['c', [{ name: 'c', kubeconfig: '/k', context: 'c' }], kubeconfig],
-  'cluster.inCluster': ['true', [{ name: 'default', inCluster: true }]],
-  'cluster.namespaces': ['a,b', [{ name: 'default', kubeconfig: '/k', namespaces: ['a', 'b'] }], kubeconfig],
-  'cluster.excludeNamespaces': ['a', [{ name: 'default', kubeconfig: '/k', excludeNamespaces: ['a'] }], kubeconfig],
+  'cluster.inCluster': ['true', [{ inCluster: true }]],
+  'cluster.namespaces': ['a,b', [{ kubeconfig: '/k', namespaces: ['a', 'b'] }], kubeconfig],
+  'cluster.excludeNamespaces': ['a', [{ kubeconfig: '/k', excludeNamespaces: ['a'] }], kubeconfig],
 };
 
 const shownAt = (path: Path) => (isClusterPath(path) ? 'clusters' : path);
@@ -149,13 +149,14 @@ describe('unknown variables', () => {
   });
 
   test.each([
+    'SLUICE_CONSOLE',
     'SLUICE_CONSOLE_SERVICE_HOST',
     'SLUICE_SERVICE_PORT_HTTP',
     'SLUICE_PORT',
     'SLUICE_PORT_10270_TCP',
     'SLUICE_PORT_10270_TCP_ADDR',
     'PATH',
-  ])('%s, which Kubernetes sets for a Service or belongs to others, is ignored', (variable) => {
+  ])('%s, which Kubernetes sets for a Service, commands read or belongs to others, is ignored', (variable) => {
     expect(resolve({ environment: { [variable]: 'x' } }).warnings).toEqual([]);
   });
 });

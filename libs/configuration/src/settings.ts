@@ -297,7 +297,7 @@ export const settings = {
 
 /** A single cluster from variables or flags, which replaces the `clusters` of the file. */
 export const clusterSettings = {
-  'cluster.name': setting(kinds.text, 'name in logs and metrics; default: the context, or `default`'),
+  'cluster.name': setting(kinds.text, 'name in logs and metrics; default: the context'),
   'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster, or a directory of kubeconfigs'),
   'cluster.context': setting(
     kinds.text,

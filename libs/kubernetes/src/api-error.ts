@@ -47,6 +47,22 @@ export function isOutage({ status, reason }: ApiError): boolean {
   return status >= 500 || (status === 0 && !responded.has(reason));
 }
 
+const outageReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  CONNECTION_CLOSED: 'connection closed',
+  ETIMEDOUT: 'connection timed out',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  ENOTFOUND: 'host name not found',
+  Timeout: 'no answer in time',
+};
+
+/** Why the API server does not answer, in a few words: `connection refused`. */
+export function outageReason({ status, reason, message }: ApiError): string {
+  return outageReasons[reason] ?? (status === 0 ? message : `HTTP status ${status}: ${message}`);
+}
+
 export function isApiError(error: unknown): error is ApiError {
   return error instanceof Error && 'code' in error && error.code === 'KUBERNETES_API_ERROR';
 }

@@ -23,10 +23,12 @@ export interface KnownCluster {
 
 /** A server does not answer. */
 export interface Outage {
-  /** When it stopped answering, in milliseconds since the Unix epoch. */
+  /** When it stopped answering or became unusable, in milliseconds since the Unix epoch. */
   readonly since: number;
   /** For people, for example `connection refused`. */
   readonly reason: string;
+  /** True: it answers, but cannot be used. */
+  readonly answers?: boolean;
 }
 
 const unidentifiedPrefix = 'unidentified/';

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics } from 'prom-client';
+import { backendGauge } from './backend-metrics.ts';
 import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
@@ -8,6 +9,7 @@ import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
 import { PipelineMetrics } from './pipeline-metrics.ts';
 import { type Exposed, Exposition } from './prometheus/exposition.ts';
+import type { Check } from './server/health.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
 import { type SpanCounts, spanMetrics } from './span-metrics.ts';
 import { storeProblemsGauge } from './store-problems.ts';
@@ -24,6 +26,8 @@ export interface MetricsOptions {
   readonly phases?: () => readonly ClusterPhase[];
   /** Current number of problems of the store's servers, by kind. Default: not exposed. */
   readonly storeProblems?: (() => ReadonlyMap<string, number>) | undefined;
+  /** Checks of bus and store, named `bus` and `store`. Default: both are in this process. */
+  readonly backends?: () => readonly Check[];
   /** Includes the default metrics of the process and of Node.js. Default true. */
   readonly process?: boolean;
 }
@@ -57,6 +61,7 @@ export class Metrics {
     spanMetrics(this.#exposition, options.spans ?? (() => undefined));
     if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);
     if (options.storeProblems) storeProblemsGauge(this.#exposition, options.storeProblems);
+    if (options.backends) backendGauge(this.#exposition, options.backends);
     if (options.process !== false) {
       collectDefaultMetrics({ register: this.#exposition.registry, eventLoopMonitoringPrecision: eventLoopPeriodMs });
     }

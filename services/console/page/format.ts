@@ -12,9 +12,16 @@ export function dateAndTime(at: number, withMillis = false): string {
   return `${day} ${timeOfDay(at, withMillis)}`;
 }
 
+interface Outage {
+  readonly what: string;
+  readonly since: number;
+  readonly reason: string;
+  readonly answers?: boolean | undefined;
+}
+
 /** `west has not answered since 12:04:09 (connection refused)` */
-export function outageText({ what, since, reason }: { what: string; since: number; reason: string }): string {
-  return `${what} has not answered since ${shortTime(since, Date.now())} (${reason})`;
+export function outageText({ what, since, reason, answers }: Outage): string {
+  return `${what} ${answers ? 'has been unusable' : 'has not answered'} since ${shortTime(since, Date.now())} (${reason})`;
 }
 
 /** Replaces times in UTC, as messages of the API have them, by local times. */

@@ -1,4 +1,4 @@
-import { type ApiError, isOutage } from '@sluice/kubernetes';
+import { type ApiError, isOutage, outageReason } from '@sluice/kubernetes';
 import type { Clock, Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 
@@ -37,7 +37,7 @@ export class AvailabilityMonitor {
     const now = clock.now();
     this.#failingSince ??= now;
     if (this.#outage !== null || now - this.#failingSince < minOutageMs) return;
-    const reason = shortReason(error);
+    const reason = outageReason(error);
     const since = new Date(this.#failingSince).toISOString();
     logger.warn('cluster does not answer; retrying', { since, reason, error: error.message });
     this.#set({ since: this.#failingSince, reason });
@@ -47,19 +47,4 @@ export class AvailabilityMonitor {
     this.#outage = outage;
     this.#options.onAvailability?.(outage);
   }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  CONNECTION_CLOSED: 'connection closed',
-  ETIMEDOUT: 'connection timed out',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ENOTFOUND: 'host name not found',
-  Timeout: 'no answer in time',
-};
-
-function shortReason({ status, reason, message }: ApiError): string {
-  return reasons[reason] ?? (status === 0 ? message : `HTTP status ${status}: ${message}`);
 }

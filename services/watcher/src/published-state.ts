@@ -263,7 +263,7 @@ export class PublishedState {
     const readable = this.#format.read(entries);
     if (readable?.every((entry) => this.#load(entry))) return;
     const { logger, cluster } = this.#options;
-    logger.warn('stored state unreadable; publishing every service', { cluster, formatVersion });
+    logger.warn('stored state unreadable; publishing every service', { formatVersion });
     this.#lastStamps.clear();
     this.#resourceVersions.clear();
     this.#digests.clear();

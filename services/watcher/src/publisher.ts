@@ -207,11 +207,11 @@ export class Publisher {
    * deletes nothing. The first Change after that is a snapshot.
    */
   #isWithheld(text: string, dirty: DirtyEntry): boolean {
-    const { namespace, service } = dirty.key;
-    if (this.#options.indexer.isUndecodable(namespace, service)) {
+    const { namespace, service: name } = dirty.key;
+    if (this.#options.indexer.isUndecodable(namespace, name)) {
       if (!this.#withheld.has(text)) {
-        const fields = { cluster: dirty.key.cluster, service: objectName(namespace, service) };
-        this.#options.logger.warn('withholding changes of a service that cannot be decoded', fields);
+        const service = objectName(namespace, name);
+        this.#options.logger.warn('withholding changes of a service that cannot be decoded', { service });
       }
       this.#withheld.add(text);
       return true;

@@ -68,21 +68,24 @@ export class Resyncer {
 
   /** Publishes each Service whose state differs from what a previous watcher published according to the checkpoint. */
   publishInitial(): void {
-    const { cluster, logger, indexer, publisher, publishedState } = this.#options;
+    const { logger, indexer, publisher, publishedState } = this.#options;
     for (const service of publishedState?.restoredServices ?? []) {
       // Changes of other namespaces by an earlier watcher are kept, because another watcher serves these namespaces now.
       if (this.#serves(parseServiceKey(service).namespace)) publisher.published.restore(service);
     }
+    let unchanged = 0;
     const isChanged = (key: ServiceKey): boolean => {
       const stored = publishedState?.digest(formatServiceKey(key));
       const name = objectName(key.namespace, key.service);
       if (stored === undefined || isLeftover(indexer.endpoints.get(name), indexer.services.get(name))) return true;
       const current = digestService(indexer, key.namespace, key.service);
-      return current === undefined || shortDigest(current) !== stored;
+      if (current === undefined || shortDigest(current) !== stored) return true;
+      unchanged++;
+      return false;
     };
     const published = this.#publishAll({ kind: 'snapshot', initial: true }, watcherStarted, isChanged).length;
     if (publishedState !== undefined) {
-      logger.info('caches synced', { cluster, published, unchanged: publishedState.restoredServices.size - published });
+      logger.info('caches synced', { published, unchanged });
     }
   }
 
@@ -97,7 +100,7 @@ export class Resyncer {
     const description = `resync: ${reason}`;
     if ('partition' in scope) {
       if (scope.cluster !== undefined && scope.cluster !== cluster) return [];
-      logger.info('resyncing partition', { cluster, partition: scope.partition, reason });
+      logger.info('resyncing partition', { partition: scope.partition, reason });
       publisher.resyncRequested(scope.partition);
       const matches = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === scope.partition;
       return this.#publishAll(snapshot, description, matches);
@@ -105,7 +108,7 @@ export class Resyncer {
     if (scope.key.cluster !== cluster) return [];
     const { namespace, service } = scope.key;
     if (!this.#serves(namespace)) return [];
-    logger.info('resyncing service', { cluster, service: objectName(namespace, service), reason });
+    logger.info('resyncing service', { service: objectName(namespace, service), reason });
     publisher.markDirty(namespace, service, snapshot, { description, observedAt: clock.now() });
     return [formatServiceKey(scope.key)];
   }

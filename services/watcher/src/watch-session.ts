@@ -67,7 +67,7 @@ export class WatchSession {
       },
       onHistoryRestarted: (proof) => {
         options.logger.warn('resourceVersions went back; the cluster was restored from a backup', {
-          ...{ cluster: options.cluster, proof },
+          proof,
         });
         this.#historyRestarted.abort();
       },

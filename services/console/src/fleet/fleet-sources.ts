@@ -22,11 +22,11 @@ interface Ports {
 }
 
 /** Timeout of a probe of store or bus. */
-const probeTimeoutMs = 5_000;
+const probeTimeoutMs = 3_000;
 /** How long responses are cached. Finding parked Services scans the store. */
 const [ttlMs, parkedTtlMs] = [1_000, 10_000] as const;
 /** Interval of reading the clusters. It is short at first, so that a fleet that starts with its console appears at once. */
-const [clustersMs, startupClustersMs, startupMs] = [5_000, 250, 30_000] as const;
+const [clustersMs, startupClustersMs, startupMs] = [2_000, 250, 30_000] as const;
 
 /** Reads clusters, leases, lags, parked Services and dead letters of a fleet from its bus and store. Writes nothing. */
 export class FleetSources implements ConsoleSources {
@@ -90,8 +90,8 @@ export class FleetSources implements ConsoleSources {
         const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
         if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
         const current = outage === undefined ? cluster : { ...cluster, outage };
-        if (lease === undefined) return { ...current, state: outage === undefined ? 'not watched' : 'not answering' };
-        const state = outage === undefined ? 'watched' : 'not answering';
+        if (lease === undefined) return { ...current, state: stateOf(outage, 'not watched') };
+        const state = stateOf(outage, 'watched');
         return { ...current, state, watcher: { owner: lease.holder, epoch: lease.fencingToken } };
       }),
     );
@@ -103,8 +103,10 @@ export class FleetSources implements ConsoleSources {
     const { bus } = this.#fleet;
     const startedUpAt = clock.monotonic() + startupMs;
     while (!signal.aborted) {
-      await this.#probe('the store', () => this.readClusters(), signal);
-      await this.#probe('the bus', () => bus.end('requests', 0), signal);
+      await Promise.all([
+        this.#probe('the store', () => this.readClusters(), signal),
+        this.#probe('the bus', () => bus.end('requests', 0), signal),
+      ]);
       await sleep(clock, clock.monotonic() < startedUpAt ? startupClustersMs : clustersMs, signal);
     }
   }
@@ -171,4 +173,9 @@ async function readDeadLetters(fleet: Fleet): Promise<readonly DeadLetterView[]>
   return deadLetters.map(({ name, topic, record: { key }, reason, deadLetteredAt: at }) => ({
     ...{ name, topic, key, reason, at },
   }));
+}
+
+function stateOf(outage: ClusterView['outage'], otherwise: string): string {
+  if (outage === undefined) return otherwise;
+  return outage.answers ? 'unusable' : 'not answering';
 }

@@ -36,3 +36,8 @@ test('outageText', () => {
   const outage = { what: 'west', since: today(11, 58, 53), reason: 'connection refused' };
   expect(outageText(outage, now)).toBe('west has not answered since 11:58:53 (connection refused)');
 });
+
+test('outageText of a server that answers but cannot be used', () => {
+  const outage = { what: 'west', since: today(11, 58, 53), reason: 'a permission is missing', answers: true };
+  expect(outageText(outage, now)).toBe('west has been unusable since 11:58:53 (a permission is missing)');
+});

@@ -30,8 +30,15 @@ function latestTimeOfDay([hours = 0, minutes = 0, seconds = 0]: readonly number[
 
 /** `west has not answered since 11:58:53 (connection refused)` */
 export function outageText(
-  outage: { readonly what: string; readonly since: number; readonly reason: string },
+  outage: {
+    readonly what: string;
+    readonly since: number;
+    readonly reason: string;
+    readonly answers?: boolean | undefined;
+  },
   now: number,
 ) {
-  return `${outage.what} has not answered since ${timeToSecond(outage.since, now)} (${outage.reason})`;
+  const { what, since, reason, answers } = outage;
+  const state = answers ? 'has been unusable' : 'has not answered';
+  return `${what} ${state} since ${timeToSecond(since, now)} (${reason})`;
 }

@@ -43,7 +43,11 @@ export const serviceList = z.object({
 });
 export type ServiceList = z.infer<typeof serviceList>;
 
-const outage = z.object({ since: time, reason: z.string() });
+const outage = z.object({
+  since: time,
+  reason: z.string(),
+  answers: z.boolean().optional().describe('true: the server answers, but cannot be used'),
+});
 const outageView = outage.extend({ what: z.string().describe('the name of a cluster, "the store" or "the bus"') });
 /** A server that does not answer: what is shown is from that time. */
 export type OutageView = z.infer<typeof outageView>;

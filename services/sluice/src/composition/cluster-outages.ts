@@ -11,15 +11,22 @@ export class ClusterOutages {
     else this.#outages.set(identity, outage);
   }
 
-  of({ identity, phase, reason, since }: ClusterState): Outage | null {
+  of(state: ClusterState): Outage | null {
+    const { identity, phase } = state;
     if (isServed(phase)) return this.#outages.get(identity) ?? null;
-    return phase === 'unavailable' && since !== undefined ? { since, reason } : null;
+    return phase === 'unavailable' ? outageOf(state) : null;
   }
 
   /** The state, in phase `unavailable` while a served cluster does not answer. */
   phaseOf(state: ClusterState): ClusterState {
     return isServed(state.phase) && this.of(state) !== null ? { ...state, phase: 'unavailable' } : state;
   }
+}
+
+/** Why a cluster has not been served since its first failed attempt to connect. */
+export function outageOf({ since, reason, silence }: ClusterState): Outage | null {
+  if (since === undefined) return null;
+  return silence === undefined ? { since, reason, answers: true } : { since, reason: silence };
 }
 
 const isServed = (phase: ClusterState['phase']): boolean => phase === 'serving' || phase === 'paused';

@@ -36,7 +36,8 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
   const clusters: ClusterSet = new ClusterSet({
     ...ports,
     sources,
-    open: (access, signal) => connectTo(access, { ...ports, signal, takeOver, useServiceAccountCredentials }),
+    open: (access, signal, name) =>
+      connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials }),
     guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet }, signal),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
@@ -95,7 +96,7 @@ function sourcesFrom(options: ClusterOptions, ports: Parameters<typeof clusterSo
           ...(clusterSecretsKubeconfig && { kubeconfig: clusterSecretsKubeconfig }),
         };
   const named = {
-    name: context ?? 'default',
+    ...(context && { name: context }),
     ...(kubeconfig && { kubeconfig }),
     ...(context && { context }),
     ...(inCluster && { inCluster }),

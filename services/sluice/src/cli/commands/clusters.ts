@@ -28,7 +28,7 @@ export function addClustersCommand(program: Command): void {
     .summary('show which clusters are configured, and whether they can be served')
     .description(
       'Connects to each cluster that file, environment and flags name, and checks identity and permissions.\n' +
-        'Exit status: 0, or 1 if a cluster cannot be served.',
+        'Exit status: 0, or 1 if a cluster cannot be served, or bus or store do not answer.',
     );
   add(group, 'list', 'list clusters by name', (states, _, output) =>
     output === 'json' ? jsonLines(states) : table(states),
@@ -82,6 +82,8 @@ async function statesOf(configuration: Configuration): Promise<readonly ClusterS
   } catch (error) {
     if (!isUsageError(error)) throw error;
     process.stderr.write(`cluster identities are not compared with the pinned ones: ${printable(error.message)}\n`);
+    // Without its store and bus, a fleet serves no cluster.
+    process.exitCode = 1;
     return readClusterStates(sources, ports);
   }
   return readClusterStates(sources, ports, new ReadOnlyIdentities({ read: async () => pinned }));

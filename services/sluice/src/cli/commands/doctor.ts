@@ -31,12 +31,12 @@ export function addDoctorCommand(program: Command): void {
     for (const { name, ...choice } of configuration.clusters) {
       try {
         const access = await findAccess(choice, process.env);
-        // As `sluice run` names a cluster that the configuration does not name.
-        const shown = name === 'default' ? access.context : name;
-        checks.push(...(await checkCluster(shown, access, { ...ports, logger }, { probe })));
+        checks.push(...(await checkCluster(name ?? access.context, access, { ...ports, logger }, { probe })));
       } catch (error) {
         if (!isKubeconfigError(error)) throw error;
-        checks.push(failed(`cluster ${name}`, 'kubeconfig', error.message, 'correct the kubeconfig'));
+        checks.push(
+          failed(`cluster ${name ?? 'of this kubeconfig'}`, 'kubeconfig', error.message, 'correct the kubeconfig'),
+        );
       }
     }
     if (configuration.clusters.length === 0) {

@@ -52,7 +52,16 @@ export async function openOneCluster(
 }
 
 async function open(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
-  const { kubeconfig, context, inCluster, takeOver, useServiceAccountCredentials, seed, rate } = options;
+  const {
+    clusterName: name,
+    kubeconfig,
+    context,
+    inCluster,
+    takeOver,
+    useServiceAccountCredentials,
+    seed,
+    rate,
+  } = options;
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (kubeconfig === undefined && !inCluster) {
     const { startSimulation } = await import('@sluice/demo');
@@ -60,7 +69,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
   }
   const cluster = await connect(
     {
-      ...{ ...ports, signal, takeOver, useServiceAccountCredentials, readEarly: true, fleet: processFleet },
+      ...{ ...ports, name, signal, takeOver, useServiceAccountCredentials, readEarly: true, fleet: processFleet },
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
       ...(inCluster !== undefined && { inCluster }),

@@ -69,9 +69,11 @@ function checkOneProcess({ bus, store }: Configuration): void {
 function clustersOf({ clusters, clusterSecrets }: Configuration): Partial<RunOptions> {
   if (clusters.length === 0 && clusterSecrets === undefined) return {};
   if (clusters.length > 1 || clusterSecrets !== undefined) return { named: { clusters, clusterSecrets } };
-  const [{ kubeconfig, context, inCluster, namespaces, excludeNamespaces } = {} as Partial<ClusterConfiguration>] =
-    clusters;
+  const [
+    { name, kubeconfig, context, inCluster, namespaces, excludeNamespaces } = {} as Partial<ClusterConfiguration>,
+  ] = clusters;
   return {
+    ...(name !== undefined && { clusterName: name }),
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(context !== undefined && { context }),
     ...(inCluster !== undefined && { inCluster }),

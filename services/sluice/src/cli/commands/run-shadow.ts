@@ -16,9 +16,9 @@ import type { RunOptions } from './run-options.ts';
 export async function runShadow(stopped: Promise<void>, options: RunOptions): Promise<void> {
   const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { kubeconfig, context, inCluster, metricsBindAddress } = options;
+  const { clusterName: name, kubeconfig, context, inCluster, metricsBindAddress } = options;
   const choice = { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(inCluster && { inCluster }) };
-  const cluster = await connectReading({ ...ports, ...choice }, process.env);
+  const cluster = await connectReading({ ...ports, ...choice, name }, process.env);
   const metrics = new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
   const display = createShadowDisplay(options.output);
   let ready = false;

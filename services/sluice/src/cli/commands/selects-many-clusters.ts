@@ -5,6 +5,8 @@ import type { NamespaceScope } from '@sluice/kubernetes';
 export interface ClusterOptions {
   /** Clusters from a configuration, including the overrides of flags. */
   readonly named?: ConfiguredClusters;
+  /** Name of the only cluster; default: its context. */
+  readonly clusterName?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;

@@ -45,7 +45,9 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const access = { hosts: hostsOf(settings), ...(token !== undefined && { token }) };
   const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
-  const metrics = new Metrics({ clusters: new Map(), fleet: true, storeProblems: storeProblemCounts(infrastructure) });
+  const backends = backendChecks(options);
+  const storeProblems = storeProblemCounts(infrastructure);
+  const metrics = new Metrics({ clusters: new Map(), fleet: true, storeProblems, backends: () => backends });
   metrics.openConsole(() => ({
     services: history.size,
     historyBytes: history.bytes,
@@ -53,7 +55,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
     behind: behind(),
   }));
   let ready = false;
-  const served = { metrics, health: healthOf(options, () => ready), log: logger };
+  const served = { metrics, health: healthOf(backends, () => ready), log: logger };
   const page = { ...served, otherwise: console.handle, tls: settings.tls };
   const servers = [await startTelemetry(settings.bindAddress, page, logger, '--console-bind-address')];
   const [server] = servers;
@@ -83,8 +85,8 @@ function hostsOf({ hosts, bindAddress }: Configuration['console']): readonly str
   return [...hosts, (host.includes(':') ? `[${host}]` : host).toLowerCase()];
 }
 
-/** Ready when the history is loaded, and while bus and store answer. */
-function healthOf({ infrastructure, clock }: ConsoleRoleOptions, isRead: () => boolean): Health {
+/** Whether bus and store answer. */
+function backendChecks({ infrastructure, clock }: ConsoleRoleOptions): readonly Check[] {
   const { bus, leases } = infrastructure;
   const answers = (name: string, send: () => Promise<unknown>): Check => {
     const request = new SharedRequest(clock, send);
@@ -96,11 +98,12 @@ function healthOf({ infrastructure, clock }: ConsoleRoleOptions, isRead: () => b
       },
     };
   };
-  const checks = [
-    answers('bus', () => bus.end('requests', 0)),
-    answers('store', () => leases.state('reconciler')),
-    condition('history', isRead, 'history not loaded yet'),
-  ];
+  return [answers('bus', () => bus.end('requests', 0)), answers('store', () => leases.state('reconciler'))];
+}
+
+/** Ready when the history is loaded, and while bus and store answer. */
+function healthOf(backends: readonly Check[], isRead: () => boolean): Health {
+  const checks = [...backends, condition('history', isRead, 'history not loaded yet')];
   return { livez: () => [], readyz: () => checks };
 }
 

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 import { publishUnidentified } from './publish-unidentified.ts';
 
 const unanswered: ClusterState = {
-  ...{ name: 'west', from: 'file', phase: 'unavailable', reason: 'connection refused', since: 500 },
+  ...{ name: 'west', from: 'file', phase: 'unavailable', since: 500 },
+  ...{ reason: 'cannot use cluster west: cannot reach https://west: …', silence: 'connection refused' },
   ...{ identity: '', server: '', version: '' },
 };
 const entry = {
@@ -31,6 +32,19 @@ test('publishes a cluster that has not answered, until it is connected or the pr
   stop.abort();
   await running;
   expect(await directory.list()).toEqual([]);
+});
+
+test('of a cluster that answers but cannot be used, publishes the whole reason', async () => {
+  const clock = new VirtualClock(1_000);
+  const directory = new MemoryClusterDirectory();
+  const states = (): ClusterState[] => [{ ...unanswered, reason: 'cluster west does not allow …', silence: undefined }];
+  const stop = new AbortController();
+  const running = publishUnidentified({ directory, states, clock, logger: silentLogger }, stop.signal);
+  await advance(clock, 10);
+  const outage = { since: 500, reason: 'cluster west does not allow …', answers: true };
+  expect(await directory.list()).toEqual([{ ...entry, outage }]);
+  stop.abort();
+  await running;
 });
 
 test('removes what a crashed process left once the cluster is connected', async () => {

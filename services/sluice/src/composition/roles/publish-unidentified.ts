@@ -1,6 +1,7 @@
 import type { ClusterState } from '@sluice/clusters';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
 import { type ClusterDirectory, unidentified } from '@sluice/store';
+import { outageOf } from '../cluster-outages.ts';
 
 interface Options {
   readonly directory: ClusterDirectory;
@@ -20,9 +21,11 @@ export async function publishUnidentified({ directory, states, clock, logger }: 
   const cleared = new Set<string>();
   const update = async (current: readonly ClusterState[]) => {
     const missing = current.filter(({ identity, since }) => identity === '' && since !== undefined);
-    for (const { name, since = 0, reason } of missing) {
-      if (published.has(name)) continue;
-      await directory.put({ identity: unidentified(name), name, version: '', server: '', outage: { since, reason } });
+    for (const state of missing) {
+      const { name } = state;
+      const outage = outageOf(state);
+      if (published.has(name) || outage === null) continue;
+      await directory.put({ identity: unidentified(name), name, version: '', server: '', outage });
       published.add(name);
       cleared.delete(name);
     }

@@ -74,6 +74,7 @@ test('members report how many partitions they hold; a member without any stands 
     'leases/reconciler ok: holds 1 of 2',
     'leases/reconciler ok: standby',
   ]);
+  expect([one, two, three].map(({ isMember }) => isMember)).toEqual([true, true, true]);
   expect(all[0]?.replace(/: (holds|stands).*/, '')).toBe(
     '[+]ping ok\n[+]bus ok\n[+]store ok\n[+]cluster/c ok\n[+]leases/reconciler ok',
   );
@@ -86,11 +87,16 @@ test('an unresponsive bus or a failing store makes it not ready, with the reason
   store.setIfAbsent = () => Promise.reject(new Error('READONLY You can not write'));
   memory.heartbeat = () => Promise.reject(new Error('away'));
   await advance(600_000);
+  expect(health.isMember, 'it cannot know whether it stands by').toBe(false);
+  const scraped = new Metrics({ clusters: new Map(), process: false, backends: () => health.backends });
+  const scrape = scraped.text();
+  await advance(1_000);
+  expect(await scrape).toMatch(/sluice_backend_up\{backend="bus"\} 0\nsluice_backend_up\{backend="store"\} 0\n/);
   const text = await ask(health, 'readyz');
-  expect(text).toContain('[-]bus failed: no response for 1.0 s\n[-]store failed: READONLY You can not write\n');
+  expect(text).toContain('[-]bus failed: no response for 2.0 s\n[-]store failed: READONLY You can not write\n');
   expect(text).toMatch(/\[-\]leases\/reconciler failed: no heartbeat for 60\d\.\d s/);
   // The previous request is still in flight.
-  expect(await ask(health, 'readyz')).toContain('[-]bus failed: no response for 2.0 s');
+  expect(await ask(health, 'readyz')).toContain('[-]bus failed: no response for 3.0 s');
   expect(await ask(health, 'livez')).toBe('[+]ping ok\n[+]leases/reconciler ok');
 });
 

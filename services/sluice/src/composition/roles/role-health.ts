@@ -26,7 +26,10 @@ const stuckMs = 60_000;
 /** Liveness and readiness of a role. */
 export class RoleHealth implements Health {
   readonly #options: RoleHealthOptions;
-  readonly #groups = new Map<string, { readonly loop: LoopMonitor; readonly ready: Check }>();
+  readonly #groups = new Map<
+    string,
+    { readonly loop: LoopMonitor; readonly ready: Check; readonly isMember: () => boolean }
+  >();
   readonly #lists = new Map<string, Check>();
   readonly #servers: readonly Check[];
 
@@ -46,19 +49,32 @@ export class RoleHealth implements Health {
     this.#servers = [responds('bus', end), responds('store', partitions)];
   }
 
+  /** Checks of bus and store. */
+  get backends(): readonly Check[] {
+    return this.#servers;
+  }
+
+  /** Whether this process takes part in its groups: it may stand by for others. */
+  get isMember(): boolean {
+    const groups = [...this.#groups.values()];
+    return groups.length > 0 && groups.every(({ isMember }) => isMember());
+  }
+
   /** `scopes`: number of scopes that the group shares. */
   group(group: string, scopes: number): GroupHealth {
     const { clock, member, leaseTimes } = this.#options;
     const loop = new LoopMonitor(`leases/${group}`, clock, stuckMs + 2 * leaseTimes.ttlMs);
+    const maxAgeMs = 2 * leaseTimes.ttlMs;
     let heardAt: number | undefined;
     let held = 0;
     const run = (): string => {
       if (heardAt === undefined) throw new Error('not a member of the group yet');
       const ageMs = clock.monotonic() - heardAt;
-      if (ageMs > 2 * leaseTimes.ttlMs) throw new Error(`no heartbeat for ${(ageMs / 1000).toFixed(1)} s`);
+      if (ageMs > maxAgeMs) throw new Error(`no heartbeat for ${(ageMs / 1000).toFixed(1)} s`);
       return held === 0 ? 'standby' : `holds ${held} of ${scopes}`;
     };
-    this.#groups.set(group, { loop, ready: { name: `leases/${group}`, run } });
+    const isMember = () => heardAt !== undefined && clock.monotonic() - heardAt <= maxAgeMs;
+    this.#groups.set(group, { loop, ready: { name: `leases/${group}`, run }, isMember });
     return {
       heartbeat: () => loop.heartbeat(),
       observe: ({ leases }) => {

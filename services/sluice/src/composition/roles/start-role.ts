@@ -64,16 +64,26 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const requests = new AbortController();
   const names = new Map<string, string>();
   const outages = new ClusterOutages();
-  const phases = () => clusters.states.map((state) => outages.phaseOf(state));
+  const watched = new Set<string>();
+  let held = 0;
+  /** Also whether this process only stands by for others, or cannot know because the store does not answer. */
+  const phases = () =>
+    clusters.states.map((state) => {
+      const current = outages.phaseOf(state);
+      const works = role === 'watcher' ? watched.has(state.identity) : held > 0;
+      if (current.phase !== 'serving' || works) return current;
+      return { name: state.name, phase: health.isMember ? 'standby' : 'unavailable' };
+    });
   const metrics: Metrics | undefined =
     configuration.metricsBindAddress === null
       ? undefined
       : new Metrics({
           ...{ clusters: names, fleet: true, spans: () => tracing?.exporter.counts, phases },
           storeProblems: storeProblemCounts(infrastructure),
+          backends: () => health.backends,
         });
   const metricsOption = metrics && { metrics };
-  const health = new RoleHealth({
+  const health: RoleHealth = new RoleHealth({
     ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
     clusters: () => (role === 'reconciler' ? [] : clusterChecks(clusters)),
   });
@@ -91,7 +101,6 @@ export function startRole(options: StartRoleOptions): RunningRole {
     onDeadLetter: (topic) => metrics?.pipeline.deadLettered(topic),
   };
   const connected = new Map<string, WritableCluster>();
-  let held = 0;
   const partitionShare = () => held / infrastructure.bus.partitions;
   const pending = new PendingClusters(clock);
   const watch = (cluster: ConnectedCluster, signal: AbortSignal) =>
@@ -99,6 +108,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
       {
         ...{ ...roleOptions, cluster, compaction: toCompaction(configuration.controllers) },
         onAvailability: (outage) => outages.set(cluster.identity, outage),
+        onWatching: (watching) => void (watching ? watched.add(cluster.identity) : watched.delete(cluster.identity)),
         onMalformed: (resource) => metrics?.pipeline.malformed(cluster.identity, resource),
       },
       signal,
@@ -132,7 +142,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const clusters: ClusterSet = new ClusterSet({
     identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
     sources: role === 'reconciler' ? [] : clusterSources(configuration, options.environment, { clock, logger }),
-    open: (access, signal) => connectTo(access, { ...guard, useServiceAccountCredentials, signal }),
+    open: (access, signal, name) => connectTo(access, { ...guard, name, useServiceAccountCredentials, signal }),
     guard: (cluster, signal) => guardWrites(cluster, guard, signal),
     serve: (cluster, signal) => {
       names.set(cluster.identity, cluster.name);

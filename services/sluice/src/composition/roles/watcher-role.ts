@@ -13,6 +13,8 @@ export interface WatcherRoleOptions
     > {
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
+  /** Called when this process starts to watch the cluster, and when it stops. */
+  readonly onWatching?: (watching: boolean) => void;
 }
 
 /**
@@ -57,12 +59,14 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
           started();
         });
         publish(null);
+        options.onWatching?.(true);
         try {
           await watcher.run(signal);
         } finally {
           cacheHealth?.ended();
           idleTimes.close();
           options.onAvailability?.(null);
+          options.onWatching?.(false);
         }
         if (served.reason !== 'removed') return;
         await removeCluster({ ...options, cluster: identity, fencingToken });

@@ -47,5 +47,6 @@ export function clusterView(
   { outage, competing }: { readonly outage?: Outage | null; readonly competing?: string | undefined } = {},
 ): ClusterView {
   const view = { identity, name, version, server, ...(competing !== undefined && { competing }) };
-  return outage ? { ...view, state: 'not answering', outage } : { ...view, state };
+  if (!outage) return { ...view, state };
+  return { ...view, state: outage.answers ? 'unusable' : 'not answering', outage };
 }
