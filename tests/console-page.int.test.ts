@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { accessibilityOf } from './harness/page/accessibility.ts';
 import { startChromium } from './harness/page/chromium.ts';
@@ -37,8 +37,8 @@ afterAll(async () => {
 });
 
 /** Opens a path of the console. Browser errors until the end of the test fail it. */
-async function open(path = '/', url = served.url): Promise<Page> {
-  watched = await openPage(browser, url + path);
+async function open(path = '/', url = served.url, options: BrowserContextOptions = {}): Promise<Page> {
+  watched = await openPage(browser, url + path, options);
   return watched.page;
 }
 
@@ -246,6 +246,34 @@ test('reports a lost server, and recovers by itself', async () => {
   await wait(() => cells(page, 'not-ready')).toBe(1);
   await wait(() => page.getByRole('alert').count()).toBe(0);
   expect(watched?.loads()).toBe(1);
+});
+
+test.each([
+  ['a desktop', { width: 1440, height: 900 }],
+  ['a phone', { width: 390, height: 844 }],
+])('on %s, each view says since when and why a cluster does not answer', async (_, viewport) => {
+  const since = Date.now() - 60_000;
+  served.setOutage({ since, reason: 'connection refused' });
+  try {
+    const page = await open('/', served.url, { viewport });
+    const banner = page.getByRole('alert').filter({ hasText: 'prod has not answered since' });
+    for (const path of ['/', pathOf('web'), '/fleet']) {
+      await page.goto(served.url + path);
+      await banner.waitFor();
+      expect((await banner.textContent())?.trim()).toMatch(
+        /^prod has not answered since .*\d\d:\d\d:\d\d \(connection refused\)\.\s+Its state is shown as of that time\.$/,
+      );
+      const box = (await banner.boundingBox()) ?? expect.fail('the banner is not visible');
+      expect(box.x).toBeGreaterThanOrEqual(0);
+      expect(box.x + box.width).toBeLessThanOrEqual(viewport.width);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+    }
+    await page.locator('.cards li.bad').getByText('It has not answered since').waitFor();
+    served.setOutage(null);
+    await banner.waitFor({ state: 'detached' });
+  } finally {
+    served.setOutage(null);
+  }
 });
 
 test('renders only the visible rows of 10,000 Services', async () => {

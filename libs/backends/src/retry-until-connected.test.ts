@@ -22,13 +22,14 @@ function attempts(...results: (Error | string)[]) {
   return { open, ports: { clock, random: seededRandom(1), logger }, logger, tried: () => tried };
 }
 
-test('retries while a server is unavailable, and logs the reason', async () => {
+test('retries while a server is unavailable, and logs the reason and the end once', async () => {
   const { open, ports, logger } = attempts(unavailable(), unavailable(), 'open');
   const connected = retryUntilConnected(open, ports, never);
   await advance(clock, 60_000);
   expect(await connected).toBe('open');
   const reason = expect.stringContaining('no answer from Redis within');
-  expect(logger.fields('warn')).toMatchObject([{ reason }, { reason }]);
+  expect(logger.fields('warn')).toMatchObject([{ reason }]);
+  expect(logger.fields('info')).toHaveLength(1);
 });
 
 test.each(['FULL', 'NO_REPLICAS'] as const)('retries while the store refuses writes: %s', async (code) => {

@@ -32,13 +32,19 @@ export async function retryUntilConnected<T>(
 ): Promise<T | undefined> {
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
+  let reported = '';
   for (let failures = 0; !stopping.signal.aborted; failures += 1) {
     try {
-      return await Promise.race([open(), stopped.then(() => undefined)]);
+      const opened = await Promise.race([open(), stopped.then(() => undefined)]);
+      if (reported !== '' && opened !== undefined) logger.info('bus and store available');
+      return opened;
     } catch (error) {
       if (!isTransient(error)) throw error;
       const delayMs = Math.round(backoffMs(retry, failures, random));
-      logger.warn('bus or store unavailable; retrying', { reason: error.message, delayMs });
+      const { message: reason } = error;
+      // One line per reason, however long it lasts.
+      logger[reason === reported ? 'debug' : 'warn']('bus or store unavailable; retrying', { reason, delayMs });
+      reported = reason;
       await sleep(clock, delayMs, stopping.signal);
     }
   }

@@ -6,6 +6,7 @@ import { systemClock, systemRandom } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
 import { clusterView, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
+import type { Outage } from '@sluice/store';
 import { Metrics, serveTelemetry } from '@sluice/telemetry';
 
 /** A console on loopback with all services in this process, on a fake API server. */
@@ -14,6 +15,8 @@ export interface ServedConsole {
   readonly url: string;
   /** Makes the API server reject creates and updates for this Service with this message. */
   refuse(service: string, message: string): void;
+  /** Reports that the cluster does not answer; null: it answers. */
+  setOutage(outage: Outage | null): void;
   /** Closes the listener and all connections of the page. */
   stopListening(): Promise<void>;
   /** Listens on the same port again. */
@@ -27,6 +30,7 @@ export async function serveConsole(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>
   const server = new FakeApiServer(ports);
   const client = new FakeClient(server, ports);
   const refusals = new Map<string, string>();
+  let outage: Outage | null = null;
   const cluster = {
     identity: server.identity,
     name: 'prod',
@@ -37,7 +41,7 @@ export async function serveConsole(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>
     record: () => {},
   };
   const { console, tap } = await startConsole(
-    () => [clusterView(cluster)],
+    () => [clusterView(cluster, 'watched', { outage })],
     { jaegerQueryUrl: jaeger?.queryUrl },
     ports,
   );
@@ -56,6 +60,9 @@ export async function serveConsole(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>
     server,
     url,
     refuse: (service, message) => refusals.set(service, message),
+    setOutage: (current) => {
+      outage = current;
+    },
     stopListening: () => telemetry.close(),
     async listenAgain() {
       telemetry = await listen(Number(new URL(url).port));
