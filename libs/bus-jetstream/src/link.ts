@@ -13,7 +13,6 @@ import {
   type Clock,
   errorMessage,
   type Logger,
-  type Random,
   sleep,
   tlsMaterialProblem,
   tlsProblem,
@@ -28,6 +27,7 @@ import {
   type Settings,
 } from './options.ts';
 import { probeTls } from './probe-tls.ts';
+import { reconnectPacing } from './reconnect-pacing.ts';
 
 /** Oldest server version that Sluice is tested with. */
 const oldestServer = [2, 14] as const;
@@ -37,12 +37,6 @@ const pingIntervalMs = 5000;
 
 /** For the first connection. */
 const connectBackoff = { baseMs: 50, maxMs: 5000 };
-
-/**
- * For reconnects: about five attempts per second, jittered. The delay must not grow, because the NATS client asks for it
- * several times between two attempts.
- */
-const reconnectDelayMs = { min: 100, jitter: 200 };
 
 /**
  * The connection to NATS. It reconnects by itself, notifies listeners when it is lost, and logs one warning per outage and
@@ -136,7 +130,7 @@ export async function openLink(settings: Settings, ports: JetStreamBusPorts): Pr
   const { clock, random, logger, secrets = () => settings } = ports;
   const material = tlsMaterialProblem(settings.tls ?? {});
   if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS settings for NATS: ${material}`);
-  const options = connectionOptions(settings, secrets, random);
+  const options = connectionOptions(settings, secrets, ports);
   const deadline = clock.monotonic() + settings.connectWithinMs;
   const servers = settings.servers.join(', ');
   for (let attempt = 0; ; attempt++) {
@@ -175,7 +169,11 @@ async function findTlsProblem(error: unknown, { servers, tls }: Settings, clock:
   return tlsProblem(error);
 }
 
-function connectionOptions(settings: Settings, secrets: () => NatsSecrets, random: Random): NodeConnectionOptions {
+function connectionOptions(
+  settings: Settings,
+  secrets: () => NatsSecrets,
+  { clock, random }: JetStreamBusPorts,
+): NodeConnectionOptions {
   return {
     servers: [...settings.servers],
     name: settings.clientName,
@@ -186,7 +184,7 @@ function connectionOptions(settings: Settings, secrets: () => NatsSecrets, rando
     maxReconnectAttempts: -1,
     // Credentials may be rotated under a running process.
     ignoreAuthErrorAbort: true,
-    reconnectDelayHandler: () => reconnectDelayMs.min + random.next() * reconnectDelayMs.jitter,
+    ...reconnectPacing(clock, random),
     pingInterval: pingIntervalMs,
     maxPingOut: 2,
     timeout: 5000,
