@@ -11,6 +11,7 @@ export * from './event-recorder.ts';
 export * from './http-cluster.ts';
 export * from './kubeconfig.ts';
 export * from './kubeconfig-error.ts';
+export { ListBudget } from './list-budget.ts';
 export * from './middleware/early-watches.ts';
 export * from './middleware/fence-requests.ts';
 export * from './middleware/identity-guard.ts';

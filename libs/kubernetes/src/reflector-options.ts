@@ -1,6 +1,7 @@
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ApiError } from './api-error.ts';
 import type { ClusterReader, RawObject, Resource, WatchEvent } from './cluster.ts';
+import type { ListBudget } from './list-budget.ts';
 import type { SkippedObject } from './watch-line.ts';
 
 /**
@@ -39,6 +40,8 @@ export interface ReflectorOptions<T = RawObject> {
    * not support it. Only for readers with `watchList`. Default false.
    */
   readonly watchList?: boolean;
+  /** Bounds the memory of lists; shared by the reflectors of a cluster. Default: no bound. */
+  readonly listBudget?: ListBudget;
   /** resourceVersion delivered before a restart; an older list is stale. */
   readonly notOlderThan?: string;
 }

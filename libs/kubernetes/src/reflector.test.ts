@@ -3,6 +3,7 @@ import { recordingLogger } from '@sluice/runtime/testing';
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ApiErrorKind } from './api-error.ts';
 import type { ClusterReader, ListPage, RawObject, WatchEvent } from './cluster.ts';
+import { ListBudget } from './list-budget.ts';
 import { Reflector } from './reflector.ts';
 import { type ReflectorOptions, wholeObject } from './reflector-options.ts';
 
@@ -103,6 +104,30 @@ describe('Reflector', () => {
     expect(told).toEqual(['[listing]', 'replace a b @10', '[watching]', 'ADDED c']);
     expect(asked).toEqual(['0 list 500', '0 list 500 next', '0 watch 10']);
     expect(status).toMatchObject({ state: 'watching', resourceVersion: '11', lists: 1, errors: 0 });
+  });
+
+  describe('gives up, reports it and retries later, when the server never ends', () => {
+    const endless = [...Array(50).keys()].map((i) => page([pod(`p${i}`.padEnd(100, 'x'), '1')], '10', `token-${i}`));
+    const failures: string[] = [];
+    const options = {
+      listBudget: new ListBudget(4096),
+      onError: ({ reason, message }: ApiError) => void failures.push(`${reason}: ${message}`),
+    };
+    const tooLarge = /^ListTooLarge: the list of pods is too large: the lists of this cluster need more than/;
+
+    it('the pages of a list', async () => {
+      const { told, status } = await reflect(scripted(endless, []), options, 1);
+      expect(failures.splice(0)).toEqual([expect.stringMatching(tooLarge)]);
+      expect(told).toEqual(['[listing]', '[retrying]']);
+      expect(status).toMatchObject({ lists: 0, errors: 1 });
+    });
+
+    it('the initial events of a watch', async () => {
+      const events = [...Array(50).keys()].map((i) => [event('ADDED', `p${i}`.padEnd(100, 'x'), '1')]);
+      const { told } = await reflect(scripted([], [[[], ...events, 'silence']]), { ...options, watchList: true }, 1);
+      expect(failures.splice(0)).toEqual([expect.stringMatching(tooLarge)]);
+      expect(told).toEqual(['[listing]', '[retrying]']);
+    });
   });
 
   it('resumes at once where a watch ended, bookmarks counted', async () => {

@@ -78,13 +78,16 @@ export class Reflector<T = RawObject> {
     this.#enter('listing', 'in pages');
     const limit = this.#pageExpired ? unpaged : pageSize;
     const objects: T[] = [];
+    const count = this.#options.listBudget?.begin(resource);
     const onItem = (object: RawObject) => {
       const decoded = this.#decode(object);
+      count?.add(decoded?.value);
       if (decoded !== undefined) objects.push(decoded.value);
     };
     let resourceVersion = '';
     let continueToken = '';
     do {
+      count?.addPage();
       const page = await cluster.list(resource, { limit, continueToken, onItem }, signal).catch((error: unknown) => {
         if (continueToken !== '' && isApiError(error) && error.kind === 'gone') this.#pageExpired = true;
         throw error;
@@ -101,7 +104,12 @@ export class Reflector<T = RawObject> {
   async #streamList(signal: AbortSignal): Promise<void> {
     const { cluster, resource, clock } = this.#options;
     this.#enter('listing', 'by watch');
-    const initial = new InitialEvents((object) => this.#decode(object));
+    const count = this.#options.listBudget?.begin(resource);
+    const initial = new InitialEvents((object) => {
+      const decoded = this.#decode(object);
+      count?.add(decoded?.value);
+      return decoded;
+    });
     let complete = false;
     try {
       for await (const batch of cluster.watch(resource, this.#versions.minimum, signal, { sendInitialEvents: true })) {

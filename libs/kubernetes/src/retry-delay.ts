@@ -16,6 +16,6 @@ export function retryDelayMs(error: ApiError, failures: number, random: Random):
 }
 
 /** A successful response that the reflector rejects. */
-export function readerError(kind: 'retry' | 'gone', reason: string, message: string): ApiError {
+export function readerError(kind: 'retry' | 'gone' | 'terminal', reason: string, message: string): ApiError {
   return new ApiError(message, { kind, status: 0, reason });
 }

@@ -1,6 +1,7 @@
 export * from './bind-address.ts';
 export * from './duration.ts';
 export * from './exit-on-closed-pipe.ts';
+export * from './heap-limit.ts';
 export * from './local-time.ts';
 export * from './logger.ts';
 export * from './loopback.ts';

@@ -35,6 +35,8 @@ export interface ClusterWatcherOptions {
   readonly digestPeriodMs?: number;
   /** Default: slices are not compacted in the background. */
   readonly compaction?: CompactionOptions | undefined;
+  /** Memory that the lists of the cluster may take together. A list beyond it fails and is retried. Default: 1 GiB. */
+  readonly maxListBytes?: number;
   /** Keeps the published state, so that the next watcher publishes only changes. Default: none. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;

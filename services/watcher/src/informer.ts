@@ -1,5 +1,12 @@
 import type { WrittenResource } from '@sluice/controllers';
-import { isOlderVersion, Reflector, type Resource, type WatchEvent, watchedResources } from '@sluice/kubernetes';
+import {
+  isOlderVersion,
+  ListBudget,
+  Reflector,
+  type Resource,
+  type WatchEvent,
+  watchedResources,
+} from '@sluice/kubernetes';
 import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';
@@ -9,7 +16,15 @@ import { objectName } from './object-event.ts';
 export interface InformerOptions
   extends Pick<
     ClusterWatcherOptions,
-    'reader' | 'clock' | 'random' | 'logger' | 'onState' | 'onProgress' | 'onAvailability' | 'onMalformed'
+    | 'reader'
+    | 'clock'
+    | 'random'
+    | 'logger'
+    | 'onState'
+    | 'onProgress'
+    | 'onAvailability'
+    | 'onMalformed'
+    | 'maxListBytes'
   > {
   readonly handler: EventHandler;
   /** resourceVersion that a previous watcher reached: older lists are stale. Empty if none. */
@@ -25,6 +40,8 @@ export interface InformerOptions
   readonly onRelisted: (resource: Resource) => void;
 }
 
+const defaultMaxListBytes = 1024 * 1024 * 1024;
+
 /** Runs a reflector for each watched resource and passes what it decodes to the event handler. */
 export class Informer {
   readonly #options: InformerOptions;
@@ -32,9 +49,11 @@ export class Informer {
   #historyRestarted = false;
   readonly #unlisted = new Set<Resource>(watchedResources);
   readonly #availability: AvailabilityMonitor;
+  readonly #listBudget: ListBudget;
 
   constructor(options: InformerOptions) {
     this.#options = options;
+    this.#listBudget = new ListBudget(options.maxListBytes ?? defaultMaxListBytes);
     this.#availability = new AvailabilityMonitor(options);
   }
 
@@ -75,6 +94,7 @@ export class Informer {
       logger,
       ...(reader.watchList && { watchList: true }),
       notOlderThan: notOlderThan(resource),
+      listBudget: this.#listBudget,
       onState: (state, detail) => {
         if (state === 'watching') this.#availability.answered();
         onState?.(resource, state, detail);

@@ -12,6 +12,7 @@ import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { drainable } from './drainable-cluster.ts';
+import { maxListBytes } from './list-limit.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
 import { writable } from './writable-cluster.ts';
 
@@ -92,6 +93,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       cluster: cluster.identity,
       fencingToken: nextEpoch(),
       reader: cluster.reader,
+      maxListBytes: maxListBytes(),
       tracer: options.tracers?.watcher,
       compaction: options.compaction,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),

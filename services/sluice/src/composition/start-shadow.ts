@@ -16,6 +16,7 @@ import {
 import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
+import { maxListBytes } from './list-limit.ts';
 
 export interface ShadowOptions {
   readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];
@@ -55,7 +56,7 @@ export function startShadow(options: ShadowOptions): Shadow {
   });
   const watchers = options.clusters.map(({ identity, name, reader }) => {
     return new ClusterWatcher({
-      ...{ cluster: identity, fencingToken: epoch, bus, clock, random },
+      ...{ cluster: identity, fencingToken: epoch, bus, clock, random, maxListBytes: maxListBytes() },
       reader: chainReader(
         reader,
         observeUpstreamWrites(identity, (key, controller) => comparison.wrote(key, controller)),

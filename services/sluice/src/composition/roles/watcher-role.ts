@@ -3,6 +3,7 @@ import type { Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
+import { maxListBytes } from '../list-limit.ts';
 import { own, type RoleOptions } from './role.ts';
 
 export interface WatcherRoleOptions
@@ -46,7 +47,14 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
           published = published.then(() => publishCluster(options, logger, outage));
         };
         const idleTimes = watchIdleTimes(options.metrics, identity, options.clock);
-        const watched = { cluster: identity, fencingToken, reader, store, onProgress: idleTimes.observe };
+        const watched = {
+          cluster: identity,
+          fencingToken,
+          reader,
+          store,
+          maxListBytes: maxListBytes(),
+          onProgress: idleTimes.observe,
+        };
         const onAvailability = (outage: Outage | null) => {
           options.onAvailability?.(outage);
           publish(outage);

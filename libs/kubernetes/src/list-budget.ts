@@ -1,0 +1,66 @@
+import type { ApiError } from './api-error.ts';
+import type { Resource } from './cluster.ts';
+import { readerError } from './retry-delay.ts';
+
+/** More objects of one resource than any cluster has: etcd holds 8 GiB. */
+const maxObjects = 2_000_000;
+/** A server that sends more pages than this never ends the list. */
+const maxPages = 20_000;
+
+/**
+ * Bounds the memory that the lists of one cluster take, so that a list without end fails instead of exhausting the memory
+ * of all clusters in the process. It counts what is kept of the objects, not what was received.
+ */
+export class ListBudget {
+  readonly #maxBytes: number;
+  /** Bytes of the last list of each resource. */
+  readonly #kept = new Map<Resource, number>();
+
+  /** `maxBytes`: for all resources together. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Begins a list, which replaces the previous one of the resource. */
+  begin(resource: Resource): ListCount {
+    this.#kept.delete(resource);
+    const others = this.#kept.values().reduce((sum, bytes) => sum + bytes, 0);
+    let [objects, pages, bytes] = [0, 0, 0];
+    return {
+      add: (value) => {
+        objects += 1;
+        bytes += sizeOf(value);
+        this.#kept.set(resource, bytes);
+        if (objects > maxObjects) throw tooLarge(resource, `it has more than ${maxObjects} objects`);
+        if (others + bytes > this.#maxBytes) {
+          const limit = `${Math.floor(this.#maxBytes / 1024 / 1024)} MiB`;
+          throw tooLarge(resource, `the lists of this cluster need more than ${limit} of memory`);
+        }
+      },
+      addPage: () => {
+        pages += 1;
+        if (pages > maxPages) throw tooLarge(resource, `it has more than ${maxPages} pages`);
+      },
+    };
+  }
+}
+
+/** Counts one list. Throws an ApiError when it is too large. */
+export interface ListCount {
+  /** Counts one object of the list by what is kept of it. */
+  add(kept: unknown): void;
+  addPage(): void;
+}
+
+const tooLarge = (resource: Resource, reason: string): ApiError =>
+  readerError('terminal', 'ListTooLarge', `the list of ${resource} is too large: ${reason}`);
+
+/** Approximate size in the heap. The value must not be nested deeply. */
+function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return 24 + value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let bytes = 40;
+  if (Array.isArray(value)) for (const member of value) bytes += sizeOf(member);
+  else for (const name in value) bytes += sizeOf(value[name as keyof typeof value]);
+  return bytes;
+}
