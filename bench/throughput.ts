@@ -16,6 +16,7 @@ const COLUMNS: readonly (readonly [string, (one: Throughput) => number])[] = [
   ['plans/Change', (one) => one.plansPerSecond / one.changesPerSecond],
   ['p50 ms', (one) => one.p50Ms],
   ['p99 ms', (one) => one.p99Ms],
+  ['leases lost', (one) => one.leasesLost],
   ['converged s', (one) => one.convergenceSeconds],
   ['µs/Change', (one) => one.cpuMicrosecondsPerChange],
   ['µs/applied', (one) => one.cpuMicrosecondsPerFolded],

@@ -33,6 +33,12 @@ export class Shares {
     return leases.filter(({ holder }) => isOf(holder, pid)).map(({ scope }) => scope);
   }
 
+  /** Fencing token of each lease, which rises with each acquisition. */
+  async fencingTokens(group: string): Promise<ReadonlyMap<string, number>> {
+    const { leases } = await this.#redis.leases.state(group);
+    return new Map(leases.map(({ scope, fencingToken }) => [scope, fencingToken]));
+  }
+
   /** Whether exactly these processes share all scopes evenly. */
   async areEven(group: string, processes: readonly ServerProcess[], scopes: number): Promise<boolean> {
     const { members, leases } = await this.of(group);

@@ -13,6 +13,7 @@ import { FlipTracker } from './flip-tracker.ts';
 import { PodPool } from './pod-pool.ts';
 import { cpuSeconds } from './process-stats.ts';
 import { benchPods, type Shape, serviceNames } from './shape.ts';
+import { Shares } from './shares.ts';
 import { percentile } from './statistics.ts';
 import { StubCluster } from './stub-cluster.ts';
 import { StubWriter } from './stub-writer.ts';
@@ -48,6 +49,8 @@ export interface Throughput {
   readonly p99Ms: number;
   /** From the last append until every Service shows the last Change. */
   readonly convergenceSeconds: number;
+  /** Partitions whose lease has another fencing token afterwards: it expired, or moved to another reconciler. */
+  readonly leasesLost: number;
   /** CPU time of the reconcilers. */
   readonly cpuMicrosecondsPerChange: number;
   readonly cpuMicrosecondsPerFolded: number;
@@ -78,10 +81,12 @@ export async function measureThroughput(
   const connect = async () => new ChunkedBus(await connectJetStreamBus(natsOptions, ports), ports);
   // A watcher and a writer have one connection each.
   const [toWatch, toWrite] = [await connect(), await connect()];
+  const shares = await Shares.open(fleet.redis.url);
   try {
     const reconcilers = await Promise.all(Array.from({ length: workers }, () => fleet.run('reconciler')));
-    const stubbed = new StubbedFleet(options, fleet, reconcilers, toWatch, toWrite);
+    const stubbed = new StubbedFleet(options, fleet, reconcilers, toWatch, toWrite, shares);
     await stubbed.begin();
+    await stubbed.awaitEvenShares();
     if (options.warmUpSeconds > 0) await stubbed.load(options.rates[0] ?? 1, options.warmUpSeconds);
     const results: Throughput[] = [];
     for (const rate of options.rates) {
@@ -96,6 +101,7 @@ export async function measureThroughput(
     stubbed.close();
     return results;
   } finally {
+    await shares.close();
     await toWatch.close();
     await toWrite.close();
     await fleet.stop();
@@ -113,12 +119,21 @@ class StubbedFleet {
   readonly #pool: PodPool;
   #tracker = new FlipTracker();
   readonly #watch: Bus;
+  readonly #shares: Shares;
   readonly #published = new Set<number>();
   #requests: PartitionReader | undefined;
   #failure: unknown;
   #folded = 0;
 
-  constructor(options: ThroughputOptions, fleet: Fleet, reconcilers: readonly ServerProcess[], watch: Bus, write: Bus) {
+  constructor(
+    options: ThroughputOptions,
+    fleet: Fleet,
+    reconcilers: readonly ServerProcess[],
+    watch: Bus,
+    write: Bus,
+    shares: Shares,
+  ) {
+    this.#shares = shares;
     this.#options = options;
     this.#fleet = fleet;
     this.#reconcilers = reconcilers;
@@ -162,10 +177,19 @@ class StubbedFleet {
     }
   }
 
+  async awaitEvenShares(): Promise<void> {
+    const deadline = performance.now() + this.#options.timeoutSeconds * 1000;
+    while (!(await this.#shares.areEven('reconciler', this.#reconcilers, defaultPartitions))) {
+      if (performance.now() > deadline) throw new Error('the reconcilers do not share the partitions evenly');
+      await sleep(100);
+    }
+  }
+
   async load(rate: number, seconds: number): Promise<Omit<Throughput, 'workers' | 'round'>> {
     this.#tracker = new FlipTracker();
     const [folded, plans, cpu, started] = [this.#folded, this.#writer.plans, this.#cpu(), performance.now()];
     const units: number[] = [];
+    const tokens = await this.#shares.fencingTokens('reconciler');
     const total = await this.#feedPods(rate, seconds, units);
     const fed = performance.now();
     await this.#awaitConvergence();
@@ -173,6 +197,7 @@ class StubbedFleet {
     const spent = difference(this.#cpu(), cpu);
     const foldedNow = this.#folded - folded + total;
     const { latencies } = this.#tracker.results();
+    const tokensNow = await this.#shares.fencingTokens('reconciler');
     return {
       rate,
       changesPerSecond: total / elapsed,
@@ -181,6 +206,7 @@ class StubbedFleet {
       p50Ms: percentile(latencies, 0.5),
       p99Ms: percentile(latencies, 0.99),
       convergenceSeconds: (performance.now() - fed) / 1000,
+      leasesLost: [...tokens].filter(([scope, token]) => tokensNow.get(scope) !== token).length,
       cpuMicrosecondsPerChange: (spent.reconcilers / total) * 1e6,
       cpuMicrosecondsPerFolded: (spent.reconcilers / foldedNow) * 1e6,
       unitMicroseconds: percentile(units, 0.5),
