@@ -10,8 +10,8 @@ import { type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@slui
 import { ClusterWatcher } from '@sluice/watcher';
 import { AdaptiveLimit } from '@sluice/writer';
 import { expect, test } from 'vitest';
-import { slicesOf } from './harness/expected-endpoints.ts';
-import { SimulatedProcess } from './simulation/doubles/simulated-process.ts';
+import { slicesOf } from '../harness/expected-endpoints.ts';
+import { SimulatedProcess } from './doubles/simulated-process.ts';
 
 /**
  * A hypervisor pauses the machine of a writer, and neither of its clocks shows it afterwards: for the writer no time has
