@@ -81,13 +81,16 @@ test.each([
   await expectRight(fleet);
 });
 
-test('a cluster restored while no fleet runs is right after the next start', async () => {
+test.each([
+  ['resourceVersions go back', 0],
+  ['resourceVersions are bumped', 1_000_000],
+])('a cluster restored while no fleet runs is right after the next start: %s', async (_, bump) => {
   const first = start(true);
   await advance(clock, 60_000);
   const backup = server.backup();
   await change();
   await first.stop();
-  server.restore(backup);
+  server.restore(backup, bump);
   const second = start(true);
   await advance(clock, 600_000);
   await expectRight(second);

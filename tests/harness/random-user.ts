@@ -24,6 +24,7 @@ export class RandomUser {
   readonly #clock: Clock;
   readonly #actions: readonly Action[];
   #addresses = 0;
+  #contentEdits = 0;
 
   constructor(server: FakeApiServer, random: Random, clock: Clock) {
     this.#server = server;
@@ -43,6 +44,11 @@ export class RandomUser {
       { weight: 4, run: () => this.#deleteAny('endpointslices') },
       { weight: 1, run: () => this.#putSliceOfOthers() },
     ];
+  }
+
+  /** How often it changed the content of a slice. */
+  get contentEdits(): number {
+    return this.#contentEdits;
   }
 
   /** Creates a few initial objects. */
@@ -172,7 +178,8 @@ export class RandomUser {
       () => relabelled({ [managedBy]: 'somebody' }),
       () => ({ ...slice, metadata: { ...slice.metadata, annotations: { note: this.#pick(['a', 'b']) } } }),
     ])();
-    this.#server.update('endpointslices', edited);
+    const stored = this.#server.update('endpointslices', edited);
+    if (stored.metadata.generation !== slice.metadata.generation) this.#contentEdits += 1;
   }
 
   /** A slice of another controller, of none, or with our label but no owner. */

@@ -1,4 +1,5 @@
 import { FakeApiServer, type Fault, FaultPlan } from '@sluice/fake-apiserver';
+import { noPartitionMetrics } from '@sluice/reconciler';
 import { type Random, randomInteger, seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
@@ -33,6 +34,8 @@ export class SeededRun {
   readonly #settings: Settings;
   readonly #writes: ObservedWrite[] = [];
   #bus: UnreliableBus | undefined;
+  #foreignWrites = 0;
+  #restores = 0;
   /** Requests at one instant of the virtual clock. */
   #requests = { at: 0, count: 0, spun: false };
 
@@ -77,6 +80,17 @@ export class SeededRun {
       clock: this.#clock,
       seed: this.#seed + 4,
       settings: this.#settings,
+      metrics: {
+        open: () => ({
+          ...noPartitionMetrics,
+          foreignWrites: (_key, _controller, count) => {
+            this.#foreignWrites += count;
+          },
+          restoreProven: () => {
+            this.#restores += 1;
+          },
+        }),
+      },
       faults: this.#faults,
       // Every third seed sends almost all messages in chunks.
       ...(this.#seed % 3 === 0 && { limits: { recordBytes: 500, messageBytes: 1_000_000 } }),
@@ -131,6 +145,10 @@ export class SeededRun {
       ...strangers.map(({ verb, name }) => `${verb} of slice ${name}, which Sluice does not manage`),
       ...(churn > mostChurn ? [`${churn} creates and deletes`] : []),
       ...(this.#requests.spun ? ['endless requests'] : []),
+      ...(this.#foreignWrites > this.#user.contentEdits
+        ? [`${this.#foreignWrites} foreign writes reported, ${this.#user.contentEdits} happened`]
+        : []),
+      ...(this.#restores > 0 ? ['a restore was proven, and none happened'] : []),
     ];
   }
 

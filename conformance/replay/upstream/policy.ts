@@ -19,6 +19,7 @@ export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: 
       requestDecision(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
     isStale,
     dueAfterDecision,
+    provesByGeneration: false,
     writeCooldownMs: () => 0,
     retriesIncomplete: true,
     parksRejected: false,

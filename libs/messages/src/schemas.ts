@@ -257,7 +257,11 @@ export const outcomeSchema = z.object({
 
 export const resyncRequestSchema = z.object({
   kind: z.literal('resync'),
-  scope: z.union([z.object({ partition: index, cluster: z.string().optional() }), z.object({ key })]),
+  scope: z.union([
+    z.object({ partition: index, cluster: z.string().optional() }),
+    z.object({ key }),
+    z.object({ restoredCluster: z.string().min(1), stamp }),
+  ]),
   reason: z.string(),
 });
 

@@ -3,7 +3,7 @@ import { type Change, compareStamps, type PublishedResourceVersions, type Stamp 
 import { applyFact } from './apply-fact.ts';
 import { observerOf } from './own-slices.ts';
 import { park } from './park.ts';
-import { clearTracked, removeService } from './remove-service.ts';
+import { clearTracked, handleMissing, removeService } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 import { WorkSet } from './work-set.ts';
@@ -52,6 +52,7 @@ function removeUnpublished(state: ServiceState, versions: PublishedResourceVersi
   for (const [name, { slice, stamp }] of [...state.slices]) {
     if (stamp !== null || !isUpTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
     state.removeSlice(name);
+    handleMissing(state, slice.metadata.uid ?? '');
     work.repair(observerOf(slice));
   }
   const { endpoints } = state;
@@ -74,6 +75,7 @@ function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): vo
   for (const [name, { slice, stamp }] of [...state.slices]) {
     if (isMissing(stamp) && isUpTo(slice.metadata.resourceVersion, open.resourceVersions.endpointslices)) {
       state.removeSlice(name);
+      handleMissing(state, slice.metadata.uid ?? '');
     }
   }
   const entry = state.endpoints;
@@ -86,7 +88,7 @@ function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): vo
   }
   if (open.initial) {
     if (isLeftover(state.endpoints?.endpoints, state.service?.service)) state.setOrphaned(true);
-    clearTracked(state);
+    if (!settings.policy.provesByGeneration) clearTracked(state);
   }
   state.setSnapshot({ ...state.snapshot, open: null, complete: true });
   work.only = null;

@@ -1,5 +1,6 @@
 import { compareResourceVersions } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
+import { noticeForeignWrite } from './foreign-write.ts';
 import { observerOf } from './own-slices.ts';
 import { removeService, removeTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
@@ -27,7 +28,7 @@ export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: W
     case 'endpoints':
       return applyEndpoints(state, fact, stamp, work);
     case 'slice':
-      return applySlice(state, fact, stamp, work);
+      return applySlice(state, fact, stamp, work, settings);
   }
 }
 
@@ -69,7 +70,13 @@ function isDeleted(
   return uid === deletedUid || (published !== null && compareStamps(published, stamp) < 0);
 }
 
-function applySlice(state: ServiceState, fact: Extract<Fact, { kind: 'slice' }>, stamp: Stamp, work: WorkSet): void {
+function applySlice(
+  state: ServiceState,
+  fact: Extract<Fact, { kind: 'slice' }>,
+  stamp: Stamp,
+  work: WorkSet,
+  settings: Settings,
+): void {
   const entry = state.slices.get(fact.name);
   if (fact.slice === null) {
     if (!fact.relabelled) {
@@ -91,6 +98,8 @@ function applySlice(state: ServiceState, fact: Extract<Fact, { kind: 'slice' }>,
   state.setSlice(fact.name, { slice: order === 0 && known ? known : fact.slice, stamp });
   if (order === 0) return;
   for (const controller of new Set([fact.slice, ...(known ? [known] : [])].map(observerOf))) {
-    if (!recordWatchEcho(state, controller, fact.name, resourceVersion)) work.repair(controller);
+    if (recordWatchEcho(state, controller, fact.name, resourceVersion)) continue;
+    noticeForeignWrite(state, controller, fact.slice, work.now, settings);
+    work.repair(controller);
   }
 }

@@ -3,6 +3,7 @@ import { comparePlans, type MutationResult, mergeCauses, type Outcome, type Outc
 import { applyResult, knows } from './apply-result.ts';
 import { jitterOf } from './backoff.ts';
 import { type ControllerState, type InFlight, requestDecision } from './controller-state.ts';
+import { noticeForeignWrites, uncertainAfter } from './foreign-write.ts';
 import { repairAfterOutcome } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -35,7 +36,11 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   const idle = nextState(before, inFlight, judged, now, settings);
   const undone = results.some((result) => isUndone(state, inFlight, result));
   const after = undone ? requestRepair(idle, outcome, now, settings) : idle;
-  state.setController(controller, { ...after, tracked: track(before.tracked, inFlight, results, deletedBefore) });
+  const written = track(before.tracked, inFlight, results, deletedBefore);
+  const { provesByGeneration } = settings.policy;
+  const tracked = provesByGeneration ? uncertainAfter(state, written, inFlight, judged) : written;
+  state.setController(controller, { ...after, tracked });
+  if (controller !== 'endpoints') noticeForeignWrites(state, controller, results, now, settings);
   if (state.endpoints !== endpointsBefore) requestMirroring(state, outcome, now, settings);
 }
 

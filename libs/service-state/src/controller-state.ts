@@ -23,6 +23,8 @@ export interface ControllerState {
   readonly delayedUntil: number | null;
   /** The last time for which a repair was requested: a decision because another client modified what is written. */
   readonly repairAt: number | null;
+  /** Writes of other clients to the slices of this controller; absent: none is known. */
+  readonly foreignWrites?: ForeignWrites;
   /** The next decision is a repair. */
   readonly repairing: boolean;
   /** Consecutive plans that were repairs. */
@@ -45,6 +47,17 @@ export interface ControllerState {
   readonly tracked: TrackedSlices;
   /** What the last decision counted (I1); null: this controller does not handle the Service. */
   readonly counted: CountedSlices | null;
+}
+
+/** Writes of other clients to a controller's slices, proven by their generations. */
+export interface ForeignWrites {
+  /** Since the state exists. */
+  readonly count: number;
+  /** Name of the last slice, and when its write was noticed, in milliseconds since the Unix epoch. */
+  readonly slice: string;
+  readonly at: number;
+  /** The next repair is the first since. */
+  readonly unrepaired: boolean;
 }
 
 /** A plan whose Outcome is pending. */

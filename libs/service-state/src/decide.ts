@@ -99,7 +99,7 @@ function decideNow(state: ServiceState, controller: Controller, now: number, inp
   const idle: ControllerState = {
     ...before,
     ...afterDecision(before, plan.groups.length > 0),
-    tracked: trackUnchanged(state, controller, before.tracked, plan),
+    tracked: trackUnchanged(state, controller, before.tracked, plan, settings),
     counted: counts?.service ?? null,
     dueAt,
     causes: noCauses,
@@ -136,7 +136,8 @@ function plannedMutations(
   now: number,
   { nextPlan: id, readyElsewhere }: DecisionInputs,
 ): PlannedMutations {
-  const { causes, repairing } = state.controller(controller);
+  const { causes, repairing, foreignWrites } = state.controller(controller);
+  const isCompeting = idle.repairs >= freeRepairs || foreignWrites?.unrepaired === true;
   const service = state.service?.service;
   const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';
   const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, ownerUid, controller, id);
@@ -151,7 +152,7 @@ function plannedMutations(
     incomplete: plan.incomplete,
     serviceUid: service?.uid ?? '',
     ...(ready && { ready }),
-    ...(repairing && idle.repairs >= freeRepairs && { consecutiveRepairs: idle.repairs }),
+    ...(repairing && isCompeting && { consecutiveRepairs: Math.max(1, idle.repairs) }),
     causes,
     decidedAt: now,
   };

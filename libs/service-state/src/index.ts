@@ -14,6 +14,7 @@ export { isMirrored, managerOf, slicesOf } from './own-slices.ts';
 export { withdrawPlan } from './park.ts';
 export * from './policy.ts';
 export { readyAsWritten } from './ready-endpoints-delta.ts';
+export * from './restored-cluster.ts';
 export * from './service-state.ts';
 export * from './settings.ts';
 export { type StoredField, storedFormVersion } from './stored-form.ts';

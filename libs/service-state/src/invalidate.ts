@@ -1,4 +1,5 @@
 import { decisionOrder } from './decision-order.ts';
+import { expectUncertain } from './foreign-write.ts';
 import type { ServiceState } from './service-state.ts';
 
 /**
@@ -17,6 +18,8 @@ export function invalidate(state: ServiceState, now: number): void {
   state.setSnapshot({ ...state.snapshot, complete: false, open: null });
   for (const controller of decisionOrder) {
     const before = state.controller(controller);
-    if (before.inFlight !== null) state.setController(controller, { ...before, inFlight: null, dueAt: now });
+    if (before.inFlight === null) continue;
+    const tracked = expectUncertain(state, before.tracked, before.inFlight, []);
+    state.setController(controller, { ...before, inFlight: null, dueAt: now, tracked });
   }
 }

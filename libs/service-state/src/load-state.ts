@@ -47,6 +47,7 @@ const shapes: Readonly<Record<string, Shape>> = {
       compaction: optional(object({ maxWrites: number, onlyWorthwhile: flag, expiresAt: number })),
       triggers: nullable(triggers),
     },
+    foreignWrites: optional(object({ count: number, slice: text, at: number, unrepaired: flag })),
     ...{ hints: nullable(hints), tracked: record(number), counted: nullable(counted) },
   }),
 };

@@ -38,6 +38,11 @@ export interface ReconcilerPolicy {
   isStale(state: ServiceState, controller: Controller): boolean;
   /** When to decide again after a decision although no message arrives; null: never. */
   dueAfterDecision(moment: Moment): number | null;
+  /**
+   * Whether generations of slices prove foreign writes and restores (C19). Upstream uses them only to wait for its cache, and
+   * forgets them when it restarts.
+   */
+  readonly provesByGeneration: boolean;
   /** How long a controller leaves a Service alone after a plan that took `tookMs` to apply, in milliseconds. */
   writeCooldownMs(plan: PlannedMutations, tookMs: number): number;
   /** Whether an applied plan that is incomplete is retried (E15). */
@@ -61,6 +66,7 @@ export const neverStale: ReconcilerPolicy = {
     requestRepair(state, now + (controller === 'endpoints' ? 0 : batchPeriodMs), causes, now),
   isStale: () => false,
   dueAfterDecision: () => null,
+  provesByGeneration: true,
   writeCooldownMs,
   retriesIncomplete: false,
   parksRejected: true,

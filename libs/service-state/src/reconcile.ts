@@ -1,5 +1,6 @@
 import {
   type Controller,
+  type EndpointSlice,
   endpointSliceTracker,
   type Plan,
   reconcileEndpointSlices,
@@ -11,7 +12,7 @@ import {
   type TriggerTimes,
 } from '@sluice/controllers';
 import type { ControllerState } from './controller-state.ts';
-import { isMirrored, slicesOf } from './own-slices.ts';
+import { isMirrored, managerOf, slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -70,25 +71,32 @@ export function reconcile(
   }
 }
 
-/** H15: mirrored slices that need no write are tracked from now on. H6: a clean-up clears the tracker. */
+/**
+ * H15: mirrored slices that need no write are tracked from now on; those of the EndpointSlice controller only if generations
+ * prove something. H6: a clean-up of mirrored slices clears the tracker.
+ */
 export function trackUnchanged(
   state: ServiceState,
   controller: Controller,
   tracked: TrackedSlices,
   plan: Plan,
+  { policy }: Settings,
 ): TrackedSlices {
-  if (controller !== 'endpointslicemirroring') return tracked;
-  if (!isMirrored(state)) return endpointSliceTracker.noTrackedSlices;
+  if (controller === 'endpoints' || (controller === 'endpointslice' && !policy.provesByGeneration)) return tracked;
+  if (controller === 'endpointslicemirroring' && !isMirrored(state)) return endpointSliceTracker.noTrackedSlices;
+  const untracked: EndpointSlice[] = [];
+  for (const { slice } of state.slices.values()) {
+    if (managerOf(slice) === controller && !endpointSliceTracker.has(tracked, slice)) untracked.push(slice);
+  }
+  if (untracked.length === 0) return tracked;
   const written = new Set(
     plan.groups.flatMap(({ mutations }) =>
       mutations.map((m) => (m.verb === 'delete' ? m.name : m.object.metadata.name)),
     ),
   );
   let next = tracked;
-  for (const slice of slicesOf(state, controller)) {
-    if (!written.has(slice.metadata.name) && !endpointSliceTracker.has(next, slice)) {
-      next = endpointSliceTracker.update(next, slice);
-    }
+  for (const slice of untracked) {
+    if (!written.has(slice.metadata.name)) next = endpointSliceTracker.update(next, slice);
   }
   return next;
 }

@@ -24,6 +24,15 @@ export function removeTracked(state: ServiceState, uid: string): void {
   }
 }
 
+/** C19: a list lacks the slice. */
+export function handleMissing(state: ServiceState, uid: string): void {
+  for (const controller of trackingControllers) {
+    const before = state.controller(controller);
+    const tracked = endpointSliceTracker.handleMissing(before.tracked, uid);
+    if (tracked !== before.tracked) state.setController(controller, { ...before, tracked });
+  }
+}
+
 /** C19: the Service was deleted, or a watcher has started. */
 export function clearTracked(state: ServiceState): void {
   for (const controller of trackingControllers) {

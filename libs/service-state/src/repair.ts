@@ -31,10 +31,14 @@ export function repairAfterOutcome(state: ControllerState, now: number): Partial
 
 /** Counts a decision. `isWrite`: it led to a write. */
 export function afterDecision(
-  { repairs, repairing }: ControllerState,
+  { repairs, repairing, foreignWrites }: ControllerState,
   isWrite: boolean,
-): Pick<ControllerState, 'repairs' | 'repairing'> {
-  return { repairs: repairing && isWrite ? repairs + 1 : repairs, repairing: false };
+): Pick<ControllerState, 'repairs' | 'repairing' | 'foreignWrites'> {
+  return {
+    repairs: repairing && isWrite ? repairs + 1 : repairs,
+    repairing: false,
+    ...(foreignWrites?.unrepaired && { foreignWrites: { ...foreignWrites, unrepaired: false } }),
+  };
 }
 
 function notBefore({ repairAt, repairs }: ControllerState, at: number): number {

@@ -12,16 +12,16 @@ export class WorkSet {
   readonly #repairs = new Set<Controller>();
   /** Requests for other controllers are ignored; null: none are. */
   only: ReadonlySet<Controller> | null = null;
-  readonly #now: number;
+  readonly now: number;
 
   constructor(now: number) {
-    this.#now = now;
+    this.now = now;
   }
 
   add(controller: Controller, delayMs = 0): void {
     if (this.only?.has(controller) === false) return;
-    setEarliest(this.#due, controller, this.#now + delayMs);
-    if (delayMs > 0) setEarliest(this.#delayed, controller, this.#now + delayMs);
+    setEarliest(this.#due, controller, this.now + delayMs);
+    if (delayMs > 0) setEarliest(this.#delayed, controller, this.now + delayMs);
   }
 
   repair(controller: Controller): void {
@@ -43,10 +43,10 @@ export class WorkSet {
     // The causes count once, however many requests there are.
     const uncounted = () => (next === state ? causes : noCauses);
     for (const at of [this.#due.get(controller), this.#delayed.get(controller)]) {
-      if (at !== undefined) next = requestDecision(next, at, uncounted(), this.#now);
+      if (at !== undefined) next = requestDecision(next, at, uncounted(), this.now);
     }
     if (!this.#repairs.has(controller)) return next;
-    return policy.requestRepair({ controller, state: next, now: this.#now }, batchPeriodMs[controller], uncounted());
+    return policy.requestRepair({ controller, state: next, now: this.now }, batchPeriodMs[controller], uncounted());
   }
 }
 

@@ -42,6 +42,8 @@ export class PipelineMetrics {
   readonly #competingPlans: Counter;
   readonly #compactedSlices: Counter;
   readonly #compactedEndpoints: Counter;
+  readonly #foreignWrites: Counter;
+  readonly #restoreProofs: Counter;
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
   readonly #digestMismatches: Counter;
@@ -89,6 +91,16 @@ export class PipelineMetrics {
     this.#compactedEndpoints = total(
       'compaction_endpoints_moved_total',
       'Endpoints that compaction has moved to another EndpointSlice',
+      cluster.names,
+    );
+    this.#foreignWrites = total(
+      'foreign_slice_writes_total',
+      'Writes of other clients to slices that Sluice manages, proven by their generations',
+      [...cluster.names, 'controller'],
+    );
+    this.#restoreProofs = total(
+      'cluster_restore_proofs_total',
+      'Changes that prove that the cluster was restored from a backup',
       cluster.names,
     );
     this.#deadLetters = total('dead_letters_total', 'Records dead-lettered because they are invalid', ['topic']);
@@ -167,6 +179,14 @@ export class PipelineMetrics {
   /** Counts a plan whose new addresses were verified with a quorum read. */
   additionChecked(identity: string, result: CheckResult): void {
     this.#additionChecks.inc({ ...this.#cluster.labels(identity), result });
+  }
+
+  foreignWrites(identity: string, controller: Controller, count: number): void {
+    this.#foreignWrites.inc({ ...this.#cluster.labels(identity), controller }, count);
+  }
+
+  restoreProven(identity: string): void {
+    this.#restoreProofs.inc(this.#cluster.labels(identity));
   }
 
   competingPlan(identity: string, controller: Controller): void {

@@ -21,6 +21,10 @@ export interface PartitionMetrics {
   decided(key: string, controller: Controller, decided: Decided | undefined): void;
   /** The Outcome of a plan was applied. */
   completed(key: string, controller: Controller, plan: CompletedPlan): void;
+  /** Other clients wrote slices of the controller. */
+  foreignWrites(key: string, controller: Controller, count: number): void;
+  /** A Change of the Service proves that its cluster was restored from a backup. */
+  restoreProven(key: string): void;
   /** Whether the key is parked. */
   parked(key: string, controller: Controller, parked: boolean): void;
   /** A state did not match the watcher's digest, in these parts. */
@@ -59,6 +63,8 @@ export const noPartitionMetrics: PartitionMetrics = {
   deciding() {},
   decided() {},
   completed() {},
+  foreignWrites() {},
+  restoreProven() {},
   parked() {},
   digestMismatch() {},
   dropped() {},

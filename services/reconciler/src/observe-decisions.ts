@@ -20,6 +20,8 @@ function observed(metrics: PartitionMetrics, onDecided: OnDecided): PartitionMet
       onDecided(...args);
     },
     completed: (...args) => metrics.completed(...args),
+    foreignWrites: (...args) => metrics.foreignWrites(...args),
+    restoreProven: (...args) => metrics.restoreProven(...args),
     parked: (...args) => metrics.parked(...args),
     digestMismatch: (...args) => metrics.digestMismatch(...args),
     dropped: (...args) => metrics.dropped(...args),

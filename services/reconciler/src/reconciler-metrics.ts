@@ -104,6 +104,14 @@ class PartitionCounts implements PartitionMetrics {
     this.#metrics.pipeline.digestMismatch(parts);
   }
 
+  foreignWrites(key: string, controller: Controller, count: number): void {
+    this.#metrics.pipeline.foreignWrites(clusterOf(key), controller, count);
+  }
+
+  restoreProven(key: string): void {
+    this.#metrics.pipeline.restoreProven(clusterOf(key));
+  }
+
   parked(key: string, controller: Controller, parked: boolean): void {
     const { parked: keys } = this.#shares[controller];
     if (parked) keys.add(key);

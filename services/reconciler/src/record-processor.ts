@@ -15,6 +15,7 @@ import {
   invalidate,
   isAwaited,
   judgedStatus,
+  proofOfRestore,
   type ServiceMessage,
   type ServiceState,
 } from '@sluice/service-state';
@@ -100,6 +101,11 @@ export class RecordProcessor {
     const missing = state.gaps.observe(change);
     if (missing !== undefined) resyncs.reportGap(state, { cluster: change.key.cluster, missing }, now);
     const endsSnapshot = change.snapshot?.last === true && (change.snapshot.first || service.snapshot.open !== null);
+    const proof = proofOfRestore(service, change);
+    if (proof !== undefined) {
+      this.#options.metrics.restoreProven(key);
+      resyncs.reportRestore(change, proof);
+    }
     this.#evolve(service, change, now);
     if (endsSnapshot && isLastApplied(service, change)) resyncs.resolve(key);
     resyncs.compare(key, service, change, now);
@@ -107,11 +113,26 @@ export class RecordProcessor {
 
   /** A message that fails to apply may have been applied in part, so nothing is decided before the next snapshot. */
   #evolve(service: ServiceState, message: ServiceMessage, now: number): void {
+    const before = foreignWritesOf(service);
     try {
       evolve(service, message, now, this.#options.settings);
+      this.#reportForeignWrites(service, before);
     } catch (error) {
       invalidate(service, now);
       throw error;
+    }
+  }
+
+  #reportForeignWrites(service: ServiceState, before: readonly number[]): void {
+    const { metrics, logger } = this.#options;
+    const key = formatServiceKey(service.key);
+    for (const [index, count] of foreignWritesOf(service).entries()) {
+      const added = count - (before[index] ?? 0);
+      const controller = sliceControllers[index];
+      if (added <= 0 || controller === undefined) continue;
+      metrics.foreignWrites(key, controller, added);
+      const { slice } = service.controller(controller).foreignWrites ?? {};
+      logger.debug('another client wrote a slice', { key, controller, slice });
     }
   }
 
@@ -134,6 +155,11 @@ export class RecordProcessor {
     });
   }
 }
+
+const sliceControllers = ['endpointslice', 'endpointslicemirroring'] as const;
+
+const foreignWritesOf = (service: ServiceState): readonly number[] =>
+  sliceControllers.map((controller) => service.controller(controller).foreignWrites?.count ?? 0);
 
 /** Whether the Change is the last one that the state has applied. */
 function isLastApplied({ snapshot }: ServiceState, { stamp }: Change): boolean {

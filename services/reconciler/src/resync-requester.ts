@@ -1,5 +1,5 @@
 import type { BusRecord } from '@sluice/bus';
-import { type Change, parseServiceKey } from '@sluice/messages';
+import { type Change, parseServiceKey, type Stamp } from '@sluice/messages';
 import { awaitsSnapshot, differences, invalidate, type ServiceState } from '@sluice/service-state';
 import { LivenessProbe } from './liveness-probe.ts';
 import type { PartitionMetrics } from './metrics.ts';
@@ -26,6 +26,8 @@ export class ResyncRequester {
   readonly #gaps = new Map<string, { readonly missing: string; readonly state: PartitionState }>();
   /** Services that were invalidated because of gaps, by formatted key. */
   readonly #invalidated = new Set<string>();
+  /** The last proof per cluster that has not been reported to its watcher yet. */
+  readonly #restores = new Map<string, { readonly stamp: Stamp; readonly proof: string }>();
   readonly #probe: LivenessProbe;
   /** When a resync of each cluster was last requested because of a gap, on the monotonic clock. */
   readonly #lastResync = new Map<string, number>();
@@ -56,6 +58,11 @@ export class ResyncRequester {
   /** A record of the Service is unreadable or failed to apply. */
   reportUnreadable(key: string, reason: string): void {
     this.#pending.add(key, `unreadable record: ${reason}`);
+  }
+
+  /** A Change proves that its cluster was restored from a backup. Its watcher discards everything known about it (ADR 0051). */
+  reportRestore({ key: { cluster }, stamp }: Change, proof: string): void {
+    this.#restores.set(cluster, { stamp, proof });
   }
 
   /** A complete snapshot of the Service has been applied. */
@@ -99,6 +106,7 @@ export class ResyncRequester {
   /** A cluster was removed. */
   removeCluster(cluster: string): void {
     this.#gaps.delete(cluster);
+    this.#restores.delete(cluster);
     this.#lastResync.delete(cluster);
   }
 
@@ -110,6 +118,7 @@ export class ResyncRequester {
     const invalidated = [...this.#invalidated];
     this.#invalidated.clear();
     await this.#requestClusters();
+    await this.#requestResets();
     await this.#requestServices();
     await this.#requestProbe();
     return invalidated;
@@ -126,6 +135,19 @@ export class ResyncRequester {
       await this.#publish(resyncRequest({ partition, cluster }, reason, `${this.#id()}/${cluster}`));
       this.#gaps.delete(cluster);
       state.gaps.close(cluster);
+    }
+  }
+
+  async #requestResets(): Promise<void> {
+    const { partition, logger } = this.#options;
+    for (const [cluster, { stamp, proof }] of this.#restores) {
+      this.#restores.delete(cluster);
+      logger.warn('cluster was restored from a backup; requesting that it is read again', {
+        partition,
+        cluster,
+        proof,
+      });
+      await this.#publish(resyncRequest({ restoredCluster: cluster, stamp }, proof, `${this.#id()}/${cluster}`));
     }
   }
 

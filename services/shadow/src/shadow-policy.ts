@@ -16,6 +16,8 @@ export function shadowPolicy<F>(
 ): ReconcilerPolicy {
   return {
     ...policy,
+    // The plans are never written, so every write is foreign.
+    provesByGeneration: false,
     affected(view, fact, resent) {
       // Facts in a snapshot may be old, except for a Service that is new.
       if (view.snapshot.open === null || isNewService(view, fact)) observe(tracker, view, fact, now());

@@ -105,7 +105,7 @@ export class Resyncer {
       const matches = (key: ServiceKey) => partitionOf(formatServiceKey(key), bus.partitions) === scope.partition;
       return this.#publishAll(snapshot, description, matches);
     }
-    if (scope.key.cluster !== cluster) return [];
+    if (!('key' in scope) || scope.key.cluster !== cluster) return [];
     const { namespace, service } = scope.key;
     if (!this.#serves(namespace)) return [];
     logger.info('resyncing service', { service: objectName(namespace, service), reason });

@@ -1,5 +1,6 @@
 import { BusClosedError } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
+import type { ResyncRequest } from '@sluice/messages';
 import { aborted, runWithBackoff, sleep } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -36,10 +37,13 @@ export class WatchSession {
   readonly #compactor: Compactor | undefined;
   readonly #synced = Promise.withResolvers<void>();
   readonly #historyRestarted = new AbortController();
+  /** Changes of this session have higher sequences. */
+  readonly #firstSequence: number;
 
   constructor(options: ClusterWatcherOptions, publishedState: PublishedState | undefined, sequence: ChangeSequence) {
     this.#options = options;
     this.#publishedState = publishedState;
+    this.#firstSequence = sequence.last;
     const indexer = new Indexer();
     const publisher = new Publisher({
       ...options,
@@ -181,8 +185,10 @@ export class WatchSession {
           logger,
           after: publishedState?.requestOffset,
           // Before the caches are synced, the initial snapshots answer every request.
-          onRequest: (request) => (this.#informer.hasSynced ? this.#resyncer.answer(request) : []),
-          onAnswered: (offset, services) => publishedState?.commitRequestOffset(offset, services),
+          onRequest: (request) => (this.#informer.hasSynced ? this.#answer(request) : []),
+          // A request for a reset is answered by the reset; the next watcher reads it again if this one stops before.
+          onAnswered: (offset, services) =>
+            this.#historyRestarted.signal.aborted ? undefined : publishedState?.commitRequestOffset(offset, services),
         },
         signal,
       );
@@ -192,6 +198,18 @@ export class WatchSession {
     } catch (error) {
       if (publishedState?.fenced.aborted !== true) throw error;
     }
+  }
+
+  #answer(request: ResyncRequest | null): readonly string[] {
+    if (request === null || !('restoredCluster' in request.scope)) return this.#resyncer.answer(request);
+    const { restoredCluster, stamp } = request.scope;
+    const { cluster, logger, fencingToken } = this.#options;
+    // A Change of an earlier session: the cluster has been read again since.
+    const isOld = stamp.epoch === fencingToken ? stamp.sequence <= this.#firstSequence : this.#firstSequence > 0;
+    if (restoredCluster !== cluster || isOld || this.#historyRestarted.signal.aborted) return [];
+    logger.warn('cluster was restored from a backup; reading it again', { cluster, proof: request.reason });
+    this.#historyRestarted.abort();
+    return [];
   }
 }
 

@@ -49,4 +49,27 @@ describe('the EndpointSlice tracker (C19, C20)', () => {
     expect(expected).toBe(true);
     expect(state).toEqual({});
   });
+
+  const deleting = { metadata: { uid: 'a', generation: 3, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+  it.each([
+    ['another client wrote it', tracked, slice('a', 3), 'foreignWrite'],
+    ['the cluster was restored', tracked, slice('a', 1), 'restored'],
+    ['only metadata changed', tracked, slice('a', 2), undefined],
+    ['a graceful deletion raised it', tracked, deleting, undefined],
+    ['the slice is not tracked', tracked, slice('b', 3), undefined],
+    ['the server sets no generation', tracker.update(tracked, slice('a', 0)), slice('a', 0), undefined],
+    ['the last write may have been stored', tracker.expectUncertain(tracked, 'a'), slice('a', 3), undefined],
+    ['a deletion is expected', tracker.expectDeletion(tracked, slice('a')), slice('a', 3), undefined],
+  ])('proofOf: %s', (_, state, observed, proof) => {
+    expect(tracker.proofOf(state, observed)).toBe(proof);
+  });
+
+  it('ends uncertainty with the next observed version, but not an expected deletion', () => {
+    const uncertain = tracker.expectUncertain(tracked, 'a');
+    expect(tracker.proofOf(tracker.observe(uncertain, slice('a', 3)), slice('a', 4))).toBe('foreignWrite');
+    const expected = tracker.expectDeletion(tracked, slice('a'));
+    expect(tracker.observe(expected, slice('a', 3))).toBe(expected);
+    expect(tracker.expectUncertain(expected, 'a')).toBe(expected);
+    expect(tracker.has(tracker.expectUncertain(tracked, 'b'), slice('b'))).toBe(true);
+  });
 });

@@ -18,6 +18,10 @@ export function explainService(state: HistoryState): string[] {
   const notes: string[] = [];
   for (const [controller, { message }] of state.refused)
     notes.push(`The API server refuses writes of the ${controller} controller: ${message}`);
+  if (state.repair !== null) {
+    const { objects, at } = state.repair;
+    notes.push(`Another client wrote ${objects.join(', ')}; Sluice repaired it at ${new Date(at).toISOString()}.`);
+  }
   if (service.deleting) notes.push('The Service is being deleted.');
   if (service.type === 'ExternalName')
     return [...notes, 'The Service is of type ExternalName, which has no endpoints.'];

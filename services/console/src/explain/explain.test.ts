@@ -100,6 +100,16 @@ describe('explainService', () => {
     ]);
   });
 
+  test('notes what another client wrote and Sluice repaired', () => {
+    const repair = {
+      ...aPlan(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]),
+      consecutiveRepairs: 1,
+    };
+    expect(explainService(journalOf(snapshot(1, 1_000, [service(), pod('web-1', {})]), repair).state)).toEqual([
+      'Another client wrote web-slice; Sluice repaired it at 1970-01-01T00:00:01.010Z.',
+    ]);
+  });
+
   test('notes which labels resemble a selector that matches no Pod', () => {
     const typo: Fact = {
       ...service({ selector: { app: 'crat' } }),

@@ -26,6 +26,8 @@ export class HistoryState {
   readonly refused: Map<Controller, Refusal>;
   /** The last Event about topology hints. */
   hints: { readonly message: string } | null = null;
+  /** The last plan that repairs what another client wrote, as generations or repeated repairs prove. */
+  repair: { readonly objects: readonly string[]; readonly at: number } | null = null;
   /** Pods whose labels resemble the selector, while it matches none. */
   similarPods: SimilarPods | undefined;
   /** Time of the last cause or Outcome, in milliseconds since the Unix epoch; 0 if there is none. */
@@ -45,6 +47,7 @@ export class HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
     copy.#isRemoved = this.#isRemoved;
     copy.hints = this.hints;
+    copy.repair = this.repair;
     copy.similarPods = this.similarPods;
     copy.lastEventAt = this.lastEventAt;
     return copy;

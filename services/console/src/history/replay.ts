@@ -149,6 +149,7 @@ export class Replay {
     const described = withExisting(state, plan);
     this.#awaited.set(name, described);
     state.evolve(plan, plan.decidedAt);
+    if (plan.consecutiveRepairs !== undefined) state.repair = { objects: writtenNames(plan), at: plan.decidedAt };
     for (const { reason, message } of plan.events) {
       if (reason.startsWith('TopologyAwareHints')) state.hints = { message };
     }
@@ -161,6 +162,11 @@ const clusterRemoved = {
   name: '',
   text: 'was removed from the fleet or restored from a backup: what was known of it is discarded',
 } as const;
+
+const writtenNames = ({ groups }: PlannedMutations): readonly string[] =>
+  groups.flatMap(({ mutations }) =>
+    mutations.map((mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)),
+  );
 
 function comesFirst(plan: PlannedMutations, message: Message): boolean {
   if (message.kind === 'clusterRemoved') return plan.decidedAt <= (message.removedAt ?? plan.decidedAt);

@@ -68,6 +68,26 @@ test('a competing write is counted and logged with its manager', async () => {
   ]);
 });
 
+test('the first proven foreign write is logged with its writer; only kube-controller-manager counts as competing', async () => {
+  const key = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
+  const identity = { kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number: 1 } } as const;
+  const rest = { groups: [], events: [], incomplete: [], serviceUid: '', causes: { first: [], more: 0 }, decidedAt: 0 };
+  const repair = (manager: string) =>
+    cluster.competingControllers?.onCompetingWrite(
+      { ...identity, ...rest, consecutiveRepairs: 1 },
+      { object: 'endpointslices shop/web-1', manager, at: new Date(clock.now()).toISOString() },
+    );
+  repair('kubectl-edit');
+  const line = { level: 'info', message: 'another client wrote a managed object; repairing it' };
+  expect(logger.lines).toMatchObject([{ ...line, fields: { manager: 'kubectl-edit', controller: 'endpointslice' } }]);
+  expect(await metric('sluice_competing_controller_plans_total{')).toEqual([]);
+  repair('kube-controller-manager');
+  expect(logger.lines.slice(1)).toMatchObject([{ level: 'error' }, line]);
+  expect(await metric('sluice_competing_controller_plans_total{')).toEqual([
+    'sluice_competing_controller_plans_total{cluster="production",controller="endpointslice"} 1',
+  ]);
+});
+
 test('a conflict with kube-controller-manager is named at once, with how to disable it, and logged once a minute', async () => {
   const key = { cluster: 'uid-1', namespace: 'shop', service: 'web' };
   const causes = { first: [], more: 0 };

@@ -95,10 +95,25 @@ function reportChecks(
 /** Minimum time between two reads that find out who caused a conflict, in milliseconds. */
 const investigateMs = 1_000;
 
+/** From so many repairs in a row on, another controller is assumed (ADR 0024); fewer may be one edit by a person. */
+const persistentRepairs = 5;
+
 function reportCompetingWrites(cluster: Cluster, options: WritableOptions): CompetingControllerDetection {
   const { identity, name } = cluster;
   const { clock, logger, metrics } = options;
   let [investigatedAt, loggedAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const onConflict: CompetingControllerDetection['onConflict'] & {} = (
+    { key, controller },
+    { object, manager = '', at = '' },
+  ) => {
+    if (!isUpstreamManager(manager) || Date.parse(at) < clock.now() - recentMs) return;
+    metrics?.pipeline.competingPlan(identity, controller);
+    options.onCompetingController?.(cluster, manager);
+    if (clock.monotonic() - loggedAt < repeatLogMs) return;
+    loggedAt = clock.monotonic();
+    const fields = { cluster: name, key: formatServiceKey(key), object, manager, at, advice: switchOffAdvice() };
+    logger.error('another controller writes the same objects', fields);
+  };
   return {
     ownManager: fieldManager,
     investigatesConflict: () => {
@@ -106,16 +121,16 @@ function reportCompetingWrites(cluster: Cluster, options: WritableOptions): Comp
       investigatedAt = clock.monotonic();
       return true;
     },
-    onConflict: ({ key, controller }, { object, manager = '', at = '' }) => {
-      if (!isUpstreamManager(manager) || Date.parse(at) < clock.now() - recentMs) return;
-      metrics?.pipeline.competingPlan(identity, controller);
-      options.onCompetingController?.(cluster, manager);
-      if (clock.monotonic() - loggedAt < repeatLogMs) return;
-      loggedAt = clock.monotonic();
-      const fields = { cluster: name, key: formatServiceKey(key), object, manager, at, advice: switchOffAdvice() };
-      logger.error('another controller writes the same objects', fields);
-    },
-    onCompetingWrite: ({ key, controller, consecutiveRepairs }, { object, manager = 'unknown', at }) => {
+    onConflict,
+    onCompetingWrite: (plan, write) => {
+      const { key, controller, consecutiveRepairs = 0 } = plan;
+      const { object, manager = 'unknown', at } = write;
+      if (consecutiveRepairs < persistentRepairs) {
+        onConflict(plan, write);
+        const fields = { cluster: name, key: formatServiceKey(key), controller, object, manager, at };
+        logger.info('another client wrote a managed object; repairing it', fields);
+        return;
+      }
       metrics?.pipeline.competingPlan(identity, controller);
       const fields = {
         cluster: name,

@@ -1,0 +1,30 @@
+import { compareResourceVersions, endpointSliceTracker } from '@sluice/controllers';
+import { type Change, compareStamps } from '@sluice/messages';
+import { managerOf } from './own-slices.ts';
+import type { ServiceState } from './service-state.ts';
+
+/**
+ * Why the Change proves that the cluster was restored from a backup; undefined if it does not. `state` is the state before
+ * the Change. Within one history, the generation and the resourceVersion of an object only rise: a newer version never has a
+ * lower generation, and a list contains each object at least in the version that was written before the list.
+ */
+export function proofOfRestore(state: ServiceState, change: Change): string | undefined {
+  if (compareStamps(change.stamp, state.snapshot.stamp) <= 0) return undefined;
+  const listed =
+    (change.snapshot?.first ? change.snapshot : state.snapshot.open)?.resourceVersions.endpointslices ?? '';
+  for (const fact of change.facts) {
+    if (fact.kind !== 'slice' || fact.slice === null) continue;
+    const known = state.slices.get(fact.name)?.slice;
+    const { uid, resourceVersion = '', generation = 0 } = fact.slice.metadata;
+    const controller = known && managerOf(known);
+    if (known === undefined || controller === undefined || known.metadata.uid !== uid) continue;
+    const { resourceVersion: writtenAt = '', generation: written = 0 } = known.metadata;
+    const order = compareResourceVersions(resourceVersion, writtenAt);
+    const { tracked } = state.controller(controller);
+    if (order > 0 && endpointSliceTracker.proofOf(tracked, fact.slice) === 'restored')
+      return `slice ${fact.name} has generation ${generation} again`;
+    if (order < 0 && generation < written && listed !== '' && compareResourceVersions(writtenAt, listed) <= 0)
+      return `slice ${fact.name} was listed at ${listed} in version ${resourceVersion} after ${writtenAt}`;
+  }
+  return undefined;
+}
