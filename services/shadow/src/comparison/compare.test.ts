@@ -110,6 +110,32 @@ describe('Endpoints', () => {
   });
 });
 
+describe('lines', () => {
+  const endpoint = (pod: string, ready: boolean) => ({
+    ...{ addresses: [`10.0.0.${pod.length}`], conditions: { ready } },
+    targetRef: { kind: 'Pod', namespace: 'shop', name: pod },
+  });
+  const linesOf = (upstream: JsonObject[], sluice: JsonObject[]) =>
+    compareClusters(state(upstream), state(sluice)).flatMap(({ lines }) => lines);
+
+  it('name the Pod of each endpoint', () => {
+    const lines = linesOf(
+      [slice([endpoint('a', true), endpoint('bb', true)])],
+      [slice([endpoint('bb', true), endpoint('a', false)])],
+    );
+    expect(lines).toEqual(['endpoints[a].conditions.ready: true ≠ false']);
+  });
+
+  it('name the Pods of an object that is missing on one side', () => {
+    expect(linesOf([], [slice([endpoint('a', true)])])).toEqual([
+      expect.stringMatching(/^the object: nothing ≠ with a: \{"addressType"/),
+    ]);
+    expect(linesOf([slice([endpoint('a', true)])], [])).toEqual([
+      expect.stringMatching(/^the object: with a: \{.* ≠ nothing$/),
+    ]);
+  });
+});
+
 describe('explanations', () => {
   const context = (upstream: ClusterState, maxEndpointsPerSlice = 3) => ({ state: upstream, maxEndpointsPerSlice });
   const explained = (

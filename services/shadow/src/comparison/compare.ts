@@ -159,13 +159,43 @@ function explain(left: Json | undefined, right: Json | undefined, path: string, 
   }
   if (Array.isArray(left) && Array.isArray(right)) {
     const [onlyLeft, onlyRight] = unpaired(left, right);
-    for (let i = 0; i < Math.max(onlyLeft.length, onlyRight.length); i++) {
-      explain(onlyLeft[i], onlyRight[i], `${path}[]`, lines);
-    }
+    for (const [l, r] of pairsOf(onlyLeft, onlyRight)) explain(l, r, `${path}[${podOf(l) ?? podOf(r) ?? ''}]`, lines);
     if (onlyLeft.length + onlyRight.length === 0) lines.push(`${path}: in another order`);
     return;
   }
-  lines.push(`${path}: ${short(left)} ≠ ${short(right)}`);
+  if (path === '') lines.push(`the object: ${whole(left)} ≠ ${whole(right)}`);
+  else lines.push(`${path}: ${short(left)} ≠ ${short(right)}`);
+}
+
+type Pair = readonly [left: Json | undefined, right: Json | undefined];
+
+/** Elements of the same Pod form a pair; the others, in their order. */
+function pairsOf(left: readonly Json[], right: readonly Json[]): readonly Pair[] {
+  const rest = [...right];
+  const samePods = left.map((value): Pair => {
+    const pod = podOf(value);
+    const at = pod === undefined ? -1 : rest.findIndex((other) => podOf(other) === pod);
+    return [value, at < 0 ? undefined : rest.splice(at, 1)[0]];
+  });
+  const pairs = samePods.map(([value, other]): Pair => {
+    return [value, other ?? (podOf(value) === undefined ? rest.shift() : undefined)];
+  });
+  return [...pairs, ...rest.map((value): Pair => [undefined, value])];
+}
+
+/** The Pod of an endpoint or address. */
+function podOf(value: Json | undefined): string | undefined {
+  const target = isObject(value) ? value.targetRef : undefined;
+  const name = isObject(target) ? target.name : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** An object that exists on one side only, starting with its Pods. */
+function whole(value: Json | undefined): string {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return 'nothing';
+  const pods = [...canonical(value).matchAll(/"targetRef":\{[^{}]*"name":"([^"]+)"/g)].map(([, name]) => name);
+  const shown = pods.slice(0, 3).join(', ') + (pods.length > 3 ? ` and ${pods.length - 3} more` : '');
+  return pods.length === 0 ? short(value) : `with ${shown}: ${short(value)}`;
 }
 
 function same(left: Json | undefined, right: Json | undefined): boolean {
