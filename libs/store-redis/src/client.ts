@@ -87,10 +87,20 @@ function replaceSecrets(client: Client, options: RedisOptions): void {
   const { topology } = options;
   const target = client instanceof Cluster ? (client.options.redisOptions ?? {}) : client.options;
   Object.assign(target, { username, password });
+  // A Cluster copies them for the connections to its nodes when it is created.
+  if (client instanceof Cluster) Object.assign(nodeOptions(client), { username, password });
   if (target.tls !== undefined) Object.assign(target.tls, tlsOptions(options));
   if (topology?.mode !== 'sentinel') return;
   Object.assign(target, { sentinelUsername: topology.username, sentinelPassword: topology.password });
   if ('sentinelTLS' in target && target.sentinelTLS) Object.assign(target.sentinelTLS, tlsOptions(options));
+}
+
+/** Options of new connections to nodes: private in ioredis; a test rotates a password on a real Cluster. */
+function nodeOptions(client: Cluster): IoredisOptions {
+  const { connectionPool } = client as unknown as {
+    readonly connectionPool?: { readonly redisOptions?: IoredisOptions };
+  };
+  return connectionPool?.redisOptions ?? {};
 }
 
 /**
