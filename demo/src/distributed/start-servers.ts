@@ -38,8 +38,8 @@ interface BusServer {
 const busGraceMs = { nats: graceMs, kafka: 20_000 } as const;
 
 /**
- * Starts Redis and the bus on loopback, and adds to `endings` how to stop them. Other users of the machine cannot use Redis and
- * NATS, which require passwords.
+ * Starts Redis and the bus on loopback, and adds to `endings` how to stop them. Other users of the machine cannot use them:
+ * they require passwords.
  *
  * @throws LocalError, for example if redis-server or Java is missing. `endings` stops what has started.
  */
@@ -73,9 +73,10 @@ async function startBus({ bus, directory, logger }: ServersOptions): Promise<Bus
     return { name: 'NATS', url: nats.url, settings: { token }, stop: () => nats.stop() };
   }
   await ensureKafkaJars(report);
-  const kafka = await startKafka({ directory: join(directory, bus) });
+  const user = { username: 'sluice', password: newPassword() };
+  const kafka = await startKafka({ directory: join(directory, bus), users: { [user.username]: user.password } });
   // One broker has one replica.
-  const settings = { replicas: 1, minInsyncReplicas: 1 };
+  const settings = { replicas: 1, minInsyncReplicas: 1, mechanism: 'scram-sha-512', ...user };
   return { name: 'Kafka', url: `kafka://${kafka.broker}`, settings, stop: () => kafka.stop() };
 }
 

@@ -37,14 +37,19 @@ export function dataDirectory(directory: string): string {
   return join(directory, 'data');
 }
 
-/** The lines of server.properties. Clients use the listener CLIENTS, brokers plain INTERNAL on loopback. */
+/**
+ * The lines of server.properties. Clients use the listener CLIENTS, brokers INTERNAL and CONTROLLER on loopback. If clients
+ * authenticate, brokers do too, because any user of the machine can reach loopback; with ACLs, they are ANONYMOUS.
+ */
 export function brokerProperties(
   node: KafkaNode,
-  security: KafkaSecurity,
+  security: KafkaSecurity & { readonly brokerPassword: string },
   certificate: ServingCertificate | undefined,
 ): Record<string, string> {
   const { id, directory, port, internalPort, controllerPort, voters, brokers, additionalListeners } = node;
-  const { users, superUser } = security;
+  const { users, superUser, brokerPassword } = security;
+  const authenticatesBrokers = users !== undefined && superUser === undefined;
+  const internal = authenticatesBrokers ? 'SASL_PLAINTEXT' : 'PLAINTEXT';
   const more = (text: (listener: KafkaListener, name: string) => string) =>
     additionalListeners.map((listener, index) => text(listener, `CLIENTS_${index + 1}`));
   const protocol = `${users === undefined ? '' : 'SASL_'}${certificate === undefined ? 'PLAINTEXT' : 'SSL'}`;
@@ -68,8 +73,8 @@ export function brokerProperties(
     ].join(),
     'listener.security.protocol.map': [
       `CLIENTS:${protocol}`,
-      'INTERNAL:PLAINTEXT',
-      'CONTROLLER:PLAINTEXT',
+      `INTERNAL:${internal}`,
+      `CONTROLLER:${internal}`,
       ...more((_, name) => `${name}:${protocol}`),
     ].join(),
     'inter.broker.listener.name': 'INTERNAL',
@@ -87,6 +92,7 @@ export function brokerProperties(
     'transaction.state.log.replication.factor': internalReplicas,
     'transaction.state.log.min.isr': '1',
     ...(users === undefined ? {} : scram()),
+    ...(authenticatesBrokers ? brokerLogin(brokerPassword) : {}),
     ...(certificate === undefined ? {} : tls(directory, certificate, security.tls === 'mutual')),
     ...(superUser === undefined ? {} : authorizer(superUser)),
   };
@@ -95,8 +101,26 @@ export function brokerProperties(
 function scram(): Record<string, string> {
   const login = 'org.apache.kafka.common.security.scram.ScramLoginModule required;';
   return {
-    'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
+    'listener.name.clients.sasl.enabled.mechanisms': 'SCRAM-SHA-512',
     'listener.name.clients.scram-sha-512.sasl.jaas.config': login,
+  };
+}
+
+const brokerUser = 'broker';
+
+/** Controllers do not support SCRAM. */
+function brokerLogin(password: string): Record<string, string> {
+  const module = 'org.apache.kafka.common.security.plain.PlainLoginModule required';
+  const login = `${module} username="${brokerUser}" password="${password}" user_${brokerUser}="${password}";`;
+  const listener = (name: string) => ({
+    [`listener.name.${name}.sasl.enabled.mechanisms`]: 'PLAIN',
+    [`listener.name.${name}.plain.sasl.jaas.config`]: login,
+  });
+  return {
+    'sasl.mechanism.inter.broker.protocol': 'PLAIN',
+    'sasl.mechanism.controller.protocol': 'PLAIN',
+    ...listener('internal'),
+    ...listener('controller'),
   };
 }
 

@@ -61,7 +61,7 @@ export function startKafkaCluster(brokers: number, options: Omit<KafkaOptions, '
 async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptions): Promise<readonly Kafka[]> {
   const jars = join(await ensureKafkaJars(), '*');
   return onFreePorts(PORTS * count, async (ports) => {
-    const cluster = clusterId();
+    const shared = { cluster: clusterId(), brokerPassword: randomBytes(24).toString('hex') };
     const ids = Array.from({ length: count }, (_, index) => index + 1);
     const portOf = (id: number, which: 0 | 1 | 2) => ports[(id - 1) * PORTS + which] ?? 0;
     const voters = ids.map((id) => `${id}@127.0.0.1:${portOf(id, 2)}`).join();
@@ -71,7 +71,7 @@ async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptio
       const [internalPort, controllerPort] = [portOf(id, 1), portOf(id, 2)];
       const own = { port, internalPort, controllerPort };
       const node = { id, directory, ...own, voters, brokers: count, additionalListeners };
-      return startBroker(node, cluster, jars, options);
+      return startBroker(node, shared, jars, options);
     });
     const started = await Promise.allSettled(starts);
     const running = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -82,15 +82,23 @@ async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptio
   });
 }
 
-async function startBroker(node: KafkaNode, cluster: string, jars: string, options: KafkaOptions): Promise<Kafka> {
+async function startBroker(
+  node: KafkaNode,
+  { cluster, brokerPassword }: { readonly cluster: string; readonly brokerPassword: string },
+  jars: string,
+  options: KafkaOptions,
+): Promise<Kafka> {
   const { directory, port } = node;
   const { readyTimeoutMilliseconds = 180_000, users = {} } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const secure = options.tls !== undefined && options.tls !== false;
   const certificate = secure ? await makeServingCertificate(directory, 'kafka') : undefined;
   const configuration = join(directory, 'server.properties');
-  const lines = Object.entries({ ...brokerProperties(node, options, certificate), ...options.properties });
-  writeFileSync(configuration, lines.map(([name, value]) => `${name}=${value}\n`).join(''));
+  const lines = Object.entries({
+    ...brokerProperties(node, { ...options, brokerPassword }, certificate),
+    ...options.properties,
+  });
+  writeFileSync(configuration, lines.map(([name, value]) => `${name}=${value}\n`).join(''), { mode: 0o600 });
 
   // Optimised for fast startup; a small heap is enough here.
   const java = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:-UsePerfData', '-cp', jars];
