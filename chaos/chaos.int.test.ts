@@ -20,5 +20,7 @@ test('a fleet of two clusters survives forty faults and data losses with every w
   expect(report.violations).toEqual([]);
   expect(report.done).toHaveLength(actions);
   expect(report.writes).toHaveLength(2);
-  for (const writes of report.writes) expect(writes).toBeGreaterThan(100);
+  // The clusters share the changes.
+  for (const writes of report.writes) expect(writes).toBeGreaterThan(25);
+  expect(report.writes.reduce((sum, writes) => sum + writes)).toBeGreaterThan(100);
 }, 600_000);
