@@ -24,6 +24,8 @@ export const flagPaths = {
   '--endpoint-updates-batch-period': 'controllers.endpointUpdatesBatchPeriod',
   '--endpointslice-updates-batch-period': 'controllers.endpointsliceUpdatesBatchPeriod',
   '--mirroring-endpointslice-updates-batch-period': 'controllers.mirroringEndpointsliceUpdatesBatchPeriod',
+  '--freshness-target': 'controllers.freshnessTarget',
+  '--slice-watchers': 'controllers.sliceWatchers',
   '--compaction-writes-per-hour': 'controllers.compactionWritesPerHour',
   '--take-over': 'writer.takeOver',
   '--use-service-account-credentials': 'writer.useServiceAccountCredentials',

@@ -20,6 +20,8 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       endpointUpdatesBatchPeriod: 0,
       endpointsliceUpdatesBatchPeriod: 0,
       mirroringEndpointsliceUpdatesBatchPeriod: 0,
+      freshnessTarget: 0,
+      sliceWatchers: 100,
       compactionWritesPerHour: 0,
     },
     writer: {

@@ -83,6 +83,8 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       endpointUpdatesBatchPeriod: values.need('controllers.endpointUpdatesBatchPeriod'),
       endpointsliceUpdatesBatchPeriod: values.need('controllers.endpointsliceUpdatesBatchPeriod'),
       mirroringEndpointsliceUpdatesBatchPeriod: values.need('controllers.mirroringEndpointsliceUpdatesBatchPeriod'),
+      freshnessTarget: values.need('controllers.freshnessTarget'),
+      sliceWatchers: values.need('controllers.sliceWatchers'),
       compactionWritesPerHour: values.need('controllers.compactionWritesPerHour'),
     },
     writer: {

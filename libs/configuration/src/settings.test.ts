@@ -80,6 +80,8 @@ const samples: Readonly<
   'controllers.endpointUpdatesBatchPeriod': ['1s', '1s'],
   'controllers.endpointsliceUpdatesBatchPeriod': ['0', '0s'],
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': ['0.5s', '500ms'],
+  'controllers.freshnessTarget': ['0.5s', '500ms'],
+  'controllers.sliceWatchers': ['5000', 5000],
   'controllers.compactionWritesPerHour': ['500', 500],
   'writer.takeOver': ['true', true],
   'writer.useServiceAccountCredentials': ['true', true],

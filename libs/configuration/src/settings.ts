@@ -215,6 +215,16 @@ export const settings = {
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
+  'controllers.freshnessTarget': setting(
+    kinds.duration('0', '10s'),
+    'batch changes of busy Services as long as no endpoint is written later than this; 0: never',
+    { default: 0 },
+  ),
+  'controllers.sliceWatchers': setting(
+    kinds.integer(1, 1_000_000),
+    'clients that watch EndpointSlices, about the number of Nodes',
+    { default: defaultSettings.sliceWatchers },
+  ),
   'controllers.compactionWritesPerHour': setting(
     kinds.integer(0, 1_000_000),
     'writes per hour and cluster to merge partly empty EndpointSlices in the background; 0: never',

@@ -1,5 +1,6 @@
 import { compareResourceVersions, endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
 import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
+import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, knows } from './apply-result.ts';
 import { jitterOf } from './backoff.ts';
 import { type ControllerState, type InFlight, requestDecision } from './controller-state.ts';
@@ -33,7 +34,7 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   const endpointsBefore = state.endpoints;
   for (const result of results) applyResult(state, inFlight, result);
   const judged = { ...outcome, status: judgedStatus(state, outcome) };
-  const idle = nextState(before, inFlight, judged, now, settings);
+  const idle = nextState(before, inFlight, judged, now, settings, state.slices.size);
   const undone = results.some((result) => isUndone(state, inFlight, result));
   const after = undone ? requestRepair(idle, outcome, now, settings) : idle;
   const written = track(before.tracked, inFlight, results, deletedBefore);
@@ -91,12 +92,25 @@ function track(
   return next;
 }
 
+function batchAfter(
+  slices: number,
+  { batch }: ControllerState,
+  { message }: InFlight,
+  now: number,
+  { batching }: Settings,
+) {
+  return batching === null || message.controller !== 'endpointslice'
+    ? undefined
+    : nextBatch(batch, message, now, slices, batching);
+}
+
 function nextState(
   before: ControllerState,
   inFlight: InFlight,
   outcome: Outcome,
   now: number,
   settings: Settings,
+  slices: number,
 ): ControllerState {
   const idle = { ...before, inFlight: null };
   switch (outcome.status) {
@@ -110,6 +124,7 @@ function nextState(
         triggers: inFlight.triggersAfter,
         hints: inFlight.hintsAfter,
         ...(cooldownMs > 0 && { cooldownUntil: now + cooldownMs }),
+        batch: batchAfter(slices, before, inFlight, now, settings),
         ...(before.compaction && { dueAt: before.dueAt ?? now }),
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)

@@ -1,3 +1,4 @@
+import { type BatchState, maxFreshnessTargetMs } from './adaptive-batch.ts';
 import { decisionOrder } from './decision-order.ts';
 import { maxRedeliveryMs } from './redelivery.ts';
 import { maxRepairIntervalMs } from './repair.ts';
@@ -26,6 +27,7 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
       delayedUntil: atMost(delayedUntil, now + delayMs),
       repairAt: atMost(repairAt, now + maxRepairIntervalMs),
     };
+    const batch = before.batch && clampBatch(before.batch, now);
     const cooldown = atMost(cooldownUntil ?? null, now + maxCooldownMs);
     const redeliverAt = inFlight && Math.min(inFlight.redeliverAt, now + maxRedeliveryMs(inFlight.redeliveries));
     if (
@@ -33,6 +35,7 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
       after.delayedUntil === delayedUntil &&
       after.repairAt === repairAt &&
       cooldown === (cooldownUntil ?? null) &&
+      batch === before.batch &&
       redeliverAt === (inFlight?.redeliverAt ?? null)
     ) {
       continue;
@@ -41,9 +44,15 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
       ...before,
       ...after,
       ...(cooldown !== null && { cooldownUntil: cooldown }),
+      batch,
       inFlight: inFlight && redeliverAt !== null ? { ...inFlight, redeliverAt } : null,
     });
   }
+}
+
+/** Without the past, of another clock, the averages start again. */
+function clampBatch(batch: BatchState, now: number): BatchState | undefined {
+  return batch.until > now + maxFreshnessTargetMs || batch.appliedAt > now ? undefined : batch;
 }
 
 const atMost = (at: number | null, limit: number): number | null => (at === null ? null : Math.min(at, limit));

@@ -6,6 +6,7 @@ import {
   type TriggerTimes,
 } from '@sluice/controllers';
 import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TraceContext } from '@sluice/messages';
+import type { BatchState } from './adaptive-batch.ts';
 
 /** The state of one controller for one Service. Replaced, never modified. All times in milliseconds since the Unix epoch. */
 export interface ControllerState {
@@ -13,6 +14,8 @@ export interface ControllerState {
   readonly dueAt: number | null;
   /** Earliest time of the next decision after a large or slow write. */
   readonly cooldownUntil?: number;
+  /** Absent unless changes are batched adaptively. */
+  readonly batch?: BatchState | undefined;
   /** Causes collected since the last decision. */
   readonly causes: Causes;
   /** The one plan whose Outcome is pending. */

@@ -31,6 +31,8 @@ export function isDue(state: ServiceState, controller: Controller, now: number):
 }
 
 /** When the controller would decide if nothing else were in the way: what a work queue calls the time of its key. */
-export function wantsDecisionAt({ dueAt, cooldownUntil = 0 }: ControllerState): number | null {
-  return dueAt === null ? null : Math.max(dueAt, cooldownUntil);
+export function wantsDecisionAt({ dueAt, cooldownUntil = 0, batch }: ControllerState): number | null {
+  if (dueAt === null) return null;
+  const batchEndsAt = batch === undefined ? 0 : Math.min(batch.until, dueAt + batch.maxWaitMs);
+  return Math.max(dueAt, cooldownUntil, batchEndsAt);
 }

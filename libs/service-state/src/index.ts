@@ -1,3 +1,4 @@
+export { type AdaptiveBatching, maxFreshnessTargetMs } from './adaptive-batch.ts';
 export { isAwaited, judgedStatus, namesModifiedByOthers } from './apply-outcome.ts';
 export type { BackoffOptions } from './backoff.ts';
 export { clampDeadlines } from './clamp-deadlines.ts';
@@ -17,5 +18,6 @@ export { readyAsWritten } from './ready-endpoints-delta.ts';
 export * from './restored-cluster.ts';
 export * from './service-state.ts';
 export * from './settings.ts';
+export { sliceBytes, watchBytes } from './slice-bytes.ts';
 export { type StoredField, storedFormVersion } from './stored-form.ts';
 export { isDeletedByPlan } from './watch-echo.ts';

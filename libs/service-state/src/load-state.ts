@@ -18,6 +18,8 @@ const inFlight = object({
   ...{ redeliverAt: number, redeliveries: number },
 });
 
+const batch = object({ until: number, maxWaitMs: number, appliedAt: number, changesPerMs: number, writeMs: number });
+
 /** By kind of field. Objects of the cluster and plans are checked as the messages that carried them. */
 const shapes: Readonly<Record<string, Shape>> = {
   service: object({ service: anything, stamp }),
@@ -32,7 +34,13 @@ const shapes: Readonly<Record<string, Shape>> = {
   orphaned: flag,
   deletedUids: list(text),
   controller: object({
-    ...{ dueAt: nullable(number), cooldownUntil: optional(number), causes, inFlight: nullable(inFlight) },
+    ...{
+      dueAt: nullable(number),
+      cooldownUntil: optional(number),
+      batch: optional(batch),
+      causes,
+      inFlight: nullable(inFlight),
+    },
     ...{
       failures: number,
       delayedUntil: nullable(number),

@@ -1,4 +1,5 @@
 import type { Controller } from '@sluice/controllers';
+import type { AdaptiveBatching } from './adaptive-batch.ts';
 import type { BackoffOptions } from './backoff.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
 
@@ -11,6 +12,10 @@ export interface Settings {
   readonly maxEndpointsPerSubset: number;
   /** How long the first of several Pod changes waits for the others (C8, E4), in milliseconds. */
   readonly batchPeriodMs: Readonly<Record<Controller, number>>;
+  /** Batches changes of busy Services whose slices many clients watch; null: never. */
+  readonly batching: AdaptiveBatching | null;
+  /** Clients that watch all EndpointSlices, for the metric of watch traffic. */
+  readonly sliceWatchers: number;
   readonly policy: ReconcilerPolicy;
   /** Delay between failed plans of one Service. */
   readonly backoff: BackoffOptions;
@@ -25,6 +30,8 @@ export const defaultSettings: Settings = {
   maxEndpointsPerSlice: 100,
   maxEndpointsPerSubset: 1000,
   batchPeriodMs: { endpoints: 0, endpointslice: 0, endpointslicemirroring: 0 },
+  batching: null,
+  sliceWatchers: 100,
   policy: neverStale,
   backoff: { baseMs: 50, maxMs: 30_000 },
   maxAttempts: 16,

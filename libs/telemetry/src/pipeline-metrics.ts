@@ -40,6 +40,7 @@ export class PipelineMetrics {
   readonly #removalChecks: Counter;
   readonly #additionChecks: Counter;
   readonly #competingPlans: Counter;
+  readonly #fanoutBytes: Counter;
   readonly #compactedSlices: Counter;
   readonly #compactedEndpoints: Counter;
   readonly #foreignWrites: Counter;
@@ -82,6 +83,11 @@ export class PipelineMetrics {
       'competing_controller_plans_total',
       'Plans that restore objects another controller has repeatedly changed',
       [...cluster.names, 'controller'],
+    );
+    this.#fanoutBytes = total(
+      'slice_fanout_bytes_total',
+      'Estimated bytes that all watchers of EndpointSlices receive for the writes',
+      cluster.names,
     );
     this.#compactedSlices = total(
       'compaction_slices_removed_total',
@@ -148,6 +154,10 @@ export class PipelineMetrics {
 
   planCompleted(identity: string, controller: Controller, status: OutcomeStatus): void {
     this.#plans.inc({ ...this.#cluster.labels(identity), controller, status });
+  }
+
+  fannedOut(identity: string, bytes: number): void {
+    this.#fanoutBytes.inc(this.#cluster.labels(identity), bytes);
   }
 
   compacted(identity: string, { removed, moved }: { readonly removed: number; readonly moved: number }): void {

@@ -50,6 +50,8 @@ export interface CompletedPlan {
   readonly groups: readonly MutationGroup[];
   /** The plan is incomplete (E15). */
   readonly incomplete: boolean;
+  /** Estimated bytes that all watchers receive for the plan's slices. */
+  readonly fanoutBytes: number;
   /** Present if the plan compacts slices. */
   readonly compaction: PlannedMutations['compaction'];
   /** Counts of the decision that made the plan; null for a clean-up (H6). */

@@ -77,12 +77,13 @@ class PartitionCounts implements PartitionMetrics {
 
   completed(key: string, controller: Controller, plan: CompletedPlan): void {
     const { pipeline } = this.#metrics;
-    const { outcome, status, compaction } = plan;
+    const { outcome, status, compaction, fanoutBytes } = plan;
     const identity = clusterOf(key);
     const { queue } = this.#shares[controller];
     queue.done(key);
     if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
     pipeline.planCompleted(identity, controller, status);
+    if (status === 'applied' && fanoutBytes > 0) pipeline.fannedOut(identity, fanoutBytes);
     if (status === 'applied' && compaction !== undefined) pipeline.compacted(identity, compaction);
     if (status === 'applied' && outcome.results.length > 0) {
       this.#metrics.changes.applied(identity, controller, outcome.causes, outcome.completedAt);

@@ -18,6 +18,7 @@ import {
   proofOfRestore,
   type ServiceMessage,
   type ServiceState,
+  watchBytes,
 } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -137,7 +138,7 @@ export class RecordProcessor {
   }
 
   #applyOutcome(record: Delivery, received: Outcome, now: number): void {
-    const { state, traces, metrics } = this.#options;
+    const { state, traces, metrics, settings } = this.#options;
     const service = state.services.get(record.key);
     if (service === undefined || !isAwaited(service, received)) return;
     const { controller } = received;
@@ -150,6 +151,7 @@ export class RecordProcessor {
       status: judgedStatus(service, outcome),
       groups: inFlight.message.groups,
       incomplete: inFlight.message.incomplete.length > 0,
+      fanoutBytes: watchBytes(inFlight.message.groups) * settings.sliceWatchers,
       compaction: inFlight.message.compaction,
       counted,
     });

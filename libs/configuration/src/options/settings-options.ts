@@ -1,6 +1,6 @@
 import type { Controller } from '@sluice/controllers';
 import { parseDuration } from '@sluice/process';
-import { defaultSettings, type Settings } from '@sluice/service-state';
+import { defaultSettings, maxFreshnessTargetMs, type Settings } from '@sluice/service-state';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Controllers by their names in kube-controller-manager, with aliases (A2). */
@@ -20,6 +20,9 @@ export interface SettingsOptions {
   readonly endpointUpdatesBatchPeriod: number;
   readonly endpointsliceUpdatesBatchPeriod: number;
   readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
+  /** In milliseconds; 0: changes are not batched adaptively. */
+  readonly freshnessTarget: number;
+  readonly sliceWatchers: number;
   /** Writes per hour and cluster that compaction may cause; 0: no background compaction. */
   readonly compactionWritesPerHour: number;
 }
@@ -64,6 +67,18 @@ export function addSettingsOptions(command: Command): Command {
       0,
     )
     .option(
+      '--freshness-target <duration>',
+      'batch changes of busy Services as long as no endpoint is written later than this, up to 10s; 0: never',
+      freshnessTarget,
+      0,
+    )
+    .option(
+      '--slice-watchers <n>',
+      'clients that watch EndpointSlices, about the number of Nodes; for --freshness-target and the metric of\nwatch traffic',
+      inRange('--slice-watchers', 1, 1_000_000),
+      defaultSettings.sliceWatchers,
+    )
+    .option(
       '--compaction-writes-per-hour <n>',
       'merge partly empty EndpointSlices in the background with at most so many writes per cluster; 0: never',
       inRange('--compaction-writes-per-hour', 0, 1_000_000),
@@ -72,11 +87,14 @@ export function addSettingsOptions(command: Command): Command {
 }
 
 export function toSettings(options: SettingsOptions): Settings {
+  const { freshnessTarget: freshnessTargetMs } = options;
   return {
     ...defaultSettings,
     controllers: options.controllers,
     maxEndpointsPerSlice: options.maxEndpointsPerSlice,
     maxEndpointsPerSubset: options.mirroringMaxEndpointsPerSubset,
+    batching: freshnessTargetMs > 0 ? { freshnessTargetMs, watchers: options.sliceWatchers } : null,
+    sliceWatchers: options.sliceWatchers,
     batchPeriodMs: {
       endpoints: options.endpointUpdatesBatchPeriod,
       endpointslice: options.endpointsliceUpdatesBatchPeriod,
@@ -139,6 +157,12 @@ export function inRange(flag: string, min: number, max: number): (text: string) 
     if (n > max) throw new InvalidArgumentError(`${name} must not be more than ${max}, but got ${n}`);
     return n;
   };
+}
+
+function freshnessTarget(text: string): number {
+  const ms = durationFlag(text);
+  if (ms > maxFreshnessTargetMs) throw new InvalidArgumentError(`"${text}" is more than 10s`);
+  return ms;
 }
 
 export function durationFlag(text: string): number {
