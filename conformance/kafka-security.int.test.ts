@@ -138,7 +138,7 @@ describe('TLS', () => {
 describe('rights', () => {
   const topics = ['changes', 'mutations', 'requests'] as const satisfies readonly Topic[];
 
-  test('of docs/guides/kafka.md suffice for each role, and a role without them gets an error that names them', async () => {
+  test('of docs/guides/kafka.md suffice for each role and permit it no other write; a user without them gets an error that names them', async () => {
     const fleet = newFleet();
     const guide = read(new URL('../docs/guides/kafka.md', import.meta.url).pathname);
     await grant(roles.flatMap((role) => aclsOf(guide, fleet, role)));
@@ -155,6 +155,20 @@ describe('rights', () => {
     expect(await first(reconciler, 'changes', 2)).toEqual(['w1', 'o1']);
     expect(await first(writer, 'mutations')).toEqual(['m1']);
     for (const topic of topics) expect(await first(console, topic)).toHaveLength(1);
+    const appended = (bus: typeof watcher, topic: Topic): Promise<string> | undefined =>
+      bus?.append(topic, 0, records('x', 1, 1)).then(
+        () => 'done',
+        (error: unknown) => String(error),
+      );
+    const mayNot: readonly [typeof watcher, readonly Topic[]][] = [
+      [watcher, ['mutations', 'requests']],
+      [reconciler, ['changes']],
+      [writer, ['mutations', 'requests']],
+      [console, topics],
+    ];
+    for (const [bus, forbidden] of mayNot)
+      for (const topic of forbidden)
+        expect(await appended(bus, topic)).toContain('not authorized to write to this topic');
     for (const bus of [watcher, reconciler, writer, console]) await bus?.close();
 
     expect(await refusal(as('stranger', fleet))).toMatchObject({
