@@ -35,6 +35,22 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
       expect(await directory.list()).toEqual([cluster('a', 'west')]);
     });
 
+    test('says why writes to a cluster are paused until they are not, whatever else is written', async () => {
+      const directory = await create();
+      await directory.put(cluster('a', 'west'));
+      await directory.setPaused('a', 'another controller writes');
+      await directory.setPaused('unknown', 'another controller writes');
+      await directory.put(cluster('a', 'new'));
+      expect(await directory.list()).toEqual([{ ...cluster('a', 'new'), paused: 'another controller writes' }]);
+      await directory.setPaused('a', undefined);
+      await directory.setPaused('a', undefined);
+      expect(await directory.list()).toEqual([cluster('a', 'new')]);
+      await directory.setPaused('a', 'again');
+      await directory.remove('a');
+      await directory.put(cluster('a', 'new'));
+      expect(await directory.list()).toEqual([cluster('a', 'new')]);
+    });
+
     test('removes entries; removing an unknown one has no effect; a removed one can be added again', async () => {
       const directory = await create();
       await directory.put(cluster('a', 'production'));

@@ -1,11 +1,13 @@
 import type { Clock } from '@sluice/runtime';
-import { byIdentity, type ClusterDirectory, type KnownCluster } from '@sluice/store';
+import { byIdentity, type ClusterDirectory, type KnownCluster, withPauses } from '@sluice/store';
 import { hashTagged } from './keys.ts';
 import type { Client } from './script.ts';
 import { withTimeout } from './with-timeout.ts';
 
 /** Version of the values. */
 const formatVersion = 1;
+/** Prefix of the fields that say why writes to a cluster are paused. */
+const pausePrefix = 'paused/';
 
 export interface RedisClusterDirectoryOptions {
   readonly client: Client;
@@ -14,7 +16,7 @@ export interface RedisClusterDirectoryOptions {
   readonly commandTimeoutMs: number;
 }
 
-/** Cluster directory in Redis: one hash with a JSON value per cluster. */
+/** Cluster directory in Redis: one hash with a JSON value per cluster, and a text per cluster whose writes are paused. */
 export class RedisClusterDirectory implements ClusterDirectory {
   readonly #options: RedisClusterDirectoryOptions;
   readonly #key: string;
@@ -24,7 +26,7 @@ export class RedisClusterDirectory implements ClusterDirectory {
     this.#key = hashTagged(options.fleet, 'clusters');
   }
 
-  async put(cluster: KnownCluster): Promise<void> {
+  async put({ paused: _, ...cluster }: KnownCluster): Promise<void> {
     const { client } = this.#options;
     await this.#withTimeout(
       'adding a cluster',
@@ -32,13 +34,27 @@ export class RedisClusterDirectory implements ClusterDirectory {
     );
   }
 
+  async setPaused(identity: string, reason: string | undefined): Promise<void> {
+    const { client } = this.#options;
+    const field = `${pausePrefix}${identity}`;
+    const change = reason === undefined ? client.hdel(this.#key, field) : client.hset(this.#key, field, reason);
+    await this.#withTimeout('changing whether writes are paused', change);
+  }
+
   async remove(identity: string): Promise<void> {
-    await this.#withTimeout('removing a cluster', this.#options.client.hdel(this.#key, identity));
+    const fields = [identity, `${pausePrefix}${identity}`];
+    await this.#withTimeout('removing a cluster', this.#options.client.hdel(this.#key, ...fields));
   }
 
   async list(): Promise<readonly KnownCluster[]> {
-    const clusters = await this.#withTimeout('listing clusters', this.#options.client.hgetall(this.#key));
-    return byIdentity(Object.entries(clusters).map(([identity, text]) => decodeCluster(identity, text)));
+    const fields = await this.#withTimeout('listing clusters', this.#options.client.hgetall(this.#key));
+    const clusters: KnownCluster[] = [];
+    const pauses = new Map<string, string>();
+    for (const [field, text] of Object.entries(fields)) {
+      if (field.startsWith(pausePrefix)) pauses.set(field.slice(pausePrefix.length), text);
+      else clusters.push(decodeCluster(field, text));
+    }
+    return withPauses(byIdentity(clusters), pauses);
   }
 
   #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {

@@ -1,7 +1,9 @@
-/** The clusters of a fleet: written by the watcher of each cluster, read by the console. For display only. */
+/** The clusters of a fleet: written by the watcher and the writers of each cluster, read by the console. For display only. */
 export interface ClusterDirectory {
   /** Adds the cluster or replaces the entry with the same identity. */
   put(cluster: KnownCluster): Promise<void>;
+  /** Says why the fleet's writes to the cluster are paused; undefined: they are not. */
+  setPaused(identity: string, reason: string | undefined): Promise<void>;
   /** Removes the cluster; does nothing if it is not listed. */
   remove(identity: string): Promise<void>;
   /** Sorted by identity. */
@@ -19,6 +21,8 @@ export interface KnownCluster {
   readonly server: string;
   /** Set while the API server does not answer. */
   readonly outage?: Outage;
+  /** Why writes are paused, from `setPaused`; `put` ignores it. */
+  readonly paused?: string;
 }
 
 /** A server does not answer. */
@@ -40,4 +44,15 @@ export const isUnidentified = (identity: string): boolean => identity.startsWith
 
 export function byIdentity(clusters: Iterable<KnownCluster>): readonly KnownCluster[] {
   return [...clusters].sort((a, b) => (a.identity < b.identity ? -1 : 1));
+}
+
+/** Adds why writes are paused, by identity. */
+export function withPauses(
+  clusters: readonly KnownCluster[],
+  pauses: ReadonlyMap<string, string>,
+): readonly KnownCluster[] {
+  return clusters.map((cluster) => {
+    const paused = pauses.get(cluster.identity);
+    return paused === undefined ? cluster : { ...cluster, paused };
+  });
 }

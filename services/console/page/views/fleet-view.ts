@@ -78,12 +78,14 @@ function Clusters({ clusters }: { clusters: Overview['clusters'] }) {
         state,
         outage,
         competing,
+        paused,
         watcher,
         services,
-      }) => html`<li class=${outage || competing ? 'bad' : ''}>
+      }) => html`<li class=${outage || competing || paused ? 'bad' : ''}>
         <strong>${name}</strong>
         <span>${outage ? outageText({ what: 'It', ...outage }) : state}${watcher && html` by <b title=${`fencing token ${watcher.epoch}`}>${watcher.owner}</b>`}${version && ` · Kubernetes ${version}`}</span>
         ${competing && html`<span>${competing} writes the same objects; disable its endpoint controllers (sluice doctor says how)</span>`}
+        ${paused && html`<span>Writes are paused: ${paused}</span>`}
         <span>${plural(services, 'Service')}</span><small title="uid of kube-system">${server} ${server && identity}</small>
       </li>`,
     )}

@@ -137,6 +137,7 @@ const clusterView = z.object({
   state: z.string(),
   outage: outage.optional().describe('set while the API server does not answer'),
   competing: z.string().optional().describe('field manager of another controller that recently wrote the same objects'),
+  paused: z.string().optional().describe('why writes to the cluster are paused; absent: they are not'),
   watcher: z.object(lease).optional().describe('holder of the watcher lease; absent: nobody, or not a fleet'),
   services: z.number(),
 });

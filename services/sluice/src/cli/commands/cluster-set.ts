@@ -70,8 +70,9 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     health: { livez: () => [], readyz: () => [...clusterChecks(clusters), ...clusters.states.map(cachesSynced)] },
     views: () =>
       clusters.states.map((state) => {
-        const { identity } = state;
-        const conditions = { outage: outages.of(state), competing: competing.of(identity) };
+        const { identity, phase, reason } = state;
+        const paused = phase === 'paused' ? reason : undefined;
+        const conditions = { outage: outages.of(state), competing: competing.of(identity), paused };
         return clusterView(withIdentity(state), describeState(state), conditions);
       }),
     synced() {},
@@ -109,4 +110,4 @@ function sourcesFrom(options: ClusterOptions, ports: Parameters<typeof clusterSo
 
 /** The state as the console shows it. */
 const describeState = ({ phase, reason }: ClusterState): string =>
-  phase === 'serving' ? 'watched' : reason === '' ? phase : `${phase}: ${reason}`;
+  phase === 'serving' || phase === 'paused' ? 'watched' : reason === '' ? phase : `${phase}: ${reason}`;

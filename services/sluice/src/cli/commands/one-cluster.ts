@@ -41,7 +41,10 @@ export async function openOneCluster(
       onCompetingController: ({ identity }, manager) => competing.report(identity, manager),
     },
     health: syncHealth(cluster.name, () => ready),
-    views: () => [clusterView(cluster, 'watched', { outage, competing: competing.of(cluster.identity) })],
+    views: () => {
+      const paused = cluster.writesPausedBecause?.();
+      return [clusterView(cluster, 'watched', { outage, competing: competing.of(cluster.identity), paused })];
+    },
     synced() {
       ready = true;
     },

@@ -21,6 +21,7 @@ import { ClusterOutages } from '../cluster-outages.ts';
 import { drainable } from '../drainable-cluster.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
+import { publishPauses } from './publish-pauses.ts';
 import { publishUnidentified } from './publish-unidentified.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { type RoleOptions, storeProblemCounts } from './role.ts';
@@ -182,7 +183,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
           },
           working.signal,
         ).finally(() => connecting.abort());
-        return Promise.all([clusters.run(connecting.signal), applying]);
+        const { directory } = infrastructure;
+        const states = () => clusters.states;
+        const publishing = directory && publishPauses({ directory, states, clock, logger }, working.signal);
+        return Promise.all([clusters.run(connecting.signal), applying, publishing]);
       }
     }
   };

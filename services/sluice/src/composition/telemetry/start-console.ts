@@ -40,13 +40,21 @@ export function startConsole(
   return { console, tap: (bus) => tapBus(bus, history) };
 }
 
+interface ClusterConditions {
+  readonly outage?: Outage | null;
+  readonly competing?: string | undefined;
+  /** Why writes are paused. */
+  readonly paused?: string | undefined;
+}
+
 /** A cluster of this process, for the console. */
 export function clusterView(
   { identity, name, version, server }: Pick<ConnectedCluster, 'identity' | 'name' | 'version' | 'server'>,
   state = 'watched',
-  { outage, competing }: { readonly outage?: Outage | null; readonly competing?: string | undefined } = {},
+  { outage, competing, paused }: ClusterConditions = {},
 ): ClusterView {
-  const view = { identity, name, version, server, ...(competing !== undefined && { competing }) };
+  const conditions = { ...(competing !== undefined && { competing }), ...(paused !== undefined && { paused }) };
+  const view = { identity, name, version, server, ...conditions };
   if (!outage) return { ...view, state };
   return { ...view, state: outage.answers ? 'unusable' : 'not answering', outage };
 }
