@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
+  CONTROLLERS,
   type ControlPlane,
   kubectl,
   type ServerProcess,
@@ -91,6 +92,23 @@ test('refuses to start beside kube-controller-manager, with advice, unless --tak
   expect(refused.stderr).toContain('another controller writes');
   expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
 }, 120_000);
+
+test.each(CONTROLLERS)(
+  'a probe finds the %s alone, and leaves nothing',
+  async (controller) => {
+    await manager?.stop();
+    manager = undefined;
+    const options = { serviceAccountCredentials: true, controllers: [controller] };
+    manager = await startKubeControllerManager(controlPlane, options);
+    const admin = controlPlane.kubeconfigs.admin;
+    expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
+      result: 'failed',
+      detail: expect.stringMatching(/^kube-controller-manager wrote Endpoint\w* default\/sluice-probe-/),
+    });
+    expect(await kubectl(admin, ['get', 'services,endpoints', '--output=name'])).not.toContain('sluice-probe');
+  },
+  120_000,
+);
 
 test('refuses to start while kube-controller-manager has a live lease and nothing shows its flags; a probe settles it', async () => {
   await manager?.stop();

@@ -7,7 +7,7 @@ export interface ControllerProbe {
   readonly ownManager: string;
   /** Namespace of the throw-away Service. */
   readonly namespace: string;
-  /** Name of the throw-away Service, unique for each probe. */
+  /** Name of the throw-away Service, unique for each probe; others have it as prefix. */
   readonly name: string;
   readonly clock: Clock;
   /** How long to wait for a controller, in milliseconds. Default 15,000. */
@@ -17,21 +17,19 @@ export interface ControllerProbe {
 const pollMs = 500;
 
 /**
- * Creates a Service without Pods, waits for another controller to write its Endpoints or EndpointSlices, and deletes it.
- * Returns the manager and object of the write, or undefined if nobody wrote.
+ * Creates a Service without Pods and one with custom Endpoints, waits for another controller to write Endpoints or
+ * EndpointSlices for them, and deletes everything. Returns the manager and object of the write, or undefined if nobody wrote.
  *
  * @throws ApiError if a request is rejected
  */
 export async function probeControllers(probe: ControllerProbe, signal: AbortSignal): Promise<string | undefined> {
-  const { connection, namespace, name, clock, waitMs = 15_000 } = probe;
-  const services = `/api/v1/namespaces/${namespace}/services`;
-  const service = {
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace } },
-    // Endpoints get an empty object and EndpointSlices a placeholder, also for a selector that matches no Pod.
-    spec: { clusterIP: 'None', selector: { 'sluice.io/probe': name }, ports: [{ port: 1 }] },
-  };
-  await connection.request({ method: 'POST', path: services, body: service, signal });
+  const { connection, clock, waitMs = 15_000 } = probe;
+  const created: string[] = [];
   try {
+    for (const { collection, object } of throwAwayObjects(probe)) {
+      await connection.request({ method: 'POST', path: collection, body: object, signal });
+      created.unshift(`${collection}/${object.metadata.name}`);
+    }
     const deadline = clock.monotonic() + waitMs;
     while (clock.monotonic() < deadline && !signal.aborted) {
       const found = await foreignObject(probe, signal);
@@ -40,7 +38,39 @@ export async function probeControllers(probe: ControllerProbe, signal: AbortSign
     }
     return undefined;
   } finally {
-    await connection.request({ method: 'DELETE', path: `${services}/${name}`, signal: AbortSignal.timeout(10_000) });
+    await deleteAll(connection, created);
+  }
+}
+
+const mirroredName = (name: string): string => `${name}-mirrored`;
+
+/** In the order of their creation: Endpoints are mirrored only if their Service has no selector. */
+function throwAwayObjects({ namespace, name }: ControllerProbe) {
+  const services = `/api/v1/namespaces/${namespace}/services`;
+  const endpoints = `/api/v1/namespaces/${namespace}/endpoints`;
+  const mirrored = { name: mirroredName(name), namespace };
+  const spec = { clusterIP: 'None', ports: [{ port: 1 }] };
+  // Endpoints get an empty object and EndpointSlices a placeholder, also for a selector that matches no Pod.
+  const selecting = { ...spec, selector: { 'sluice.io/probe': name } };
+  // An address for documentation, RFC 5737.
+  const subsets = [{ addresses: [{ ip: '192.0.2.1' }], ports: [{ port: 1 }] }];
+  return [
+    {
+      collection: services,
+      object: { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace }, spec: selecting },
+    },
+    { collection: services, object: { apiVersion: 'v1', kind: 'Service', metadata: mirrored, spec } },
+    { collection: endpoints, object: { apiVersion: 'v1', kind: 'Endpoints', metadata: mirrored, subsets } },
+  ];
+}
+
+/** Attempts every deletion. Endpoints may be gone, because their controller deletes them with their Service. */
+async function deleteAll(connection: ControllerProbe['connection'], paths: readonly string[]): Promise<void> {
+  const signal = AbortSignal.timeout(10_000);
+  const results = await Promise.allSettled(paths.map((path) => connection.request({ method: 'DELETE', path, signal })));
+  for (const result of results) {
+    if (result.status === 'fulfilled' || (isApiError(result.reason) && result.reason.status === 404)) continue;
+    throw result.reason;
   }
 }
 
@@ -48,7 +78,9 @@ async function foreignObject(
   { connection, ownManager, namespace, name }: ControllerProbe,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const selector = new URLSearchParams({ labelSelector: `kubernetes.io/service-name=${name}` });
+  const selector = new URLSearchParams({
+    labelSelector: `kubernetes.io/service-name in (${name},${mirroredName(name)})`,
+  });
   const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?${selector}`;
   const found = [
     ...(await objectsAt(connection, slices, signal)),
