@@ -2,6 +2,8 @@
 
 import { UsageError } from '@sluice/process';
 import { flag, integer, list, oneOf, runCommand, say, text } from '@sluice/program';
+import { formatHunts, type Hunt, hunt } from './planted/hunt.ts';
+import { checkPlantedBugs, plantedBugs } from './planted/planted-bugs.ts';
 import { formatFailure, formatShrunk, formatViolation } from './report.ts';
 import { runSeeds } from './run-seeds.ts';
 import { type Layer, layers, type ScenarioOptions, scenarioOf } from './scenario.ts';
@@ -26,6 +28,10 @@ checked during the run, and the result is compared with a recomputation. See doc
     trace: flag('with --seed: print everything that happens'),
     swarm: flag('many faults at high rates in each seed'),
     'disable-layers': text('LIST', `repair layers that no seed has: some of ${layers.join(', ')}`),
+    planted: flag('plant bugs one at a time, and report how many seeds find each'),
+    bugs: text('TEXT', 'with --planted: only bugs whose name or file contains this'),
+    sample: text('N', 'with --planted: only every Nth bug'),
+    seconds: integer(60, 'with --planted: time for each bug'),
     processes: integer(2, 'processes that run seeds'),
   },
   main(options) {
@@ -33,6 +39,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     const scenario: ScenarioOptions = { swarm: options.swarm, ...(disabled.length > 0 && { disabled }) };
     const flags = `${options.swarm ? ' --swarm' : ''}${disabled.length > 0 ? ` --disable-layers ${disabled.join()}` : ''}`;
     if (options.seed !== undefined) return runOne(positiveInteger('seed', options.seed), options.trace, scenario);
+    if (options.planted) return runPlanted(options);
     const minutes = options.minutes === undefined ? undefined : positiveInteger('minutes', options.minutes);
     return runMany({ ...options, minutes, scenario, flags });
   },
@@ -60,6 +67,33 @@ async function runOne(seed: number, trace: boolean, options: ScenarioOptions): P
   if (isFailed && !trace) say(formatShrunk(await shrink(result)));
   process.stdout.write(`${isFailed ? 0 : 1} passed, ${isFailed ? 1 : 0} failed, 0 skipped\n`);
   return isFailed ? 1 : 0;
+}
+
+interface Planted {
+  readonly bugs: string | undefined;
+  readonly sample: string | undefined;
+  readonly seconds: number;
+  readonly processes: number;
+}
+
+/** Fails if less than nine tenths of the bugs are found. */
+async function runPlanted({ bugs: text, sample, seconds, processes }: Planted): Promise<number> {
+  checkPlantedBugs();
+  const every = sample === undefined ? 1 : positiveInteger('sample', sample);
+  const bugs = plantedBugs
+    .filter(({ name, file }) => text === undefined || name.includes(text) || file.includes(text))
+    .filter((_, i) => i % every === 0);
+  const hunts: Hunt[] = [];
+  for (const bug of bugs) {
+    const found = await hunt(bug, { seconds, processes });
+    hunts.push(found);
+    say(`${found.invariant ?? 'NOT FOUND'} after ${found.seeds} seeds, ${found.seconds.toFixed(1)} s: ${bug.name}`);
+  }
+  const count = hunts.filter(({ invariant }) => invariant !== undefined).length;
+  process.stdout.write(`${formatHunts(hunts)}\n\n${count} of ${hunts.length} planted bugs found\n`);
+  const isEnough = count >= 0.9 * hunts.length;
+  process.stdout.write(`${isEnough ? 1 : 0} passed, ${isEnough ? 0 : 1} failed, 0 skipped\n`);
+  return isEnough ? 0 : 1;
 }
 
 interface Many {

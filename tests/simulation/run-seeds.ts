@@ -12,6 +12,8 @@ export interface SeedsOptions {
   readonly onReport: (report: SeedReport) => void;
   /** Arguments of Node for the worker processes. */
   readonly execArgv?: readonly string[];
+  /** Environment variables of the worker processes, in addition. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** A seed that runs longer counts as failed, in milliseconds. */
   readonly timeLimitMs?: number;
 }
@@ -32,15 +34,16 @@ async function runProcess(options: SeedsOptions, next: () => number | undefined)
     if (seed === undefined) return end(child);
     const report = await runSeed(child, seed, options);
     options.onReport(report);
-    if (child.connected) continue;
+    if (child.connected && !child.killed) continue;
     child = start(options);
   }
 }
 
-const start = ({ execArgv = [] }: SeedsOptions): ChildProcess => fork(worker, { execArgv: [...execArgv] });
+const start = ({ execArgv = [], environment = {} }: SeedsOptions): ChildProcess =>
+  fork(worker, { execArgv: [...execArgv], env: { ...process.env, ...environment } });
 
 function end(child: ChildProcess): void {
-  child.disconnect();
+  if (child.connected) child.disconnect();
 }
 
 /** A process that ends or hangs fails its seed. */
@@ -60,7 +63,6 @@ function runSeed(child: ChildProcess, seed: number, options: SeedsOptions): Prom
       clearTimeout(timer);
       child.off('message', onMessage);
       child.off('exit', onExit);
-      if (child.killed) child.disconnect();
       resolve(report);
     };
     child.on('message', onMessage);

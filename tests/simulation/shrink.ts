@@ -1,5 +1,5 @@
 import type { Scenario } from './scenario.ts';
-import { type RunOptions, type RunResult, simulate } from './simulation.ts';
+import { boundOf, type RunOptions, type RunResult, simulate } from './simulation.ts';
 
 /** Runs that a shrink may take. */
 const mostRuns = 250;
@@ -10,11 +10,12 @@ const mostRuns = 250;
  */
 export async function shrink(failed: RunResult, options: RunOptions = {}): Promise<RunResult> {
   const invariant = failed.violations[0]?.invariant;
+  const boundMs = boundOf(failed.scenario);
   let best = failed;
   let runs = 0;
   const attempt = async (scenario: Scenario): Promise<boolean> => {
     if (++runs > mostRuns) return false;
-    const result = await simulate(scenario, options);
+    const result = await simulate(scenario, { boundMs, ...options });
     if (result.violations[0]?.invariant !== invariant) return false;
     best = result;
     return true;

@@ -27,6 +27,7 @@ export class SimulatedCluster {
   readonly #user: RandomUser;
   /** The user draws from the seed of the current event. */
   #random: Random;
+  #restores = 0;
   #backup: ReturnType<FakeApiServer['backup']> | undefined;
 
   constructor(index: number, clock: VirtualClock, seed: number) {
@@ -69,9 +70,10 @@ export class SimulatedCluster {
     this.#backup = this.server.backup();
   }
 
-  restoreBackup(bumpRevision: number): void {
+  restoreBackup(): void {
     if (this.#backup === undefined) return;
-    this.server.restore(this.#backup, bumpRevision);
+    // Without a bump of the revision a restore shows late or, after as many changes, never (ADR 0051).
+    this.server.restore(this.#backup, ++this.#restores * 1_000_000);
     this.view.reload();
     this.versions.clear();
   }

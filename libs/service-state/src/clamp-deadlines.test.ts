@@ -22,7 +22,12 @@ const inFlight = (redeliverAt: number, redeliveries: number) =>
 test.each<[string, Partial<ControllerState>, Partial<ControllerState>]>([
   ['a decision', { dueAt: now + hour }, { dueAt: now }],
   ['a retry', { dueAt: now + hour, delayedUntil: now + hour, failures: 3 }, { dueAt: now + 30_000 }],
-  ['a repair', { dueAt: now + hour, repairAt: now + hour, repairing: true }, { repairAt: now + 60_000 }],
+  ['a repair', { dueAt: now + hour, repairAt: now + hour, repairing: true }, { repairAt: now + 1_000 }],
+  [
+    'a repair after many others',
+    { dueAt: now + hour, repairAt: now + hour, repairing: true, repairs: 20 },
+    { dueAt: now + 60_000, repairAt: now + 60_000 },
+  ],
   ['a parked key', { dueAt: now + hour, parked: 'forbidden' }, { dueAt: now + 120_000 }],
   ['a cooldown', { cooldownUntil: now + hour }, { cooldownUntil: now + 25_000_000 / 1_000 }],
 ])('%s from a clock that is an hour ahead is not further away than its longest delay', (_, given, expected) => {

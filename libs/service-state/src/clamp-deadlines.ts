@@ -1,7 +1,7 @@
 import { type BatchState, maxFreshnessTargetMs } from './adaptive-batch.ts';
 import { decisionOrder } from './decision-order.ts';
 import { maxRedeliveryMs } from './redelivery.ts';
-import { maxRepairIntervalMs } from './repair.ts';
+import { repairIntervalMs } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 import { maxCooldownMs } from './write-cooldown.ts';
@@ -21,11 +21,11 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
     const maxDueMs =
       parked !== null
         ? 2 * (settings.parkedRetryMs ?? 0)
-        : Math.max(delayMs, before.repairing ? maxRepairIntervalMs : 0);
+        : Math.max(delayMs, before.repairing ? repairIntervalMs(before.repairs) : 0);
     const after = {
       dueAt: atMost(dueAt, now + maxDueMs),
       delayedUntil: atMost(delayedUntil, now + delayMs),
-      repairAt: atMost(repairAt, now + maxRepairIntervalMs),
+      repairAt: atMost(repairAt, now + repairIntervalMs(before.repairs)),
     };
     const batch = before.batch && clampBatch(before.batch, now);
     const cooldown = atMost(cooldownUntil ?? null, now + maxCooldownMs);

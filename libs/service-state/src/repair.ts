@@ -5,7 +5,7 @@ import { type ControllerState, requestDecision } from './controller-state.ts';
 const intervalMs = 1_000;
 /** This many consecutive repairs keep that pace. After them, another controller is assumed, and the interval doubles. */
 export const freeRepairs = 5;
-export const maxRepairIntervalMs = 60_000;
+const maxRepairIntervalMs = 60_000;
 /** After this much time without a repair the count starts again. */
 const resetAfterMs = 10 * 60_000;
 
@@ -43,5 +43,10 @@ export function afterDecision(
 
 function notBefore({ repairAt, repairs }: ControllerState, at: number): number {
   if (repairAt === null) return at;
-  return Math.max(at, repairAt + Math.min(maxRepairIntervalMs, intervalMs * 2 ** Math.max(0, repairs - freeRepairs)));
+  return Math.max(at, repairAt + repairIntervalMs(repairs));
+}
+
+/** Minimum time between two repairs after so many in a row, in milliseconds. */
+export function repairIntervalMs(repairs: number): number {
+  return Math.min(maxRepairIntervalMs, intervalMs * 2 ** Math.max(0, repairs - freeRepairs));
 }

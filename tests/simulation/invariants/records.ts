@@ -89,21 +89,12 @@ export class RecordInvariants {
     const { stamp, previousSequence, previousEpoch, key } = change;
     const of = `${member} ${key.cluster}`;
     const what = `${member} sends Change ${stamp.epoch}/${stamp.sequence}`;
-    const ofPartition = `${of} ${partition}`;
+    const ofPartition = `${of} ${stamp.epoch} ${partition}`;
     const before = this.#lastOfPartition.get(ofPartition);
-    if (
-      before !== undefined &&
-      (stamp.epoch < before.epoch || (stamp.epoch === before.epoch && stamp.sequence <= before.sequence))
-    )
+    if (before !== undefined && stamp.sequence <= before.sequence)
       violations.report('sequences increase', `${what} after ${before.epoch}/${before.sequence}`);
     const { isIntact, isChunked } = observations.conditions;
-    if (
-      isIntact &&
-      !isChunked &&
-      before !== undefined &&
-      before.epoch === stamp.epoch &&
-      previousSequence !== before.sequence
-    )
+    if (isIntact && !isChunked && before !== undefined && previousSequence !== before.sequence)
       violations.report(
         'sequences increase',
         `${what}, which names ${previousEpoch}/${previousSequence} before it, not ${before.sequence}`,

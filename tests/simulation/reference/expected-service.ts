@@ -69,7 +69,6 @@ function* sliceLines(view: ClusterView, service: ServiceObject): Iterable<string
   for (const family of spec.ipFamilies ?? []) {
     // Each wanted family has a slice, if only a placeholder (E24).
     yield labelLine(`slice ${family}`, sliceLabels(service));
-    yield `slice ${family} owner ${metadata.uid}`;
     for (const pod of podsOf(view, service)) {
       const node = view.get('nodes', '', pod.spec.nodeName ?? '');
       const addresses = ipsOf(pod, family);
@@ -88,6 +87,7 @@ function* sliceLines(view: ClusterView, service: ServiceObject): Iterable<string
         hostname: hostnameOf(pod, metadata.name),
         hints: hintsOf(spec.trafficDistribution, zone, nodeName),
       };
+      yield `slice ${family} owner ${metadata.uid}`;
       yield sliceLine(family, portsOf(service, pod).join(), endpoint, hasPlainHints(service));
     }
   }
@@ -108,7 +108,6 @@ function* endpointsLines(view: ClusterView, service: ServiceObject): Iterable<st
   yield labelLine('endpoints', {
     ...metadata.labels,
     [endpointsManagedByLabel]: endpointsManager,
-    ...(isHeadless(service) && { [headlessLabel]: '' }),
   });
   for (const pod of podsOf(view, service)) {
     const [ip] = ipsOf(pod, spec.ipFamilies?.[0] ?? 'IPv4');

@@ -1,0 +1,59 @@
+import { runSeeds } from '../run-seeds.ts';
+import type { PlantedBug } from './planted-bug.ts';
+
+export interface HuntOptions {
+  /** Time for each bug, in seconds. */
+  readonly seconds: number;
+  readonly processes: number;
+}
+
+/** How a planted bug was found; `invariant` undefined: it was not. */
+export interface Hunt {
+  readonly bug: PlantedBug;
+  /** Seeds that were run, with the one that failed. */
+  readonly seeds: number;
+  readonly seconds: number;
+  readonly invariant: string | undefined;
+}
+
+const hook = new URL('./plant-hook.ts', import.meta.url).href;
+
+/** Runs seeds with a planted bug until one fails or the time is over. */
+export async function hunt(bug: PlantedBug, { seconds, processes }: HuntOptions): Promise<Hunt> {
+  const startedAt = performance.now();
+  const elapsed = () => (performance.now() - startedAt) / 1000;
+  let seeds = 0;
+  let foundAt: number | undefined;
+  let invariant: string | undefined;
+  await runSeeds({
+    first: 1,
+    scenario: { swarm: false },
+    continues: () => invariant === undefined && elapsed() < seconds,
+    processes,
+    execArgv: ['--import', hook],
+    environment: { SIMULATION_PLANTED_BUG: bug.name },
+    timeLimitMs: 10_000,
+    onReport: ({ violations }) => {
+      seeds += 1;
+      const [violation] = violations;
+      if (violation === undefined || invariant !== undefined) return;
+      invariant = violation.invariant;
+      foundAt = elapsed();
+    },
+  });
+  return { bug, seeds, seconds: foundAt ?? elapsed(), invariant };
+}
+
+export function formatHunts(hunts: readonly Hunt[]): string {
+  const rows = hunts.map(({ bug, seeds, seconds, invariant }) => [
+    bug.name,
+    bug.file.replace('/src/', '/'),
+    String(seeds),
+    seconds.toFixed(1),
+    invariant ?? 'not found',
+  ]);
+  const header = ['planted bug', 'file', 'seeds', 'seconds', 'invariant'];
+  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
+  return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,18 @@
+/** Plants the bug named by an environment variable into the modules of this process. Loaded with `--import`. */
+import { registerHooks } from 'node:module';
+import { plant, plantedBugs, urlOf } from './planted-bugs.ts';
+
+const bug = plantedBugs.find(({ name }) => name === process.env.SIMULATION_PLANTED_BUG);
+if (bug === undefined) throw new Error(`no planted bug is named "${process.env.SIMULATION_PLANTED_BUG}"`);
+const url = urlOf(bug);
+
+registerHooks({
+  load(loaded, context, nextLoad) {
+    const result = nextLoad(loaded, context);
+    if (loaded !== url) return result;
+    const { source } = result;
+    if (source === undefined || source === null) throw new Error(`${loaded} has no source`);
+    const text = typeof source === 'string' ? source : new TextDecoder().decode(source);
+    return { ...result, source: plant(bug, text) };
+  },
+});

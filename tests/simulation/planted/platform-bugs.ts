@@ -1,0 +1,77 @@
+import type { PlantedBug } from './planted-bug.ts';
+
+/** Ownership, bus, store and messages. */
+export const platformBugs: readonly PlantedBug[] = [
+  {
+    name: 'leases seem to last twice as long',
+    file: 'libs/ownership/src/ownership.ts',
+    search: 'return clock.monotonic() + suspendedMs < renewedAt + ttlMs;',
+    replace: 'return clock.monotonic() + suspendedMs < renewedAt + 2 * ttlMs;',
+  },
+  {
+    name: 'a paused machine believes in its leases',
+    file: 'libs/ownership/src/ownership.ts',
+    search: 'return clock.monotonic() + suspendedMs < renewedAt + ttlMs;',
+    replace: 'return clock.monotonic() + 0 * suspendedMs < renewedAt + ttlMs;',
+  },
+  {
+    name: 'a lease counts from the answer',
+    file: 'libs/ownership/src/ownership.ts',
+    search: '      this.#heartbeatAt = sentAt;\n',
+    replace: '      this.#heartbeatAt = clock.monotonic();\n',
+  },
+  {
+    name: 'work continues under an old fencing token',
+    file: 'libs/ownership/src/ownership.ts',
+    search: 'if (acquired.get(scope) === holding.fencingToken) continue;',
+    replace: 'if (acquired.has(scope)) continue;',
+  },
+  {
+    name: 'a new member gets nothing',
+    file: 'libs/ownership/src/handover.ts',
+    search: 'const next = surplus.slice(0, Math.max(0, this.#maxInTransfer - this.#inTransfer.size));',
+    replace: 'const next = surplus.slice(0, 0);',
+  },
+  {
+    name: 'one member owns too much',
+    file: 'libs/ownership/src/assign.ts',
+    search: 'const cap = Math.ceil(scopes.length / members.length);',
+    replace: 'const cap = scopes.length;',
+  },
+  {
+    name: 'a fencing token is given twice',
+    file: 'libs/store/src/memory-leases.ts',
+    search: 'const fencingToken = Math.max((lease?.fencingToken ?? 0) + 1, Math.floor(this.#clock.now()));',
+    replace: 'const fencingToken = lease?.fencingToken ?? Math.floor(this.#clock.now());',
+  },
+  {
+    name: 'leases of dead members stay',
+    file: 'libs/store/src/memory-leases.ts',
+    search: 'if (lease.holder === member) lease.holder = null;\n      }\n',
+    replace: 'if (lease.holder === member) lease.started = false;\n      }\n',
+  },
+  {
+    name: 'the first chunk of a message is kept twice',
+    file: 'libs/bus/src/chunk-assembler.ts',
+    search: 'if (chunk.index < message.payloads.length) return undefined;',
+    replace: 'if (chunk.index < message.payloads.length) message.payloads.pop();',
+  },
+  {
+    name: 'stamps ignore the epoch',
+    file: 'libs/messages/src/stamp.ts',
+    search: 'return a.epoch - b.epoch || a.sequence - b.sequence;',
+    replace: 'return a.sequence - b.sequence;',
+  },
+  {
+    name: 'plans ignore the epoch',
+    file: 'libs/messages/src/planned-mutations.ts',
+    search: 'return a.epoch - b.epoch || a.number - b.number;',
+    replace: 'return a.number - b.number;',
+  },
+  {
+    name: 'a message loses its resourceVersions',
+    file: 'libs/messages/src/schemas.ts',
+    search: '  facts: z.array(fact),\n  resourceVersions: versions.optional(),\n',
+    replace: '  facts: z.array(fact),\n',
+  },
+];

@@ -1,0 +1,161 @@
+import type { PlantedBug } from './planted-bug.ts';
+
+const reconciler = 'services/reconciler/src';
+
+export const reconcilerBugs: readonly PlantedBug[] = [
+  {
+    name: 'gaps are never detected',
+    file: `${reconciler}/gap-detector.ts`,
+    search: 'if (compareStamps(previous, last) <= 0) return undefined;',
+    replace: 'if (compareStamps(previous, last) !== 0) return undefined;',
+  },
+  {
+    name: 'a repeated Change moves the gap detector back',
+    file: `${reconciler}/gap-detector.ts`,
+    search: '    if (last && compareStamps(stamp, last) <= 0) return undefined;\n    this.#last.set',
+    replace: '    this.#last.set',
+  },
+  {
+    name: 'the gap detector forgets its position',
+    file: `${reconciler}/partition-state.ts`,
+    search: '      ...this.gaps.drainChanges(),\n',
+    replace: '',
+  },
+  {
+    name: 'an open gap is stored as closed',
+    file: `${reconciler}/gap-detector.ts`,
+    search: 'this.#open.add(cluster);',
+    replace: '',
+  },
+  {
+    name: 'plans are published before they are committed',
+    file: `${reconciler}/partition-worker.ts`,
+    search:
+      'if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();\n    await this.#publish(plans);',
+    replace:
+      'await this.#publish(plans);\n    if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();',
+  },
+  {
+    name: 'committed plans of a former owner are not published',
+    file: `${reconciler}/partition-worker.ts`,
+    search: '    await this.#publishUnpublished();\n',
+    replace: '',
+  },
+  {
+    name: 'records are released before the commit',
+    file: `${reconciler}/partition-worker.ts`,
+    search: 'reader.release(this.#checkpoint.offset);',
+    replace: 'reader.release(batch?.at(-1)?.offset ?? this.#checkpoint.offset);',
+  },
+  {
+    name: 'lost commits go unnoticed',
+    file: `${reconciler}/partition-worker.ts`,
+    search: '    if (!stored.intact) {\n',
+    replace: '    if (!stored.intact && isLoaded === false) {\n',
+  },
+  {
+    name: 'states stay valid after a truncated log',
+    file: `${reconciler}/partition-worker.ts`,
+    search: 'for (const state of this.#state.services.values()) invalidate(state, clock.now());',
+    replace: '',
+  },
+  {
+    name: 'the checkpoint does not move without a plan',
+    file: `${reconciler}/pending-commit.ts`,
+    search: 'this.#offset = offset ?? this.#offset;',
+    replace: 'this.#offset ??= offset;',
+  },
+  {
+    name: 'plan numbers start again after a take-over',
+    file: `${reconciler}/plan-numbers.ts`,
+    search: 'this.value = this.#stored = Number(value);',
+    replace: 'this.#stored = Number(value);',
+  },
+  {
+    name: 'all plans count as published at once',
+    file: `${reconciler}/plan-numbers.ts`,
+    search: 'return number <= this.#published.value;',
+    replace: 'return number <= this.#last.value;',
+  },
+  {
+    name: 'a resync request is never repeated',
+    file: `${reconciler}/pending-resyncs.ts`,
+    search: 'this.#queue.set(key, now + delayMs);',
+    replace: '',
+  },
+  {
+    name: 'a dead letter requests no resync',
+    file: `${reconciler}/partition-worker.ts`,
+    search: '    this.#resyncs.reportUnreadable(record.key, reason);\n',
+    replace: '',
+  },
+  {
+    name: 'dropped Services come back with late Changes',
+    file: `${reconciler}/record-processor.ts`,
+    search: '    if (!state.services.has(key) && state.gaps.hasSeen(change)) return;\n',
+    replace: '',
+  },
+  {
+    name: 'removed fields of dropped Services stay stored',
+    file: `${reconciler}/partition-state.ts`,
+    search: '    this.#removals.push(...state.drainStoredFields(key));\n',
+    replace: '',
+  },
+  {
+    name: 'Outcomes of old plans are applied',
+    file: 'libs/service-state/src/apply-outcome.ts',
+    search: 'return inFlight !== null && comparePlans(inFlight.message.plan, plan) === 0;',
+    replace: 'return inFlight !== null && plan.number > 0;',
+  },
+  {
+    name: 'repeated Changes are applied again',
+    file: 'libs/service-state/src/apply-change.ts',
+    search: 'if (compareStamps(stamp, state.snapshot.stamp) <= 0) return;',
+    replace: 'if (compareStamps(stamp, state.snapshot.stamp) === 0) return;',
+  },
+  {
+    name: 'a snapshot keeps Pods that it does not confirm',
+    file: 'libs/service-state/src/apply-change.ts',
+    search: 'if (isMissing(stamp)) state.removePod(name);',
+    replace: '',
+  },
+  {
+    name: 'decisions are made in the middle of a snapshot',
+    file: 'libs/service-state/src/due.ts',
+    search: 'return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState) : null;',
+    replace: 'return wantsDecisionAt(controllerState);',
+  },
+  {
+    name: 'an older slice replaces a newer one',
+    file: 'libs/service-state/src/apply-fact.ts',
+    search: '  if (order < 0) return;\n  state.setSlice',
+    replace: '  state.setSlice',
+  },
+  {
+    name: 'deleted slices come back',
+    file: 'libs/service-state/src/apply-fact.ts',
+    search:
+      "const { uid = '', resourceVersion = '' } = fact.slice.metadata;\n  if (state.deletedUids.includes(uid)) return;",
+    replace: "const { resourceVersion = '' } = fact.slice.metadata;",
+  },
+  {
+    name: 'an overdue plan is not published again',
+    file: 'libs/service-state/src/redelivery.ts',
+    search: 'if (inFlight === null || inFlight.redeliverAt > now) return undefined;',
+    replace: 'if (inFlight === null || inFlight.redeliverAt > now || inFlight.redeliveries === 0) return undefined;',
+  },
+  {
+    name: 'a conflict is not decided again',
+    file: 'libs/service-state/src/apply-outcome.ts',
+    search: "    case 'conflict':\n    case 'unavailable':",
+    replace: "    case 'conflict':\n      return { ...idle, failures: 0 };\n    case 'unavailable':",
+  },
+  {
+    name: 'names do not depend on the plan',
+    file: 'libs/service-state/src/derived-name.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a part of the source
+    search: '`${ownerUid}/${controller}/${plan.epoch}/${plan.number}/${group}/${index}`',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a part of the source
+    replace: '`${ownerUid}/${controller}/${group}/${index}`',
+  },
+];
