@@ -31,7 +31,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     planted: flag('plant bugs one at a time, and report how many seeds find each'),
     bugs: text('TEXT', 'with --planted: only bugs whose name or file contains this'),
     sample: text('N', 'with --planted: only every Nth bug'),
-    seconds: integer(60, 'with --planted: time for each bug'),
+    seconds: integer(60, 'with --planted: processor time of each process for each bug'),
     processes: integer(2, 'processes that run seeds'),
   },
   main(options) {
@@ -108,7 +108,7 @@ interface Many {
 async function runMany({ seeds, first, minutes, processes, scenario, flags }: Many): Promise<number> {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;
-  let [run, virtualMs] = [0, 0];
+  let [run, virtualMs, cpuMs] = [0, 0, 0];
   const failed: number[] = [];
   await runSeeds({
     ...{ first, scenario, processes },
@@ -116,6 +116,7 @@ async function runMany({ seeds, first, minutes, processes, scenario, flags }: Ma
     onReport: (report) => {
       run += 1;
       virtualMs += report.virtualMs;
+      cpuMs += report.cpuMs;
       if (report.violations.length === 0) return;
       failed.push(report.seed);
       say(formatFailure(report, flags));
@@ -123,7 +124,7 @@ async function runMany({ seeds, first, minutes, processes, scenario, flags }: Ma
   });
   const seconds = elapsedMs() / 1000;
   say(
-    `${run} seeds in ${seconds.toFixed(1)} s, ${(run / seconds).toFixed(1)} per second; ${(virtualMs / 3_600_000).toFixed(1)} h of virtual time`,
+    `${run} seeds in ${seconds.toFixed(1)} s, ${(run / seconds).toFixed(1)} per second; ${(cpuMs / Math.max(1, run)).toFixed(0)} ms of processor time and ${(virtualMs / 1000 / Math.max(1, run)).toFixed(0)} s of virtual time each`,
   );
   for (const seed of failed.slice(0, mostShrunk)) {
     const result = await simulate(scenarioOf(seed, scenario));

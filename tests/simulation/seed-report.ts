@@ -8,5 +8,6 @@ export interface SeedRequest {
 
 export interface SeedReport extends Omit<RunResult, 'scenario'> {
   readonly seed: number;
-  readonly tookMs: number;
+  /** Processor time, which other programs on the machine do not change. */
+  readonly cpuMs: number;
 }

@@ -2,7 +2,7 @@ import { runSeeds } from '../run-seeds.ts';
 import type { PlantedBug } from './planted-bug.ts';
 
 export interface HuntOptions {
-  /** Time for each bug, in seconds. */
+  /** Processor time of each process for each bug, in seconds. */
   readonly seconds: number;
   readonly processes: number;
 }
@@ -12,6 +12,7 @@ export interface Hunt {
   readonly bug: PlantedBug;
   /** Seeds that were run, with the one that failed. */
   readonly seeds: number;
+  /** Processor time of each process. */
   readonly seconds: number;
   readonly invariant: string | undefined;
 }
@@ -20,11 +21,9 @@ const hook = new URL('./plant-hook.ts', import.meta.url).href;
 
 /** Runs seeds with a planted bug until one fails or the time is over. */
 export async function hunt(bug: PlantedBug, { seconds, processes }: HuntOptions): Promise<Hunt> {
-  const startedAt = performance.now();
-  const elapsed = () => (performance.now() - startedAt) / 1000;
-  let seeds = 0;
-  let foundAt: number | undefined;
+  let [seeds, cpuMs] = [0, 0];
   let invariant: string | undefined;
+  const elapsed = () => cpuMs / 1000 / processes;
   await runSeeds({
     first: 1,
     scenario: { swarm: false },
@@ -32,16 +31,14 @@ export async function hunt(bug: PlantedBug, { seconds, processes }: HuntOptions)
     processes,
     execArgv: ['--import', hook],
     environment: { SIMULATION_PLANTED_BUG: bug.name },
-    timeLimitMs: 10_000,
-    onReport: ({ violations }) => {
+    onReport: (report) => {
+      if (invariant !== undefined) return;
       seeds += 1;
-      const [violation] = violations;
-      if (violation === undefined || invariant !== undefined) return;
-      invariant = violation.invariant;
-      foundAt = elapsed();
+      cpuMs += report.cpuMs;
+      invariant = report.violations[0]?.invariant;
     },
   });
-  return { bug, seeds, seconds: foundAt ?? elapsed(), invariant };
+  return { bug, seeds, seconds: elapsed(), invariant };
 }
 
 export function formatHunts(hunts: readonly Hunt[]): string {
