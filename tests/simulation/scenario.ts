@@ -42,6 +42,9 @@ export const lossyFaults = [
   'etcd restored',
 ] as const;
 
+/** Losses that show only in digests, because nothing that follows reveals them. */
+const silentLosses: readonly string[] = ['lost append', 'message of another version', 'etcd restored'];
+
 export type LossyFault = (typeof lossyFaults)[number];
 export type FaultKind = (typeof losslessFaults)[number] | LossyFault;
 
@@ -109,7 +112,13 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     recordBytes: chance(0.12) ? 600 : null,
     dropsRepeated: chance(0.5),
     dropsReleased: chance(0.5),
-    disabled: disabled ?? disabledLayers(random, isLossy),
+    disabled:
+      disabled ??
+      disabledLayers(
+        random,
+        isLossy,
+        kinds.some((kind) => silentLosses.includes(kind)),
+      ),
     events: events.sort((a, b) => a.atMs - b.atMs),
     activeMs,
   };
@@ -138,10 +147,11 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   return [...chosen];
 }
 
-/** Digests find lost messages, so they stay on where messages are lost; other layers must do without them elsewhere. */
-function disabledLayers(random: Random, isLossy: boolean): readonly Layer[] {
+/** Digests stay on where only they find a loss. Without losses the fleet must do without several layers. */
+function disabledLayers(random: Random, isLossy: boolean, isSilent: boolean): readonly Layer[] {
   const chance = random.next();
-  if (isLossy) return [];
+  if (isSilent) return [];
+  if (isLossy) return chance < 0.6 ? ['digests'] : [];
   if (chance < 0.3) return ['digests'];
   if (chance < 0.4) return ['digests', 'resyncs'];
   if (chance < 0.5) return ['redelivery'];

@@ -1,5 +1,5 @@
 import type { Topic } from '@sluice/bus';
-import type { PlannedMutations } from '@sluice/messages';
+import { isServiceKey, type PlannedMutations, parseServiceKey } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
@@ -20,6 +20,8 @@ import { decode, RecordInvariants } from './invariants/records.ts';
 import { RequestInvariants } from './invariants/requests.ts';
 import { Staleness } from './invariants/staleness.ts';
 import { SteadyServices } from './invariants/steady.ts';
+import { slicesOf } from './reference/actual-service.ts';
+import type { ClusterView } from './reference/cluster-view.ts';
 import { type FaultKind, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
@@ -39,10 +41,10 @@ const stopWithinMs = 20_000;
 const calmMs = 2_500;
 
 /** How long a Service may be wrong after the last disturbance, in milliseconds. */
-export const stalenessBounds = { quiet: 2_500, lossless: 25_000, lossy: 130_000 };
+export const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
 
 export function boundOf(scenario: Scenario): number {
-  if (isLossy(scenario)) return stalenessBounds.lossy;
+  if (isLossy(scenario)) return stalenessBounds[scenario.disabled.includes('digests') ? 'detected' : 'lossy'];
   const isQuiet = scenario.events.every(({ kind }) => kind === 'user' || kind === 'steady');
   return isQuiet ? stalenessBounds.quiet : stalenessBounds.lossless;
 }
@@ -81,6 +83,7 @@ class Simulation {
   readonly #world: World;
   readonly #fleet: Fleet;
   readonly #staleness: Staleness;
+  readonly #observations: Observations;
   readonly #records: RecordInvariants;
   readonly #store: LossyStore;
   readonly #deadLetters: DeadLetterObserver;
@@ -115,7 +118,8 @@ class Simulation {
     const lossy = isLossy(scenario);
     this.#boundMs = options.boundMs ?? boundOf(scenario);
     const intact = { isLossy: lossy, isIntact: !lossy, isChunked: recordBytes !== null, partitions };
-    const observations = new Observations(intact, () => clock.now());
+    const observations = new Observations(intact, () => clock.now(), violations);
+    this.#observations = observations;
     const plans = new PlanInvariants(observations, violations);
     const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
     const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
@@ -326,12 +330,48 @@ class Simulation {
   }
 
   async #atRest(): Promise<void> {
+    this.#checkBalance();
+    if (!isLossy(this.#scenario)) this.#checkLeftovers();
+    if (this.#violations.all.length > 0) return;
     let stopped = false;
     void this.#fleet.stop().then(() => {
       stopped = true;
     });
     for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
     if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
+  }
+
+  /** No member holds more than its fair share. */
+  #checkBalance(): void {
+    const { partitions } = this.#scenario;
+    for (const role of ['reconciler', 'writer'] as const) {
+      const members = this.#fleet.members.filter((member) => member.role === role);
+      const holders = Array.from({ length: partitions }, (_, i) => this.#observations.lease(role, String(i))?.holder);
+      for (const { name } of members) {
+        const held = holders.filter((holder) => holder === name).length;
+        if (held > Math.ceil(partitions / members.length))
+          this.#violations.report(
+            'balance',
+            `${name} holds ${held} of ${partitions} partitions; ${members.length} members`,
+          );
+      }
+    }
+  }
+
+  /** The store keeps nothing of Services that are gone. */
+  #checkLeftovers(): void {
+    for (const scope of this.#store.scopes) {
+      if (!scope.startsWith('reconciler/')) continue;
+      for (const name of this.#store.entries(scope).keys()) {
+        const [key = ''] = name.split('\n');
+        if (!isServiceKey(key)) continue;
+        const { cluster: identity, namespace, service } = parseServiceKey(key);
+        const cluster = this.#clusters.find((one) => one.identity === identity);
+        if (cluster === undefined || hasObjects(cluster.view, namespace, service)) continue;
+        this.#violations.report('bounded', `${scope} keeps ${name.replace('\n', ' ')} of a Service that is gone`);
+        return;
+      }
+    }
   }
 
   #count(): void {
@@ -377,6 +417,11 @@ class Simulation {
     if (message.startsWith('additions held back')) return;
     this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
   }
+}
+
+function hasObjects(view: ClusterView, namespace: string, service: string): boolean {
+  const isOf = (resource: 'services' | 'endpoints') => view.get(resource, namespace, service) !== undefined;
+  return isOf('services') || isOf('endpoints') || slicesOf(view, namespace, service).length > 0;
 }
 
 const decidedAt = (payload: Uint8Array): number => (decode(payload) as PlannedMutations).decidedAt;

@@ -1,6 +1,7 @@
 import { type PlanId, partitionOf } from '@sluice/messages';
 import type { GroupState } from '@sluice/store';
 import { leaseTimes } from '../fleet.ts';
+import type { Violations } from '../violations.ts';
 
 /** What the run has injected so far, which decides what may happen. */
 export interface Conditions {
@@ -24,18 +25,36 @@ export class Observations {
   readonly now: () => number;
   /** By group and scope. */
   readonly #leases = new Map<string, HeldLease>();
+  /** The last acquisition of each lease, also if it was released. */
+  readonly #tokens = new Map<string, HeldLease>();
   /** When the store last executed a heartbeat, by group and member. */
   readonly #heartbeats = new Map<string, number>();
-  constructor(conditions: Conditions, now: () => number) {
+  readonly #violations: Violations;
+
+  constructor(conditions: Conditions, now: () => number, violations: Violations) {
     this.conditions = conditions;
     this.now = now;
+    this.#violations = violations;
   }
 
   group(name: string, member: string, { leases }: GroupState): void {
     this.#heartbeats.set(`${name} ${member}`, this.now());
+    for (const { scope, holder, fencingToken } of leases) this.#checkToken(`${name} ${scope}`, holder, fencingToken);
     for (const key of [...this.#leases.keys()]) if (key.startsWith(`${name} `)) this.#leases.delete(key);
     for (const { scope, holder, fencingToken } of leases)
       this.#leases.set(`${name} ${scope}`, { holder, fencingToken });
+  }
+
+  /** Each acquisition of a lease has a higher fencing token. */
+  #checkToken(lease: string, holder: string, fencingToken: number): void {
+    const last = this.#tokens.get(lease);
+    this.#tokens.set(lease, { holder, fencingToken });
+    if (!this.conditions.isIntact || last === undefined || fencingToken > last.fencingToken) return;
+    if (fencingToken === last.fencingToken && holder === last.holder) return;
+    this.#violations.report(
+      'fencing tokens increase',
+      `${holder} acquires ${lease} under ${fencingToken} after ${last.holder} under ${last.fencingToken}`,
+    );
   }
 
   lease(group: string, scope: string): HeldLease | undefined {
