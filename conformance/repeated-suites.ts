@@ -9,7 +9,11 @@ export interface RepeatedSuites {
 export const repeatedSuites: Readonly<Record<string, RepeatedSuites>> = {
   'in memory': {
     project: 'unit',
-    patterns: ['conformance/memory.test.ts', 'tests/{crash,wrong-state}.test.ts', 'tests/simulation/simulation.test.ts'],
+    patterns: [
+      'conformance/memory.test.ts',
+      'tests/{crash,wrong-state}.test.ts',
+      'tests/simulation/simulation.test.ts',
+    ],
   },
   Kafka: { project: 'integration', patterns: ['conformance/*kafka*.int.test.ts'] },
   'NATS and Redis': {
