@@ -333,6 +333,30 @@ describe('a plan that a previous owner may have applied without reporting it', (
     expect(await outcomes()).toEqual([`web endpointslice 1/1 ${status}`, 'web endpointslice 1/2 applied']);
     expect(checkpoint()).toBe(2);
   });
+
+  // The reconciler appends a record again if an append was reported as failed.
+  test('is not applied from a later copy of its record either', async () => {
+    const append = bus.append.bind(bus);
+    bus.append = async (topic, ...rest) => {
+      if (topic === 'changes') throw new Error('bus unavailable');
+      return append(topic, ...rest);
+    };
+    start();
+    const ended = expect(running).rejects.toThrow('bus unavailable');
+    await send(aPlan([[update('b')]], { service: 'db' }), aPlan([[create('a')]], { number: 2 }));
+    await ended;
+    bus.append = append;
+    // An unfinished plan before it keeps the checkpoint from passing it.
+    cluster.shut('update b');
+    start();
+    await settle();
+    await send(aPlan([[create('a')]], { number: 2 }));
+    expect(cluster.requests).toEqual(['update b', 'create a', 'update b']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/2 conflict', 'web endpointslice 1/2 conflict']);
+    cluster.open('update b');
+    await settle();
+    expect(checkpoint()).toBe(3);
+  });
 });
 
 describe('after data loss', () => {

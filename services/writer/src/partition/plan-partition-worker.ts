@@ -115,16 +115,17 @@ export class PlanPartitionWorker {
     }
     const received: ReceivedPlan = { record, plan, trace };
     const { offset } = record;
+    const workKey = `${record.key} ${plan.controller}`;
     if (
       this.#checkpoint.mayHaveBeenApplied(offset) ||
       (this.#checkpoint.isInherited(offset) && !hasPreconditions(plan))
     ) {
       // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
-      // again.
+      // again, so later copies of the record are rejected.
+      if (!this.#fence.rejects(workKey, plan.plan)) this.#fence.complete(workKey, plan.plan);
       await this.#report(received, conflictResult);
       return this.#finish(record, plan.plan);
     }
-    const workKey = `${record.key} ${plan.controller}`;
     // A redelivered plan, or one of a new owner, waits for the plan that is being applied.
     const predecessor = this.#tails.get(workKey);
     const task =
