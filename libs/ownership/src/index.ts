@@ -1,2 +1,3 @@
 export * from './assign.ts';
 export * from './ownership.ts';
+export * from './partition-logger.ts';

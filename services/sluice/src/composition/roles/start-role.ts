@@ -11,6 +11,7 @@ import {
 } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { toCompaction, toSettings } from '@sluice/configuration';
+import { partitionLogger } from '@sluice/ownership';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { aborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health } from '@sluice/telemetry';
@@ -95,7 +96,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     tracer: tracing?.tracers[role],
     clock,
     random,
-    logger,
+    logger: partitionLogger(logger, clock),
     yieldQueue: new YieldQueue(setImmediate),
     ...metricsOption,
     health,
