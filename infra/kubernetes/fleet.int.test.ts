@@ -252,6 +252,8 @@ describe('each role', () => {
     const agents = new Set(byRoles.map(({ user, userAgent }) => `${user.username} ${userAgent}`));
     expect([...agents].sort()).toEqual([
       expect.stringMatching(/:sluice-watcher sluice\/\S+ \(\S+\) watcher$/),
+      expect.stringMatching(/:sluice-writer sluice\/\S+ \(\S+\) endpoint-controller$/),
+      expect.stringMatching(/:sluice-writer sluice\/\S+ \(\S+\) endpointslice-controller$/),
       expect.stringMatching(/:sluice-writer sluice\/\S+ \(\S+\) writer$/),
     ]);
     expect(log.filter((line) => /forbidden|permission/i.test(line))).toEqual([]);
