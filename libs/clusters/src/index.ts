@@ -1,5 +1,6 @@
 export * from './cluster.ts';
 export type { FleetIdentity } from './cluster-claim.ts';
+export * from './cluster-outages.ts';
 export * from './cluster-set.ts';
 export * from './cluster-source.ts';
 export * from './cluster-state.ts';
@@ -11,5 +12,7 @@ export * from './identity/identity-registry.ts';
 export * from './identity/pinned-clusters.ts';
 export * from './kubeconfig-source.ts';
 export * from './pending-clusters.ts';
+export { publishPauses } from './publish-pauses.ts';
+export { publishUnidentified } from './publish-unidentified.ts';
 export * from './read-cluster-states.ts';
 export * from './sources.ts';

@@ -1,3 +1,4 @@
+export { type FoundCompaction, findCompactions } from './find-compactions.ts';
 export type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from './metrics.ts';
 export { noPartitionMetrics } from './metrics.ts';
 export { observeDecisions } from './observe-decisions.ts';

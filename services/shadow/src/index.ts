@@ -10,5 +10,6 @@ export * from './page.ts';
 export * from './read-current-state.ts';
 export * from './report.ts';
 export * from './shadow-comparison.ts';
+export { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from './shadow-display.ts';
 export * from './shadow-policy.ts';
 export * from './upstream-handlers.ts';

@@ -1,4 +1,5 @@
 import {
+  ClusterOutages,
   ClusterSet,
   type ClusterState,
   checkOnlySource,
@@ -6,6 +7,7 @@ import {
   connectTo,
   guardWrites,
   PendingClusters,
+  withIdentity,
 } from '@sluice/clusters';
 import type { ClusterSecretsConfiguration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
@@ -13,7 +15,6 @@ import type { Logger } from '@sluice/runtime';
 import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
-import { ClusterOutages, withIdentity } from '../../composition/cluster-outages.ts';
 import { CompetingManagers } from '../../composition/competing-managers.ts';
 import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';

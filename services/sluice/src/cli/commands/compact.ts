@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { addConfigurationOptions, configurationOf, inRange } from '@sluice/configuration';
 import type { ServiceKey } from '@sluice/messages';
 import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
+import { type FoundCompaction, findCompactions } from '@sluice/reconciler';
 import { type Command, Option } from 'commander';
-import { type FoundCompaction, findCompactions } from '../../composition/find-compactions.ts';
 import { requestCompaction } from '../../composition/request-compaction.ts';
 import { type Configuration, withFleet } from './configured-command.ts';
 

@@ -2,11 +2,10 @@ import { connectReading } from '@sluice/clusters';
 import { toSettings } from '@sluice/configuration';
 import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
 import { sleep } from '@sluice/runtime';
-import { readCurrentState } from '@sluice/shadow';
+import { jsonShadow, logShadow, pageShadow, readCurrentState, type ShadowDisplay } from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
 import { startShadow } from '../../composition/start-shadow.ts';
 import type { OutputFormat } from '../display/create-display.ts';
-import { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from '../display/shadow-display.ts';
 import type { RunOptions } from './run-options.ts';
 
 /**

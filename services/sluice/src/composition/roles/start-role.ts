@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Infrastructure } from '@sluice/backends';
 import {
+  ClusterOutages,
   ClusterSet,
   type ConnectedCluster,
   clusterSources,
   connectTo,
   guardWrites,
   PendingClusters,
+  publishPauses,
+  publishUnidentified,
   StoredIdentities,
 } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
@@ -18,12 +21,9 @@ import type { Health } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
-import { ClusterOutages } from '../cluster-outages.ts';
 import { drainable } from '../drainable-cluster.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
-import { publishPauses } from './publish-pauses.ts';
-import { publishUnidentified } from './publish-unidentified.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { type RoleOptions, storeProblemCounts } from './role.ts';
 import { RoleHealth } from './role-health.ts';

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { ReportedDifference, ShadowReport } from '@sluice/shadow';
-import { renderPage } from '@sluice/shadow';
 import { describe, expect, test } from 'vitest';
+import { renderPage } from './page.ts';
+import type { ReportedDifference, ShadowReport } from './report.ts';
 import { jsonShadow, pageShadow } from './shadow-display.ts';
 
 const difference = (service: string, explained = false): ReportedDifference => ({

@@ -1,7 +1,7 @@
-import type { ClusterState } from '@sluice/clusters';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { expect, test } from 'vitest';
+import type { ClusterState } from './cluster-state.ts';
 import { publishPauses } from './publish-pauses.ts';
 
 const base = { name: 'west', from: 'file', reason: '', identity: 'uid', server: '', version: '' };

@@ -1,8 +1,8 @@
-import type { ClusterState } from '@sluice/clusters';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { MemoryClusterDirectory } from '@sluice/store';
 import { expect, test } from 'vitest';
+import type { ClusterState } from './cluster-state.ts';
 import { publishUnidentified } from './publish-unidentified.ts';
 
 const unanswered: ClusterState = {

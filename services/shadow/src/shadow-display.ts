@@ -1,10 +1,5 @@
-import {
-  describeReported,
-  type PageSize,
-  type ReportedDifference,
-  renderPage,
-  type ShadowReport,
-} from '@sluice/shadow';
+import { type PageSize, renderPage } from './page.ts';
+import { describeReported, type ReportedDifference, type ShadowReport } from './report.ts';
 
 /** Shows the progress of a shadow run. */
 export interface ShadowDisplay {

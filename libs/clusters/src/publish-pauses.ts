@@ -1,6 +1,6 @@
-import type { ClusterState } from '@sluice/clusters';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
+import type { ClusterState } from './cluster-state.ts';
 
 interface Options {
   readonly directory: Pick<ClusterDirectory, 'setPaused'>;

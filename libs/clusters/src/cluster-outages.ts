@@ -1,5 +1,5 @@
-import type { ClusterState } from '@sluice/clusters';
 import { type Outage, unidentified } from '@sluice/store';
+import type { ClusterState } from './cluster-state.ts';
 
 /** Which clusters of this process do not answer, from its watchers and from failed attempts to connect. */
 export class ClusterOutages {

@@ -1,7 +1,7 @@
-import type { ClusterState } from '@sluice/clusters';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
 import { type ClusterDirectory, unidentified } from '@sluice/store';
-import { outageOf } from '../cluster-outages.ts';
+import { outageOf } from './cluster-outages.ts';
+import type { ClusterState } from './cluster-state.ts';
 
 interface Options {
   readonly directory: ClusterDirectory;
