@@ -34,7 +34,7 @@ interface Candidate {
 
 /**
  * Looks for Services whose slices churn has left partly empty, and requests their compaction, those first that lose most
- * slices per write. The reconciler decides on its own state, and may do less than it is asked for.
+ * slices per write. The reconciler decides on its own state, and may write less.
  */
 export class Compactor {
   readonly #options: CompactorOptions;
@@ -63,13 +63,18 @@ export class Compactor {
 
   /** Services that have kept the sizes of their slices since the last scan, and would have fewer. */
   #scan(): readonly Candidate[] {
-    const { cluster, indexer } = this.#options;
+    const {
+      cluster,
+      indexer,
+      compaction: { maxEndpointsPerSlice },
+    } = this.#options;
+    const limits = { maxEndpointsPerSlice, maxWrites: Number.POSITIVE_INFINITY, onlyWorthwhile: true };
     const sizes = new Map<ObjectName, string>();
     const candidates: Candidate[] = [];
     for (const [name, service] of indexer.services) {
       const slices = [...indexer.slicesOfService(name).values()].filter(isManaged);
       if (slices.length < 2) continue;
-      const compaction = compactSlices({ ...this.#limits(), service, slices });
+      const compaction = compactSlices({ ...limits, service, slices });
       if (compaction.writes === 0) continue;
       const size = slices.map(({ metadata, endpoints }) => `${metadata.name} ${endpoints?.length ?? 0}`).join();
       sizes.set(name, size);
@@ -78,11 +83,6 @@ export class Compactor {
     }
     this.#lastSizes = sizes;
     return candidates.sort((a, b) => perWrite(b) - perWrite(a));
-  }
-
-  #limits(maxWrites = Number.POSITIVE_INFINITY) {
-    const { maxEndpointsPerSlice } = this.#options.compaction;
-    return { maxEndpointsPerSlice, maxWrites, onlyWorthwhile: true };
   }
 
   async #requestAll(candidates: readonly Candidate[]): Promise<void> {
@@ -107,7 +107,11 @@ export class Compactor {
     const name = formatServiceKey(key);
     const requestedAt = clock.now();
     const message: CompactionRequest = {
-      ...{ kind: 'compaction', key, reason, requestedAt, maxWrites },
+      kind: 'compaction',
+      key,
+      reason,
+      requestedAt,
+      maxWrites,
       onlyWorthwhile: true,
     };
     await bus.append('changes', partitionOf(name, bus.partitions), [

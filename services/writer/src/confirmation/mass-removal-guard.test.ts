@@ -2,12 +2,13 @@ import type { ReadyEndpointsDelta } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
-import { MassRemovalGuard, type MassRemovalGuardOptions } from './mass-removal-guard.ts';
+import type { MassChangeGuardOptions } from './mass-change-guard.ts';
+import { MassRemovalGuard } from './mass-removal-guard.ts';
 
 let clock: VirtualClock;
 let guard: MassRemovalGuard;
 
-const newGuard = (given: Partial<MassRemovalGuardOptions> = {}) =>
+const newGuard = (given: Partial<MassChangeGuardOptions> = {}) =>
   new MassRemovalGuard({ percent: 25, clock, ...given });
 const requires = (ready: ReadyEndpointsDelta, partition = 0) =>
   guard.requiresConfirmation(aPlan([], { ready }), partition);
