@@ -1,5 +1,26 @@
-import { expect, test } from 'vitest';
-import { isSupported } from './link.ts';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { afterEach, expect, test } from 'vitest';
+import { isSupported, openLink } from './link.ts';
+import { settings } from './options.ts';
+import { startProtocolServer } from './testing/protocol-server.ts';
+
+const endings: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+test('the size limit of the server holds while the client is disconnected', async () => {
+  const { port, connections, close } = await startProtocolServer(8192);
+  endings.push(close);
+  const clock = { now: Date.now, monotonic: () => performance.now(), schedule: () => () => {} };
+  const all = settings({ servers: [`127.0.0.1:${port}`], fleet: 'f', partitions: 1 });
+  const link = await openLink(all, { clock, random: seededRandom(1), logger: silentLogger });
+  endings.push(() => link.close());
+  close();
+  connections[0]?.destroy();
+  await expect.poll(() => link.nc.info).toBeUndefined();
+  expect(link.maxPayload).toBe(8192);
+});
 
 test.each([
   ['2.9.10', false],

@@ -47,12 +47,14 @@ export class NatsLink {
   readonly #logger: Logger;
   readonly #downListeners = new Set<() => void>();
   #waiting: (() => void)[] = [];
+  #maxPayload: number;
   #up = true;
   #closed = false;
 
   constructor(nc: NatsConnection, logger: Logger) {
     this.nc = nc;
     this.#logger = logger;
+    this.#maxPayload = nc.info?.max_payload ?? 1024 * 1024;
     void this.#follow();
   }
 
@@ -64,9 +66,10 @@ export class NatsLink {
     return this.#up && !this.#closed;
   }
 
-  /** Size limit of a message including headers, in bytes. */
+  /** Size limit of a message including headers, in bytes. The client forgets it while it is disconnected. */
   get maxPayload(): number {
-    return this.nc.info?.max_payload ?? 1024 * 1024;
+    this.#maxPayload = this.nc.info?.max_payload ?? this.#maxPayload;
+    return this.#maxPayload;
   }
 
   /** Resolves when the connection is up or the link is closed. */

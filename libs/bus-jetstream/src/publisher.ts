@@ -53,7 +53,6 @@ export class Publisher {
   /** @throws BusClosedError, RecordTooLargeError */
   async append(target: PublishTarget, records: readonly BusRecord[]): Promise<void> {
     const { logger } = this.#ports;
-    for (const record of records) checkSize(record, this.#link.maxPayload);
     let done = 0;
     let failures = 0;
     let timeouts = 0;
@@ -69,6 +68,8 @@ export class Publisher {
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
       const singly = done < singlyUntil;
       const chunk = singly ? records.slice(done, done + 1) : nextChunk(records, done);
+      // The server may have a lower limit than before the reconnect.
+      for (const record of chunk) checkSize(record, this.#link.maxPayload);
       const batch = target.replicas > 1 && chunk.length > 1;
       const timeoutMs = Math.min(ackTimeout.maxMs, ackTimeout.baseMs * 2 ** timeouts);
       const { stored, failure } = await (batch

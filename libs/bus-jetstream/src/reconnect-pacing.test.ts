@@ -1,9 +1,9 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Server } from '@nats-io/nats-core';
 import { connect } from '@nats-io/transport-node';
 import { type Clock, seededRandom, VirtualClock } from '@sluice/runtime';
 import { afterEach, expect, test, vi } from 'vitest';
 import { reconnectPacing } from './reconnect-pacing.ts';
+import { startProtocolServer } from './testing/protocol-server.ts';
 
 const endings: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,24 +19,9 @@ const realTime: Clock = {
   schedule: () => () => {},
 };
 
-/** Speaks as much of the protocol as a connection needs. */
-async function startServer(): Promise<{ readonly port: number; readonly connections: Socket[] }> {
-  const connections: Socket[] = [];
-  const server = createServer((socket) => {
-    connections.push(socket);
-    socket.on('error', () => {});
-    socket.write('INFO {"server_id":"s","version":"2.14.0","proto":1,"headers":true,"max_payload":1000}\r\n');
-    socket.on('data', (data) => {
-      if (data.includes('PING')) socket.write('PONG\r\n');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  endings.push(() => server.close());
-  return { port: (server.address() as AddressInfo).port, connections };
-}
-
 test('a client reconnects at once although the system clock was set back since its last attempt', async () => {
-  const { port, connections } = await startServer();
+  const { port, connections, close } = await startProtocolServer();
+  endings.push(close);
   const pacing = reconnectPacing(realTime, seededRandom(1));
   const connection = await connect({ servers: [`127.0.0.1:${port}`], maxReconnectAttempts: -1, ...pacing });
   endings.push(() => connection.close());

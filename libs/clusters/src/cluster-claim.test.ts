@@ -50,14 +50,14 @@ const connection = {
 };
 
 interface Given {
-  readonly id?: string;
+  readonly id?: string | (() => Promise<string>);
   readonly namespaces?: NamespaceScope;
   readonly takeOver?: boolean;
 }
 
 function claimOf(name: string, { id = name, ...given }: Given = {}) {
   const gate = new WriteGate();
-  const fleet = { name, id: async () => id };
+  const fleet = { name, id: typeof id === 'string' ? async () => id : id };
   const claim = new ClusterClaim({
     ...{ cluster: 'prod', connection, gate, clock, logger: silentLogger, fleet },
     ...given,
@@ -147,6 +147,45 @@ test('a running fleet keeps its claim; when it loses it, its writes pause until 
   expect(one.gate.pausedBecause).toBeUndefined();
   await write(one);
   await stop();
+});
+
+describe('when the store of the fleet', () => {
+  test('has lost its id, the process that knows the former id renews the claim under the new one at once', async () => {
+    let id = 'former';
+    const one = claimOf('blue', { id: async () => id });
+    const stop = await serve(one);
+    id = 'new';
+    const restarted = claimOf('blue', { id });
+    expect(await acquire(restarted, 7_000)).toBeUndefined();
+    expect(lease?.spec).toMatchObject({ holderIdentity: 'blue/new' });
+    expect(one.gate.pausedBecause).toBeUndefined();
+    await write(one);
+    await stop();
+  });
+
+  test('is unreachable, writes are retried, and the claim is renewed afterwards', async () => {
+    let outage = false;
+    const id = async () => {
+      if (outage) throw new Error('no answer from Redis');
+      return 'id';
+    };
+    const one = claimOf('blue', { id });
+    const stop = await serve(one);
+    outage = true;
+    await advance(clock, 30_000);
+    await expect(write(one)).rejects.toMatchObject({ kind: 'retry', message: expect.stringContaining('no answer') });
+    const renewTime = new Date(clock.now()).toISOString();
+    lease = { ...lease, spec: { holderIdentity: 'green/green', leaseDurationSeconds: 15, renewTime } };
+    outage = false;
+    await advance(clock, 6_000);
+    expect(one.gate.pausedBecause).toContain('green');
+    outage = true;
+    await advance(clock, 30_000);
+    outage = false;
+    await advance(clock, 6_000);
+    expect(one.gate.pausedBecause).toBeUndefined();
+    await stop();
+  });
 });
 
 describe('release', () => {

@@ -1,7 +1,7 @@
 import { ApiError, type Connection, isApiError, type Middleware, type NamespaceScope } from '@sluice/kubernetes';
 import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
-import { asRecord, type Clock, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
+import { asRecord, type Clock, errorMessage, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
 import {
   type Claim,
   type ClaimPath,
@@ -21,7 +21,7 @@ export interface FleetIdentity {
   readonly name: string;
   /**
    * The same for all processes of the fleet, and different for fleets of one name. A fleet of one process has a new id
-   * with each start.
+   * with each start. A fleet whose store loses its data may get a new id while its processes run.
    */
   readonly id: () => Promise<string>;
   /** This process is the whole fleet, so it releases its claim when it stops to serve the cluster. */
@@ -51,6 +51,8 @@ const validMs = claimDurationMs - renewMs / 2;
 export class ClusterClaim {
   readonly #options: ClusterClaimOptions;
   readonly #path: ClaimPath;
+  /** Holders that this fleet was under all its ids since the process started. */
+  readonly #ownNames = new Set<string>();
   /** Monotonic time until which the claim is valid; `Infinity` if the cluster is served unclaimed. */
   #validUntil = Number.NEGATIVE_INFINITY;
   #renewing: Promise<Claim | undefined> | undefined;
@@ -103,9 +105,9 @@ export class ClusterClaim {
         this.#observe(await this.#renew(signal));
       } catch (error) {
         if (signal.aborted) return;
-        if (!isApiError(error)) throw error;
+        // The API server or the store that keeps the id of the fleet may be unreachable for any length of time.
         logger.debug('cannot renew the claim of the cluster', { cluster, error });
-        if (this.#mayHaveExpired()) this.#pauseIfForbidden(error);
+        if (isApiError(error) && this.#mayHaveExpired()) this.#pauseIfForbidden(error);
       }
     }
   }
@@ -118,7 +120,7 @@ export class ClusterClaim {
     try {
       const lease = asRecord((await connection.request({ method: 'GET', path, signal })).body);
       const { holder, uid } = claimOf(lease);
-      if (uid !== this.#uid || holder !== (await this.#ownName())) return;
+      if (uid !== this.#uid || !this.#ownNames.has(holder)) return;
       await connection.request({ method: 'PUT', path, body: released(lease), signal });
     } catch (error) {
       logger.debug('cannot release the claim of the cluster', { cluster, error });
@@ -136,11 +138,12 @@ export class ClusterClaim {
     try {
       this.#observe(await this.#renewing);
     } catch (error) {
-      if (!isApiError(error)) throw error;
-      this.#pauseIfForbidden(error);
-      if (error.kind === 'retry') throw error;
+      if (isApiError(error)) {
+        this.#pauseIfForbidden(error);
+        if (error.kind === 'retry') throw error;
+      }
       // The plan is not at fault.
-      throw new ApiError(`cannot renew the claim of the cluster: ${error.message}`, {
+      throw new ApiError(`cannot renew the claim of the cluster: ${errorMessage(error)}`, {
         ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs: renewMs, cause: error },
       });
     }
@@ -181,7 +184,8 @@ export class ClusterClaim {
         const lease = asRecord(answer.body);
         const now = dateOf(answer) ?? clock.now();
         const claim = claimOf(lease);
-        if (claim.holder !== '' && claim.holder !== own && now <= claim.expiresAt) return claim;
+        const isFree = claim.holder === '' || this.#ownNames.has(claim.holder) || now > claim.expiresAt;
+        if (!isFree) return claim;
         // Every writer of the fleet renews; the others see a fresh renewal and do nothing.
         if (claim.holder === own && now - claim.renewedAt < renewMs / 2) {
           this.#hold(lease, startedAt);
@@ -235,7 +239,9 @@ export class ClusterClaim {
 
   async #ownName(): Promise<string> {
     const { name, id } = this.#options.fleet;
-    return holderName(name, await id());
+    const own = holderName(name, await id());
+    this.#ownNames.add(own);
+    return own;
   }
 
   #refusal(holder: string): string {
