@@ -8,12 +8,12 @@ import {
   outageReason,
 } from '@sluice/kubernetes';
 import { backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
-import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
+import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
+import { ConfiguredClusters } from './configured-clusters.ts';
 import type { ConnectedCluster } from './connected-cluster.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
 import type { ClusterEvidence } from './identity/pinned-clusters.ts';
-import { uniqueNames, unreadableCandidates } from './unique-names.ts';
 
 /** Why serving a cluster stops. */
 export type StopReason =
@@ -67,39 +67,34 @@ const retry = { baseMs: 500, maxMs: 30_000 };
  */
 export class ClusterSet {
   readonly #options: ClusterSetOptions;
+  readonly #configured: ConfiguredClusters;
   readonly #entries = new Map<string, Entry>();
   /** Entries being served or stopped, by cluster identity. */
   readonly #holders = new Map<string, Entry>();
   /** Clusters being served, by name. */
   readonly #served = new Map<string, Served>();
-  readonly #problems = new Map<ClusterSource, readonly ClusterState[]>();
-  readonly #readings = new Map<ClusterSource, SourceReading>();
-  #duplicates: readonly ClusterState[] = [];
 
   constructor(options: ClusterSetOptions) {
     this.#options = options;
+    this.#configured = new ConfiguredClusters(options.sources, options.logger);
   }
 
   /** All clusters, including rejected ones, sorted by name. */
   get states(): readonly ClusterState[] {
-    const all = [
-      ...[...this.#entries.values()].map(stateOf),
-      ...[...this.#problems.values()].flat(),
-      ...this.#duplicates,
-    ];
+    const rejected = this.#configured.invalid.map((entry) => ({ ...unidentified(entry), phase: 'rejected' as const }));
+    const all = [...[...this.#entries.values()].map(stateOf), ...rejected];
     return all.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
   /** Whether each source was read and a connection to each cluster was attempted. */
   get initialized(): boolean {
-    if (this.#readings.size < this.#options.sources.length) return false;
-    return [...this.#entries.values()].every(({ state }) => state.phase !== 'connecting');
+    return this.#configured.complete && [...this.#entries.values()].every(({ state }) => state.phase !== 'connecting');
   }
 
   /** Whether every configured cluster is connected, so that an unknown cluster is not one of them. */
   get allConnected(): boolean {
-    if (this.#readings.size < this.#options.sources.length) return false;
-    return [...this.#entries.values()].every(({ state }) => state.phase === 'serving' || state.phase === 'stopping');
+    const isConnected = ({ state: { phase } }: Entry) => phase === 'serving' || phase === 'stopping';
+    return this.#configured.complete && [...this.#entries.values()].every(isConnected);
   }
 
   /** Runs until `signal` aborts and all clusters are handed over. */
@@ -112,7 +107,7 @@ export class ClusterSet {
     // In parallel, because a slow management cluster must not delay the others.
     const follow = async (source: ClusterSource) => {
       while (!signal.aborted) {
-        await this.#read(source, signal);
+        await this.#configured.read(source, signal);
         if (!signal.aborted) this.#reconcile();
         await sleep(clock, refreshMs, signal);
       }
@@ -127,43 +122,13 @@ export class ClusterSet {
     await Promise.all([...this.#entries.values()].map(({ done }) => done));
   }
 
-  /** If a source cannot be read, its clusters stay: missing information removes nothing. */
-  async #read(source: ClusterSource, signal: AbortSignal): Promise<void> {
-    try {
-      const reading = await source.read(signal);
-      this.#readings.set(source, reading);
-      const known = new Set((this.#problems.get(source) ?? []).map(({ name, reason }) => `${name} ${reason}`));
-      for (const { name, from, reason } of reading.problems) {
-        if (!known.has(`${name} ${reason}`))
-          this.#options.logger.error('invalid cluster configuration', { name, from, reason });
-      }
-      this.#problems.set(
-        source,
-        reading.problems.map((problem) => ({ ...unidentified(problem), phase: 'rejected' })),
-      );
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#options.logger.warn('cannot read a cluster source; keeping known clusters', {
-        source: source.about,
-        reason: errorMessage(error),
-      });
-    }
-  }
-
   /** Starts new clusters, stops removed ones, and wakes those whose candidate changed. */
   #reconcile(): void {
-    const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
-    const unreadable = unreadableCandidates([...this.#problems.values()].flat());
-    const { byName, duplicates } = uniqueNames(candidates, (name) => this.#entries.get(name)?.candidate, unreadable);
-    for (const { name, from, reason } of duplicates) {
-      if (this.#duplicates.some((other) => other.from === from)) continue;
-      this.#options.logger.error('invalid cluster configuration', { name, from, reason });
-    }
-    this.#duplicates = duplicates.map((duplicate) => ({ ...unidentified(duplicate), phase: 'rejected' }));
+    const { byName, isUnreadable } = this.#configured.list((name) => this.#entries.get(name)?.candidate);
     for (const [name, entry] of this.#entries) {
       const candidate = byName.get(name);
       if (candidate === undefined) {
-        if (!unreadable(entry.candidate)) entry.stop.abort('removed' satisfies StopReason);
+        if (!isUnreadable(entry.candidate)) entry.stop.abort('removed' satisfies StopReason);
       } else if (candidate.fingerprint !== entry.candidate.fingerprint) {
         entry.candidate = candidate;
         entry.wake.abort();

@@ -1,0 +1,69 @@
+import { errorMessage, type Logger } from '@sluice/runtime';
+import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
+import { uniqueNames, unreadableCandidates } from './unique-names.ts';
+
+/** What the sources list by now. */
+export interface Listing {
+  /** Candidates by name, each name once. */
+  readonly byName: ReadonlyMap<string, ClusterCandidate>;
+  /** Whether a candidate is missing only because its source has a problem. */
+  readonly isUnreadable: (candidate: ClusterCandidate) => boolean;
+}
+
+/** The clusters that all sources list. Logs each entry that cannot be used once. */
+export class ConfiguredClusters {
+  readonly #sources: readonly ClusterSource[];
+  readonly #logger: Logger;
+  readonly #readings = new Map<ClusterSource, SourceReading>();
+  #duplicates: readonly InvalidCluster[] = [];
+
+  constructor(sources: readonly ClusterSource[], logger: Logger) {
+    this.#sources = sources;
+    this.#logger = logger;
+  }
+
+  /** Whether each source was read. */
+  get complete(): boolean {
+    return this.#readings.size === this.#sources.length;
+  }
+
+  /** Entries that cannot be used as a cluster, and those whose name is taken. */
+  get invalid(): readonly InvalidCluster[] {
+    return [...this.#problems, ...this.#duplicates];
+  }
+
+  /** Reads a source. If it cannot be read, its clusters stay: missing information removes nothing. */
+  async read(source: ClusterSource, signal: AbortSignal): Promise<void> {
+    try {
+      const reading = await source.read(signal);
+      const known = new Set(this.#readings.get(source)?.problems.map(({ name, reason }) => `${name} ${reason}`));
+      this.#report(reading.problems.filter(({ name, reason }) => !known.has(`${name} ${reason}`)));
+      this.#readings.set(source, reading);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#logger.warn('cannot read a cluster source; keeping known clusters', {
+        source: source.about,
+        reason: errorMessage(error),
+      });
+    }
+  }
+
+  /** @param holderOf the candidate that has a name now, and keeps it */
+  list(holderOf: (name: string) => ClusterCandidate | undefined): Listing {
+    const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
+    const isUnreadable = unreadableCandidates(this.#problems);
+    const { byName, duplicates } = uniqueNames(candidates, holderOf, isUnreadable);
+    this.#report(duplicates.filter(({ from }) => !this.#duplicates.some((other) => other.from === from)));
+    this.#duplicates = duplicates;
+    return { byName, isUnreadable };
+  }
+
+  get #problems(): readonly InvalidCluster[] {
+    return [...this.#readings.values()].flatMap(({ problems }) => problems);
+  }
+
+  #report(invalid: readonly InvalidCluster[]): void {
+    for (const { name, from, reason } of invalid)
+      this.#logger.error('invalid cluster configuration', { name, from, reason });
+  }
+}
