@@ -129,6 +129,9 @@ export const isLossyFault = (kind: string): kind is LossyFault => (lossyFaults a
 /** Whether the scenario may lose messages or stored state. */
 export const isLossy = ({ events }: Scenario): boolean => events.some(({ kind }) => isLossyFault(kind));
 
+export const hasFault = ({ events }: Scenario, ...kinds: readonly FaultKind[]): boolean =>
+  events.some(({ kind }) => kinds.some((one) => one === kind));
+
 function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   const chance = random.next();
   if (!swarm && chance < 0.15) return [];

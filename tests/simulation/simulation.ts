@@ -1,9 +1,9 @@
-import type { Topic } from '@sluice/bus';
-import { isServiceKey, type PlannedMutations, parseServiceKey } from '@sluice/messages';
+import type { PlannedMutations } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryDeadLetters } from '@sluice/store';
+import { describeRecord, formatFields } from './describe.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';
 import { LossyBus } from './doubles/lossy-bus.ts';
 import { type Backup, LossyStore } from './doubles/lossy-store.ts';
@@ -11,8 +11,10 @@ import { StoreFaults } from './doubles/store-faults.ts';
 import { withoutPreconditions } from './doubles/without-preconditions.ts';
 import { inject } from './faults.ts';
 import { Fleet } from './fleet.ts';
+import { checkBalance, checkLeftovers } from './invariants/at-rest.ts';
 import { CommitInvariants } from './invariants/commits.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
+import { LosslessInvariants } from './invariants/lossless.ts';
 import { Observations } from './invariants/observations.ts';
 import { OutcomeInvariants } from './invariants/outcomes.ts';
 import { PlanInvariants } from './invariants/plans.ts';
@@ -20,9 +22,7 @@ import { decode, RecordInvariants } from './invariants/records.ts';
 import { RequestInvariants } from './invariants/requests.ts';
 import { Staleness } from './invariants/staleness.ts';
 import { SteadyServices } from './invariants/steady.ts';
-import { slicesOf } from './reference/actual-service.ts';
-import type { ClusterView } from './reference/cluster-view.ts';
-import { type FaultKind, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
+import { hasFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
 import { type Violation, Violations } from './violations.ts';
@@ -79,6 +79,7 @@ class Simulation {
   readonly #clock = new VirtualClock(begin);
   readonly #timeline: Timeline;
   readonly #violations: Violations;
+  readonly #lossless: LosslessInvariants;
   readonly #clusters: readonly SimulatedCluster[];
   readonly #world: World;
   readonly #fleet: Fleet;
@@ -109,6 +110,7 @@ class Simulation {
     this.#timeline = new Timeline(options.timeline ?? 40);
     const violations = new Violations(atMs);
     this.#violations = violations;
+    this.#lossless = new LosslessInvariants(scenario, violations);
     const random = seededRandom(seed + 1);
     const clusters = Array.from(
       { length: scenario.clusters },
@@ -126,7 +128,7 @@ class Simulation {
     const commits = new CommitInvariants(observations, violations, plans, () => this.#store);
     const requests = new RequestInvariants(observations, violations, plans, commits);
     const steady = new SteadyServices(violations);
-    if (!this.#hasFault('etcd restored')) for (const cluster of clusters) steady.watch(cluster);
+    if (!hasFault(scenario, 'etcd restored')) for (const cluster of clusters) steady.watch(cluster);
     steady.mayRepeat = lossy;
     this.#staleness = new Staleness(violations, maxEndpointsPerSlice);
     this.#store = new LossyStore({
@@ -157,7 +159,7 @@ class Simulation {
       random: seededRandom(seed + 3),
       observer: {
         sent: (member, topic, partition, records) => {
-          this.#note(member, () => `sends to ${topic}/${partition}: ${records.map(describe(topic)).join(', ')}`);
+          this.#note(member, () => `sends to ${topic}/${partition}: ${records.map(describeRecord(topic)).join(', ')}`);
           this.#records.sent(member, topic, partition, records);
         },
         appended: (...args) => commits.appended(...args),
@@ -259,10 +261,6 @@ class Simulation {
     this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0));
   }
 
-  #hasFault(...kinds: readonly FaultKind[]): boolean {
-    return this.#scenario.events.some(({ kind }) => kinds.some((one) => one === kind));
-  }
-
   #takeBackups(): void {
     this.#backups.push(this.#store.backup());
     for (const cluster of this.#clusters) cluster.takeBackup();
@@ -305,33 +303,13 @@ class Simulation {
     for (const cluster of this.#clusters)
       wrong += this.#staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
     if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
-    const { isLossy: lossy } = { isLossy: isLossy(this.#scenario) };
-    if (!lossy) this.#checkLossless();
+    this.#lossless.check(this.#records, this.#deadLetters);
     return wrong;
   }
 
-  #checkLossless(): void {
-    for (const resync of this.#records.resyncs.splice(0)) {
-      if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync))
-        this.#violations.report('no resync without a loss', resync);
-    }
-    for (const letter of this.#deadLetters.added.splice(0))
-      this.#violations.report('no dead letter without a loss', letter);
-  }
-
-  /**
-   * While watches lag, the digest of a deleted Service whose Endpoints or slices the watcher still lists reaches a
-   * reconciler that has deleted them and has forgotten the Service.
-   */
-  #isLateDeletion(what: string): boolean {
-    return (
-      what.includes('snapshot missing') && this.#hasFault('watch lag', 'watch errors', 'slow link', 'slow API server')
-    );
-  }
-
   async #atRest(): Promise<void> {
-    this.#checkBalance();
-    if (!isLossy(this.#scenario)) this.#checkLeftovers();
+    checkBalance(this.#fleet, this.#observations, this.#scenario.partitions, this.#violations);
+    if (!isLossy(this.#scenario)) checkLeftovers(this.#store, this.#clusters, this.#violations);
     if (this.#violations.all.length > 0) return;
     let stopped = false;
     void this.#fleet.stop().then(() => {
@@ -339,39 +317,6 @@ class Simulation {
     });
     for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
     if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
-  }
-
-  /** No member holds more than its fair share. */
-  #checkBalance(): void {
-    const { partitions } = this.#scenario;
-    for (const role of ['reconciler', 'writer'] as const) {
-      const members = this.#fleet.members.filter((member) => member.role === role);
-      const holders = Array.from({ length: partitions }, (_, i) => this.#observations.lease(role, String(i))?.holder);
-      for (const { name } of members) {
-        const held = holders.filter((holder) => holder === name).length;
-        if (held > Math.ceil(partitions / members.length))
-          this.#violations.report(
-            'balance',
-            `${name} holds ${held} of ${partitions} partitions; ${members.length} members`,
-          );
-      }
-    }
-  }
-
-  /** The store keeps nothing of Services that are gone. */
-  #checkLeftovers(): void {
-    for (const scope of this.#store.scopes) {
-      if (!scope.startsWith('reconciler/')) continue;
-      for (const name of this.#store.entries(scope).keys()) {
-        const [key = ''] = name.split('\n');
-        if (!isServiceKey(key)) continue;
-        const { cluster: identity, namespace, service } = parseServiceKey(key);
-        const cluster = this.#clusters.find((one) => one.identity === identity);
-        if (cluster === undefined || hasObjects(cluster.view, namespace, service)) continue;
-        this.#violations.report('bounded', `${scope} keeps ${name.replace('\n', ' ')} of a Service that is gone`);
-        return;
-      }
-    }
   }
 
   #count(): void {
@@ -398,43 +343,13 @@ class Simulation {
       (level: string) =>
       (message: string, fields: LogFields = {}) => {
         this.#note(member, () => `${level} ${message} ${formatFields({ ...bound, ...fields })}`);
-        if (level === 'error') this.#checkError(member, message, fields);
+        if (level === 'error') this.#lossless.checkError(member, message, fields);
       };
     return {
       ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
       with: (fields) => this.#logger(member, { ...bound, ...fields }),
     };
   }
-
-  #checkError(member: string, message: string, fields: LogFields): void {
-    if (isLossy(this.#scenario)) return;
-    // Injected failures of the store end the work on a scope.
-    if (String(fields.error).includes('injected')) return;
-    // Without answers the guard cannot confirm a removal.
-    if (message.startsWith('removals held back') && this.#hasFault('request errors', 'slow API server')) return;
-    if (this.#isLateDeletion(message)) return;
-    // A plan that is decided on late watch events may add what has changed since.
-    if (message.startsWith('additions held back')) return;
-    this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
-  }
-}
-
-function hasObjects(view: ClusterView, namespace: string, service: string): boolean {
-  const isOf = (resource: 'services' | 'endpoints') => view.get(resource, namespace, service) !== undefined;
-  return isOf('services') || isOf('endpoints') || slicesOf(view, namespace, service).length > 0;
 }
 
 const decidedAt = (payload: Uint8Array): number => (decode(payload) as PlannedMutations).decidedAt;
-
-const describe =
-  (topic: Topic) =>
-  ({ id, headers }: { id: string; headers: Readonly<Record<string, string>> }) =>
-    `${topic === 'requests' ? 'request ' : ''}${id.slice(-60)}${headers['Sluice-Chunk'] === undefined ? '' : ' (chunk)'}`;
-
-const formatFields = (fields: LogFields): string =>
-  Object.entries(fields)
-    .map(
-      ([key, value]) =>
-        `${key}=${value instanceof Error ? value.message : typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
-    )
-    .join(' ');

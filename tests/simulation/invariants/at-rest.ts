@@ -1,0 +1,47 @@
+import { isServiceKey, parseServiceKey } from '@sluice/messages';
+import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { Fleet } from '../fleet.ts';
+import { slicesOf } from '../reference/actual-service.ts';
+import type { ClusterView } from '../reference/cluster-view.ts';
+import type { SimulatedCluster } from '../simulated-cluster.ts';
+import type { Violations } from '../violations.ts';
+import type { Observations } from './observations.ts';
+
+/** No member holds more than its fair share. */
+export function checkBalance(
+  fleet: Fleet,
+  observations: Observations,
+  partitions: number,
+  violations: Violations,
+): void {
+  for (const role of ['reconciler', 'writer'] as const) {
+    const members = fleet.members.filter((member) => member.role === role);
+    const holders = Array.from({ length: partitions }, (_, i) => observations.lease(role, String(i))?.holder);
+    for (const { name } of members) {
+      const held = holders.filter((holder) => holder === name).length;
+      if (held > Math.ceil(partitions / members.length))
+        violations.report('balance', `${name} holds ${held} of ${partitions} partitions; ${members.length} members`);
+    }
+  }
+}
+
+/** The store keeps nothing of Services that are gone. */
+export function checkLeftovers(store: LossyStore, clusters: readonly SimulatedCluster[], violations: Violations): void {
+  for (const scope of store.scopes) {
+    if (!scope.startsWith('reconciler/')) continue;
+    for (const name of store.entries(scope).keys()) {
+      const [key = ''] = name.split('\n');
+      if (!isServiceKey(key)) continue;
+      const { cluster: identity, namespace, service } = parseServiceKey(key);
+      const cluster = clusters.find((one) => one.identity === identity);
+      if (cluster === undefined || hasObjects(cluster.view, namespace, service)) continue;
+      violations.report('bounded', `${scope} keeps ${name.replace('\n', ' ')} of a Service that is gone`);
+      return;
+    }
+  }
+}
+
+function hasObjects(view: ClusterView, namespace: string, service: string): boolean {
+  const isOf = (resource: 'services' | 'endpoints') => view.get(resource, namespace, service) !== undefined;
+  return isOf('services') || isOf('endpoints') || slicesOf(view, namespace, service).length > 0;
+}

@@ -1,0 +1,48 @@
+import type { LogFields } from '@sluice/runtime';
+import { formatFields } from '../describe.ts';
+import { hasFault, isLossy, type Scenario } from '../scenario.ts';
+import type { Violations } from '../violations.ts';
+import type { DeadLetterObserver } from './dead-letter-observer.ts';
+import type { RecordInvariants } from './records.ts';
+
+/** Without injected losses there are no resyncs, no dead letters and no logged errors. */
+export class LosslessInvariants {
+  readonly #scenario: Scenario;
+  readonly #violations: Violations;
+
+  constructor(scenario: Scenario, violations: Violations) {
+    this.#scenario = scenario;
+    this.#violations = violations;
+  }
+
+  check(records: RecordInvariants, deadLetters: DeadLetterObserver): void {
+    if (isLossy(this.#scenario)) return;
+    for (const resync of records.resyncs.splice(0)) {
+      if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync))
+        this.#violations.report('no resync without a loss', resync);
+    }
+    for (const letter of deadLetters.added.splice(0)) this.#violations.report('no dead letter without a loss', letter);
+  }
+
+  checkError(member: string, message: string, fields: LogFields): void {
+    if (isLossy(this.#scenario)) return;
+    // Injected failures of the store end the work on a scope.
+    if (String(fields.error).includes('injected')) return;
+    // Without answers the guard cannot confirm a removal.
+    const isUnanswered = hasFault(this.#scenario, 'request errors', 'slow API server');
+    if (message.startsWith('removals held back') && isUnanswered) return;
+    if (this.#isLateDeletion(message)) return;
+    // A plan that is decided on late watch events may add what has changed since.
+    if (message.startsWith('additions held back')) return;
+    this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
+  }
+
+  /**
+   * While watches lag, the digest of a deleted Service whose Endpoints or slices the watcher still lists reaches a
+   * reconciler that has deleted them and has forgotten the Service.
+   */
+  #isLateDeletion(what: string): boolean {
+    const isLate = hasFault(this.#scenario, 'watch lag', 'watch errors', 'slow link', 'slow API server');
+    return what.includes('snapshot missing') && isLate;
+  }
+}
