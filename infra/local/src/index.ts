@@ -19,7 +19,7 @@ export type { Identity } from './credentials.ts';
 export { freePorts } from './free-ports.ts';
 export { type Jaeger, type JaegerOptions, startJaeger } from './jaeger.ts';
 export { type Kafka, type KafkaOptions, startKafka, startKafkaCluster } from './kafka.ts';
-export { ensureKafkaJars, KAFKA_VERSION } from './kafka-jars.ts';
+export { ensureKafkaJars, KAFKA_VERSION, run as runProgram } from './kafka-jars.ts';
 export {
   CONTROLLERS,
   type KubeControllerManagerOptions,

@@ -60,8 +60,9 @@ export function startKafkaCluster(brokers: number, options: Omit<KafkaOptions, '
 
 async function startBrokers(count: number, optionsOf: (id: number) => KafkaOptions): Promise<readonly Kafka[]> {
   const jars = join(await ensureKafkaJars(), '*');
+  // The same for an attempt on other ports, whose data directories are formatted already.
+  const shared = { cluster: clusterId(), brokerPassword: randomBytes(24).toString('hex') };
   return onFreePorts(PORTS * count, async (ports) => {
-    const shared = { cluster: clusterId(), brokerPassword: randomBytes(24).toString('hex') };
     const ids = Array.from({ length: count }, (_, index) => index + 1);
     const portOf = (id: number, which: 0 | 1 | 2) => ports[(id - 1) * PORTS + which] ?? 0;
     const voters = ids.map((id) => `${id}@127.0.0.1:${portOf(id, 2)}`).join();

@@ -46,13 +46,21 @@ const systemCodes: Readonly<Record<string, string>> = {
   UND_ERR_DESTROYED: 'CONNECTION_CLOSED',
 };
 
+const rejectedByServer = /^ERR_SSL_TLSV?\d*_?ALERT|^ERR_SSL_SSLV3_ALERT/;
+
+/** Whether client and server rejected each other's certificates, which other credentials may fix. */
+export function isTlsFailure(error: unknown): boolean {
+  const code = codeOf(error);
+  return code in certificateProblems || rejectedByServer.test(code);
+}
+
 /** The ApiError for a request without a complete response. `reason` is the error's code. */
 export function errorFromFailure(error: unknown, server: string): ApiError {
   const found = codeOf(error);
   const code = systemCodes[found] ?? found;
   const problem = certificateProblems[code];
   if (problem !== undefined) return failure('terminal', `cannot trust ${server}: ${problem} (${code})`, code, error);
-  if (/^ERR_SSL_TLSV?\d*_?ALERT|^ERR_SSL_SSLV3_ALERT/.test(code)) {
+  if (rejectedByServer.test(code)) {
     const text = `${server} rejected the TLS connection; check the client certificate and key of the user (${code})`;
     return failure('terminal', text, code, error);
   }

@@ -295,8 +295,21 @@ describe('Connection over TLS', () => {
     const plain = await connected('http://127.0.0.1:1');
     const connection = new Connection({ access, userAgent: 'sluice/test', clock: plain.clock, logger: silentLogger });
     cleanups.push(() => connection.destroy());
-    return Object.assign(connection, { clock: plain.clock });
+    return Object.assign(connection, { clock: plain.clock, kubeconfig: files.file('config') });
   }
+
+  it('reads the kubeconfig again after a failed handshake, because the authority may have been rotated', async () => {
+    const server = await serve((_, response) => json(response, 200, {}), await options());
+    const trusting = async (authority: string) => ({
+      server: server.url,
+      'certificate-authority-data': Buffer.from(await pem(authority)).toString('base64'),
+    });
+    const connection = await over(await trusting('client.crt'));
+    expect(await failure(connection.request(get))).toMatchObject({ kind: 'terminal', status: 0 });
+    await writeFile(connection.kubeconfig, kubeconfigText(await trusting('ca.crt')));
+    connection.clock.step(connection.clock.now() + 10_000);
+    expect((await connection.request(get)).status).toBe(200);
+  });
 
   it('takes up a renewed client certificate on new connections', async () => {
     const server = await serve((_, response) => json(response, 200, {}), await options());

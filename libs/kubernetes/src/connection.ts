@@ -3,7 +3,7 @@ import { type Clock, exceededLimit, type Logger, messageLimits } from '@sluice/r
 import type { Dispatcher } from 'undici';
 import type { ApiError } from './api-error.ts';
 import { certificateFingerprints } from './certificate-fingerprints.ts';
-import { invalidAnswerError, readOnlyError } from './connection-error.ts';
+import { invalidAnswerError, isTlsFailure, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { errorFromResponse } from './status.ts';
@@ -157,11 +157,27 @@ export class Connection {
   ): Promise<Dispatcher.ResponseData> {
     const current = this.#credentials.current();
     const credential = current instanceof Promise ? await current : current;
-    const response = await this.#send(request, limit, kind, credential);
+    const response = await this.#send(request, limit, kind, credential).catch((error: unknown) =>
+      this.#afterTlsFailure(error, request, limit, kind, credential),
+    );
     if (response.statusCode !== 401) return response;
     const renewed = await this.#credentials.refresh(credential);
     if (renewed === undefined) return response;
     await response.body.dump();
+    return this.#send(request, limit, kind, renewed);
+  }
+
+  /** The certificate authority or the client certificate may have been rotated. The server has not seen the request. */
+  async #afterTlsFailure(
+    error: unknown,
+    request: ApiRequest,
+    limit: TimeLimit,
+    kind: 'requests' | 'streams',
+    credential: Credential,
+  ): Promise<Dispatcher.ResponseData> {
+    if (!isTlsFailure(error)) throw error;
+    const renewed = await this.#credentials.refresh(credential);
+    if (renewed === undefined || renewed.tls === credential.tls) throw error;
     return this.#send(request, limit, kind, renewed);
   }
 
