@@ -46,8 +46,14 @@ export async function runChaos(options: Options, say: (line: string) => void): P
   const cleanups: (() => unknown)[] = [];
   let report: Report | undefined;
   try {
-    const { seed, bus, natsNodes, sentinel, partitions } = options;
-    const topology: Topology = { bus, natsNodes, sentinel, disks: SmallDisk.possible };
+    const { seed, bus, natsNodes, sentinel, partitions, upgradeFrom } = options;
+    const topology: Topology = {
+      bus,
+      natsNodes,
+      sentinel,
+      disks: SmallDisk.possible,
+      versions: upgradeFrom === undefined ? 1 : 2,
+    };
     say(`seed ${seed}; starting ${options.clusters} clusters, ${natsNodes} × ${bus}, Redis and the fleet`);
     if (!topology.disks) say('disks are not filled: this user may not mount a file system');
     const clusters = await Promise.all(
@@ -60,7 +66,7 @@ export async function runChaos(options: Options, say: (line: string) => void): P
     );
     const replicas = { ...processes, bus: natsNodes, store: sentinel ? 2 : 1 };
     const served = clusters.map(({ name, plane }) => ({ name, kubeconfig: plane.kubeconfigs.sluice, url: plane.url }));
-    const fleet = await startServers({ ...topology, directory, partitions, replicas, clusters: served });
+    const fleet = await startServers({ ...topology, directory, partitions, replicas, clusters: served, upgradeFrom });
     cleanups.push(() => fleet.stop());
     report = await new ChaosRun({ options, topology, replicas, directory, clusters, fleet, say, cleanups }).run();
     return report;

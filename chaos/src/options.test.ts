@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { commandOf, parseOptions } from './options.ts';
+
+const checkout = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
 const parse = (...args: string[]) => {
   const options = parseOptions(args, () => 77);
@@ -20,6 +23,7 @@ describe('options of chaos', () => {
       rate: 50,
       partitions: 16,
       pauseMs: 1_500,
+      upgradeFrom: undefined,
       output: 'table',
       directory: undefined,
     });
@@ -45,6 +49,7 @@ describe('options of chaos', () => {
     [['--nats-nodes', '2'], '--nats-nodes: "2" is none of 1, 3'],
     [['--bus', 'kafka', '--nats-nodes', '3'], '--nats-nodes requires --bus nats'],
     [['--clusters', '0'], '--clusters: "0"'],
+    [['--upgrade-from', '/nowhere'], '/nowhere/services/sluice/src/main.ts does not exist'],
     [['--output', 'xml'], '--output: "xml"'],
     [['--actions', '1', '--freezes', '1'], 'mutually exclusive'],
     [['--wild'], '--wild'],
@@ -61,6 +66,10 @@ describe('options of chaos', () => {
     [
       ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4', '--pause', '9'],
       'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4 --pause 9',
+    ],
+    [
+      ['--actions', '9', '--upgrade-from', checkout],
+      `npm run chaos -- --actions 9 --seed 77 --upgrade-from ${checkout}`,
     ],
   ])('%j can be repeated', (args, command) => {
     expect(commandOf(parse(...args))).toBe(command);

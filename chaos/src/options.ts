@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { UsageError } from '@sluice/process';
 import { count, oneOf, parseCommandLine } from '@sluice/program';
+import { programIn } from './fleet/program-in.ts';
 
 export interface Options {
   readonly actions: number;
@@ -17,6 +20,8 @@ export interface Options {
   readonly partitions: number;
   /** Average time between two actions. */
   readonly pauseMs: number;
+  /** Checkout of another version, from which every second process starts. If undefined, all run this version. */
+  readonly upgradeFrom: string | undefined;
   readonly output: 'table' | 'json';
   /**
    * Directory for logs, plans and the audit log. If undefined, a temporary one that is deleted after a run without
@@ -43,6 +48,8 @@ in an audit log must be a planned mutation for that cluster, applied once and in
   --rate N           changes per second in all clusters together (50)
   --partitions N     partitions of the bus (16)
   --pause MS         average time between actions, varied by 25 %; an outage lasts up to 4 s (1500; with --freezes: 2750)
+  --upgrade-from DIR run two versions at once: every second process starts from DIR, a checkout of another commit with its
+                     packages installed, and more actions replace a process by one of the other version
   --output FORMAT    table or json, on standard output (table)
   --directory DIR    keep logs, plans and the audit log in DIR (default: keep them only after violations)
   --help             print this help
@@ -63,6 +70,7 @@ const defaults = {
   rate: '50',
   partitions: '16',
   pause: undefined,
+  'upgrade-from': undefined,
   output: 'table',
   directory: undefined,
 } as const;
@@ -93,16 +101,28 @@ export function parseOptions(args: readonly string[], chooseSeed: () => number):
     rate: count('rate', values.rate),
     partitions: count('partitions', values.partitions),
     pauseMs: count('pause', values.pause ?? defaultPause(values.freezes !== undefined)),
+    upgradeFrom: values['upgrade-from'] === undefined ? undefined : checkout(values['upgrade-from']),
     output: oneOf('output', values.output, ['table', 'json']),
     directory: values.directory,
   };
+}
+
+function checkout(directory: string): string {
+  for (const path of [programIn(directory), join(directory, 'node_modules')]) {
+    if (existsSync(path)) continue;
+    throw new UsageError(
+      `--upgrade-from: ${path} does not exist; pass a checkout of Sluice whose packages are installed, as "git worktree add --detach DIR COMMIT" and "DIR/bin/sluice --version" make one`,
+    );
+  }
+  return resolve(directory);
 }
 
 const defaultPause = (freezesOnly: boolean): string => (freezesOnly ? '2750' : '1500');
 
 /** The command that repeats the run. */
 export function commandOf(options: Options): string {
-  const { actions, freezesOnly, seed, bus, clusters, natsNodes, sentinel, rate, partitions, pauseMs } = options;
+  const { actions, freezesOnly, seed, bus, clusters, natsNodes, sentinel, rate, partitions, pauseMs, upgradeFrom } =
+    options;
   const more = [
     ...(bus === 'nats' ? [] : ['--bus', bus]),
     ...(clusters === 2 ? [] : ['--clusters', clusters]),
@@ -111,6 +131,7 @@ export function commandOf(options: Options): string {
     ...(rate === 50 ? [] : ['--rate', rate]),
     ...(partitions === 16 ? [] : ['--partitions', partitions]),
     ...(String(pauseMs) === defaultPause(freezesOnly) ? [] : ['--pause', pauseMs]),
+    ...(upgradeFrom === undefined ? [] : ['--upgrade-from', upgradeFrom]),
   ];
   return ['npm run chaos --', freezesOnly ? '--freezes' : '--actions', actions, '--seed', seed, ...more].join(' ');
 }

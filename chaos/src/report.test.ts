@@ -13,6 +13,7 @@ const report: Report = {
     rate: 50,
     partitions: 16,
     pauseMs: 1_500,
+    upgradeFrom: undefined,
     output: 'table',
     directory: undefined,
   },
@@ -56,6 +57,12 @@ test('shows what went wrong, where, and where the evidence is', () => {
   expect(text).toContain('VIOLATION applied twice: endpointslices shop/web-0: plan 1/2 again');
   expect(text).toContain('and 1 more');
   expect(text).toContain('evidence: /evidence');
+});
+
+test('names the other version of a mixed fleet', () => {
+  const text = renderReport({ ...report, options: { ...report.options, upgradeFrom: '/old' } });
+  expect(text).toContain('one Redis, two versions of Sluice: this one and /old');
+  expect(text).toContain('--seed 5 --upgrade-from /old');
 });
 
 test('is available as JSON', () => {

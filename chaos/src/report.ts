@@ -80,10 +80,11 @@ export function jsonReport(report: Report): string {
   return `${JSON.stringify({ ...rest, command: commandOf(options), options, actions: done })}\n`;
 }
 
-function serversOf({ clusters, bus, natsNodes, sentinel }: Options): string {
+function serversOf({ clusters, bus, natsNodes, sentinel, upgradeFrom }: Options): string {
   const buses = { nats: natsNodes === 1 ? 'one NATS server' : `${natsNodes} NATS servers`, kafka: 'one Kafka broker' };
   const store = sentinel ? 'Redis with a replica and 3 sentinels' : 'one Redis';
-  return `${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}, ${buses[bus]}, ${store}`;
+  const versions = upgradeFrom === undefined ? '' : `, two versions of Sluice: this one and ${upgradeFrom}`;
+  return `${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}, ${buses[bus]}, ${store}${versions}`;
 }
 
 function row(title: string, done: readonly PerformedAction[]): readonly string[] {

@@ -1,9 +1,9 @@
 import { seededRandom } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
-import { chaosActions, freezeActions, schedule, type Topology } from './schedule.ts';
+import { chaosActions, freezeActions, roles, schedule, type Topology } from './schedule.ts';
 
 const single = { watcher: 2, reconciler: 3, writer: 2, bus: 1, store: 1 };
-const nats: Topology = { bus: 'nats', natsNodes: 1, sentinel: false, disks: true };
+const nats: Topology = { bus: 'nats', natsNodes: 1, sentinel: false, disks: true, versions: 1 };
 const plan = (seed: number, actions = 50, kinds = chaosActions(nats), replicas = single) =>
   schedule({ actions, replicas, kinds, random: seededRandom(seed), pauseMs: [1_100, 1_900] });
 
@@ -58,8 +58,18 @@ describe('the schedule', () => {
     const simple = chaosActions({ ...nats, disks: false });
     for (const kind of ['change leaders bus', 'fail over store', 'fill disk bus', 'fill disk store']) {
       expect(simple).not.toContain(kind);
-      expect(chaosActions({ bus: 'nats', natsNodes: 3, sentinel: true, disks: true })).toContain(kind);
+      expect(chaosActions({ ...nats, natsNodes: 3, sentinel: true })).toContain(kind);
     }
+  });
+
+  test('changes the version of each role, if there are two', () => {
+    const kinds = roles.map((role) => `change version ${role}` as const);
+    for (const kind of kinds) {
+      expect(chaosActions(nats)).not.toContain(kind);
+      expect(chaosActions({ ...nats, versions: 2 })).toContain(kind);
+    }
+    const planned = plan(6, 1_000, kinds);
+    expect(new Set(planned.map(({ target }) => target)).size).toBe(7);
   });
 
   test('of replicated servers targets each one, or all for what concerns all', () => {

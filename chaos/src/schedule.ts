@@ -4,6 +4,8 @@ import { type Random, randomInteger } from '@sluice/runtime';
 export type Disturbance = 'kill' | 'freeze' | 'restart';
 /** Faults around a role: one direction of its connections to a server, and its system clock. */
 export type Isolation = 'block requests' | 'block responses' | 'step clock';
+/** SIGTERM, and a start as the other of two versions. */
+export type Upgrade = 'change version';
 /** Data losses of the servers beyond those of a crash. */
 export type Loss = 'wipe' | 'restore snapshot' | 'purge' | 'lose last records' | 'outlast duplicate window';
 /** Faults of replicated servers, and of disks. */
@@ -13,7 +15,10 @@ export const roles = ['watcher', 'reconciler', 'writer'] as const;
 export type Role = (typeof roles)[number];
 export type Server = 'bus' | 'store';
 
-export type Kind = `${Disturbance} ${Role | Server}` | `${Isolation} ${Role}` | `${Loss | ServerFault} ${Server}`;
+export type Kind =
+  | `${Disturbance} ${Role | Server}`
+  | `${Isolation | Upgrade} ${Role}`
+  | `${Loss | ServerFault} ${Server}`;
 
 /** What decides which faults are possible. */
 export interface Topology {
@@ -22,6 +27,8 @@ export interface Topology {
   readonly sentinel: boolean;
   /** Whether disks can be filled. */
   readonly disks: boolean;
+  /** Whether processes of two versions run. */
+  readonly versions: 1 | 2;
 }
 
 /** One fault to inject. */
@@ -50,12 +57,13 @@ export interface ScheduleOptions {
 
 const disturbances: readonly Disturbance[] = ['kill', 'freeze', 'restart'];
 const isolations: readonly Isolation[] = ['block requests', 'block responses', 'step clock'];
+const upgrades: readonly Upgrade[] = ['change version'];
 const losses: readonly Kind[] = ['wipe store', 'restore snapshot store', 'purge bus', 'lose last records bus'];
 /** Faults that affect one server; all others concern all servers of a kind. */
 const ofOneServer: readonly string[] = [...disturbances, 'fill disk'] satisfies readonly (Disturbance | ServerFault)[];
 
-/** Kinds of actions with these servers. Disturbances of roles occur twice as often. */
-export function chaosActions({ bus, natsNodes, sentinel, disks }: Topology): readonly Kind[] {
+/** Kinds of actions with these servers. Disturbances and changes of version of roles occur twice as often. */
+export function chaosActions({ bus, natsNodes, sentinel, disks, versions }: Topology): readonly Kind[] {
   const each = <F extends string, T extends string>(faults: readonly F[], targets: readonly T[]) =>
     targets.flatMap((target) => faults.map((what): `${F} ${T}` => `${what} ${target}`));
   const servers = ['bus', 'store'] as const;
@@ -69,6 +77,7 @@ export function chaosActions({ bus, natsNodes, sentinel, disks }: Topology): rea
     ...(bus === 'nats' ? (['outlast duplicate window bus'] as const) : []),
     ...(natsNodes > 1 ? (['change leaders bus'] as const) : []),
     ...(sentinel ? (['fail over store'] as const) : []),
+    ...(versions === 1 ? [] : [...each(upgrades, roles), ...each(upgrades, roles)]),
     ...(disks ? each(['fill disk'] as const, servers) : []),
   ];
 }

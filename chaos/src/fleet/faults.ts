@@ -95,6 +95,9 @@ export class Faults {
         return this.#block(this.#role(target), 'requests', random);
       case 'block responses':
         return this.#block(this.#role(target), 'responses', random);
+      case 'change version':
+        this.#role(target).changeVersion();
+        return this.#restart(target);
       case 'step clock':
         return this.#stepClock(this.#role(target), random);
       case 'fill disk':

@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ServerProcess } from '@sluice/local';
+import { type ServerCommand, ServerProcess } from '@sluice/local';
 import type { Network } from '../network/network.ts';
 import type { Role } from '../schedule.ts';
+import { programIn } from './program-in.ts';
 import type { Access } from './server-node.ts';
 import { Target } from './target.ts';
 
@@ -25,6 +26,8 @@ export interface RoleOptions {
   readonly bus: Access;
   readonly store: Access;
   readonly clusters: readonly ServedCluster[];
+  /** Checkouts of the versions that take turns. It starts as the first. Default: this one. */
+  readonly checkouts?: readonly string[];
 }
 
 /** A process of the fleet with links of its own to all servers, and a system clock of its own. */
@@ -34,9 +37,12 @@ export interface RoleProcess {
   readonly links: ReadonlyMap<string, readonly number[]>;
   /** Sets its system clock, relative to the machine's. */
   setClock(aheadMs: number): void;
+  /** Its next start is of the next version. */
+  changeVersion(): void;
 }
 
-const program = fileURLToPath(new URL('../../../services/sluice/src/main.ts', import.meta.url));
+/** This checkout. */
+export const ownCheckout = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Writes the configuration, but does not start the process. */
 export async function roleProcess(options: RoleOptions): Promise<RoleProcess> {
@@ -72,11 +78,18 @@ export async function roleProcess(options: RoleOptions): Promise<RoleProcess> {
   setClock(0);
   const clock = new URL('./stepped-clock.ts', import.meta.url);
   clock.searchParams.set('offset', offset);
-  const process_ = new ServerProcess({
+  const checkouts = options.checkouts ?? [ownCheckout];
+  let version = 0;
+  const command: ServerCommand = {
     name,
     program: process.execPath,
-    args: ['--import', clock.href, program, role, '--config', configuration],
+    get args() {
+      const program = programIn(checkouts[version % checkouts.length] ?? ownCheckout);
+      return ['--import', clock.href, program, role, '--config', configuration];
+    },
     log: join(directory, 'logs', `${name}.log`),
-  });
-  return { target: new Target(name, process_, () => process_.start()), links, setClock };
+  };
+  const process_ = new ServerProcess(command);
+  const changeVersion = () => void version++;
+  return { target: new Target(name, process_, () => process_.start()), links, setClock, changeVersion };
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Network } from '../network/network.ts';
 import { type Replicas, type Role, roles, type Topology } from '../schedule.ts';
 import { type BusServers, startBus } from './bus-servers.ts';
-import { type RoleProcess, roleProcess, type ServedCluster } from './role-process.ts';
+import { ownCheckout, type RoleProcess, roleProcess, type ServedCluster } from './role-process.ts';
 import type { ServerNode } from './server-node.ts';
 import { type StoreServers, startStore } from './store-servers.ts';
 import type { Target } from './target.ts';
@@ -13,6 +13,8 @@ export interface FleetOptions extends Topology {
   readonly clusters: readonly ServedCluster[];
   readonly partitions: number;
   readonly replicas: Replicas;
+  /** Checkout of another version, from which every second process starts. */
+  readonly upgradeFrom?: string | undefined;
 }
 
 /** The processes of a fleet, its servers, and the network between them. */
@@ -56,11 +58,12 @@ export async function startServers(options: FleetOptions): Promise<Fleet> {
       return bus.stop();
     });
     const own = await Promise.all(
-      processes.map((each) => {
+      processes.map((each, index) => {
         const [busAccess, storeAccess] = [bus.access.get(each.name), store.access.get(each.name)];
         if (busAccess === undefined || storeAccess === undefined) throw new RangeError(`unknown client ${each.name}`);
         const servers = { bus: busAccess, store: storeAccess };
-        return roleProcess({ ...each, ...servers, fleet: name, partitions, directory, network, clusters });
+        const checkouts = checkoutsFor(index, options);
+        return roleProcess({ ...each, ...servers, fleet: name, partitions, directory, network, clusters, checkouts });
       }),
     );
     endings.push(async () => {
@@ -75,6 +78,12 @@ export async function startServers(options: FleetOptions): Promise<Fleet> {
     await stop();
     throw error;
   }
+}
+
+/** Of each role, some processes start as each version. */
+function checkoutsFor(index: number, { upgradeFrom }: FleetOptions): readonly string[] {
+  if (upgradeFrom === undefined) return [ownCheckout];
+  return index % 2 === 0 ? [upgradeFrom, ownCheckout] : [ownCheckout, upgradeFrom];
 }
 
 function names(role: Role, replicas: Replicas): readonly { name: string; role: Role }[] {

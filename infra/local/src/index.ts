@@ -34,4 +34,4 @@ export { type RedisCluster, startRedisCluster } from './redis/redis-cluster.ts';
 export { type RedisSentinel, type RedisSentinelOptions, startRedisSentinel } from './redis/redis-sentinel.ts';
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis/redis-server.ts';
 export type { RunningServer } from './running-server.ts';
-export { ServerProcess } from './server-process.ts';
+export { type ServerCommand, ServerProcess } from './server-process.ts';
