@@ -41,7 +41,7 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
 
     test('reading the state of a group changes nothing', async () => {
       const { leases, pass } = await create();
-      expect(await leases.state('g')).toEqual({ members: [], leases: [] });
+      expect(await leases.state('g')).toEqual({ members: [], disconnected: [], leases: [] });
       await heartbeat(leases, 'a', ['s1']);
       await leases.heartbeat({
         group: 'g',
@@ -54,13 +54,27 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       const seen = await leases.state('g');
       expect(holders(seen)).toEqual({ s1: 'a', s2: 'b' });
       expect(seen.members).toEqual(['a']);
-      expect(await leases.state('other')).toEqual({ members: [], leases: [] });
+      expect(await leases.state('other')).toEqual({ members: [], disconnected: [], leases: [] });
       await pass(ttlMs * 1.5);
       expect(holders(await leases.state('g'))).toEqual({ s2: 'b' });
       const after = await heartbeat(leases, 'c', ['s1', 's2']);
       expect(holders(after)).toEqual({ s1: 'c', s2: 'b' });
       expect(tokenOf(await leases.state('g'), 's1')).toBe(tokenOf(after, 's1'));
       expect(tokenOf(after, 's1')).toBeGreaterThan(tokenOf(seen, 's1'));
+    });
+
+    test('a member without a connection to the bus stays a member, keeps its leases and is named', async () => {
+      const { leases } = await create();
+      await heartbeat(leases, 'a', ['s1']);
+      const cutOff = { group: 'g', member: 'b', ttlMs, acquire: ['s2'], release: [], disconnected: true };
+      const expected = { members: ['a', 'b'], disconnected: ['b'] };
+      for (const state of [await leases.heartbeat(cutOff), await leases.state('g')]) {
+        expect({ members: [...state.members].sort(), disconnected: state.disconnected }).toEqual(expected);
+        expect(holders(state)).toEqual({ s1: 'a', s2: 'b' });
+      }
+      const leaving = await leases.heartbeat({ ...cutOff, leaving: true });
+      expect([leaving.members, leaving.disconnected]).toEqual([['a'], []]);
+      expect((await heartbeat(leases, 'b')).disconnected).toEqual([]);
     });
 
     test('a member that returns too late has lost its leases', async () => {

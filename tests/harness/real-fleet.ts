@@ -71,13 +71,21 @@ export class RealFleet {
     }
   }
 
-  /** Starts a process. `program`: the path of another version's `main.ts`. `address`: of metrics and, for a console, of its API. */
+  /**
+   * Starts a process. `program`: the path of another version's `main.ts`. `address`: of metrics and, for a console, of its
+   * API. `bus`: another URL for the bus.
+   */
   start(
     name: string,
     role: FleetRole,
-    { program, address = '0' }: { readonly program?: string | undefined; readonly address?: string } = {},
+    {
+      program,
+      address = '0',
+      bus,
+    }: { readonly program?: string; readonly address?: string; readonly bus?: string } = {},
   ): RoleProcess {
     const flags = ['--config', this.#configuration, '--metrics-bind-address', address];
+    if (bus !== undefined) flags.push('--bus', bus);
     const onLine = (process: string, text: string) => void this.log.push({ process, text });
     const started = new RoleProcess(name, role, flags, onLine, program === undefined ? undefined : [program]);
     this.#processes.set(name, started);

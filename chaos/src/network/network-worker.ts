@@ -1,5 +1,5 @@
 import { type MessagePort, parentPort } from 'node:worker_threads';
-import { type Direction, TcpProxy } from './tcp-proxy.ts';
+import { type Direction, TcpProxy } from '@sluice/local';
 
 export type NetworkRequest =
   | { readonly kind: 'link'; readonly port: number; readonly reply: MessagePort }

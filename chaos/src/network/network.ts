@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Direction } from '@sluice/local';
 import type { NetworkReply, NetworkRequest } from './network-worker.ts';
-import type { Direction } from './tcp-proxy.ts';
 
 /** Proxies in a thread of their own, so that a busy event loop here delays nothing. */
 export class Network {

@@ -35,3 +35,4 @@ export { type RedisSentinel, type RedisSentinelOptions, startRedisSentinel } fro
 export { type RedisServer, type RedisServerOptions, startRedis } from './redis/redis-server.ts';
 export type { RunningServer } from './running-server.ts';
 export { type ServerCommand, ServerProcess } from './server-process.ts';
+export { type Direction, TcpProxy } from './tcp-proxy.ts';

@@ -68,6 +68,10 @@ class JetStreamBus implements Bus {
     };
   }
 
+  get connected(): boolean {
+    return this.#link.up;
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     if (this.#link.closed) throw new BusClosedError('the bus is closed');
     checkRecordBytes(records, this.limits.recordBytes);

@@ -34,6 +34,7 @@ export class Brokers {
   /** All open sockets, including those of bootstrap addresses. */
   readonly #sockets = new Set<Sockets>();
   #addresses = new Map<number, string>();
+  #reachable = true;
   #closed = false;
 
   constructor(options: KafkaConnection, logger: Logger) {
@@ -41,8 +42,24 @@ export class Brokers {
     this.#logger = new kafkajs.Kafka({ ...kafkajsLogger(logger), brokers: [...options.brokers] }).logger();
   }
 
+  /** False from a metadata request that no broker answered until one answers. After each failure a caller sends such a request. */
+  get reachable(): boolean {
+    return this.#reachable;
+  }
+
   /** Tries the known brokers, then the bootstrap addresses, until one answers. */
   async metadata(topics: readonly string[]): Promise<readonly TopicMetadata[]> {
+    try {
+      const found = await this.#metadata(topics);
+      this.#reachable = true;
+      return found;
+    } catch (error) {
+      this.#reachable = false;
+      throw error;
+    }
+  }
+
+  async #metadata(topics: readonly string[]): Promise<readonly TopicMetadata[]> {
     const known = [...this.#addresses.keys()];
     let failure: unknown;
     for (const nodeId of known) {

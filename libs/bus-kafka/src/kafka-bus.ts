@@ -114,6 +114,10 @@ export class KafkaBus implements Bus {
     };
   }
 
+  get connected(): boolean {
+    return this.#brokers.reachable;
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     checkRecordBytes(records, this.limits.recordBytes);
     await this.#appender.append(this.#name(topic, partition), partition, records);

@@ -67,6 +67,8 @@ export interface Bus {
   readonly partitions: number;
   /** `append` rejects a record whose payload exceeds `recordBytes`; a ChunkedBus, one that exceeds `messageBytes`. */
   readonly limits: BusLimits;
+  /** False while no server of the bus answers. Absent for a bus in this process. */
+  readonly connected?: boolean;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader;
   /** The position just before the oldest retained record. Rejects with BusClosedError after `close`. */

@@ -36,6 +36,10 @@ export class ChunkedBus implements Bus {
     return this.#inner.limits;
   }
 
+  get connected(): boolean {
+    return this.#inner.connected ?? true;
+  }
+
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     const { recordBytes, messageBytes } = this.limits;
     if (recordBytes === Number.POSITIVE_INFINITY) return this.#inner.append(topic, partition, records);

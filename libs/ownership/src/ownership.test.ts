@@ -10,6 +10,7 @@ import {
 import { advance as advanceClock } from '@sluice/runtime/testing';
 import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isolationDelayMs } from './isolation.ts';
 import { type HeldLease, Ownership } from './ownership.ts';
 
 const scopes = Array.from({ length: 16 }, (_, i) => `p/${String(i).padStart(2, '0')}`);
@@ -44,6 +45,7 @@ class Member implements Leases {
   /** How long work on a scope takes to start, in milliseconds. */
   startsAfterMs = 0;
   storeUnreachable = false;
+  connected = true;
   /** Number of heartbeats whose releases the store loses. */
   lostReleases = 0;
   running: Promise<void>;
@@ -52,8 +54,11 @@ class Member implements Leases {
   constructor(name: string) {
     this.name = name;
     const options = { leases: this, group: 'g', member: name, scopes, ttlMs, heartbeatMs, clock };
+    const isConnected = () => this.connected;
     const ports = { random: seededRandom(1), logger: silentLogger };
-    this.running = new Ownership({ ...options, ...ports, work: (lease) => this.#work(lease) }).run(this.stop.signal);
+    this.running = new Ownership({ ...options, ...ports, isConnected, work: (lease) => this.#work(lease) }).run(
+      this.stop.signal,
+    );
     members.push(this);
   }
 
@@ -363,4 +368,68 @@ test('logs one line for all leases acquired in one heartbeat, and who held them 
   stop.abort();
   await advance(10_000);
   await running;
+});
+
+describe('a member that cannot reach the bus', () => {
+  const isolationMs = isolationDelayMs + 3 * ttlMs;
+
+  async function threeMembers(): Promise<readonly [Member, Member, Member]> {
+    const three = [new Member('a'), new Member('b'), new Member('c')] as const;
+    await advance(10_000);
+    allHeldOnce();
+    expect(three.every((member) => member.scopes.length > 0)).toBe(true);
+    return three;
+  }
+
+  test('leaves its scopes to members that can, and takes its share again when it is back', async () => {
+    const [a] = await threeMembers();
+    a.connected = false;
+    await advance(isolationMs);
+    expect(a.scopes).toEqual([]);
+    allHeldOnce();
+    a.connected = true;
+    await advance(isolationDelayMs + 10_000);
+    allHeldOnce();
+    expect(a.scopes.length).toBeGreaterThanOrEqual(4);
+  });
+
+  test('leaves them although its work, which waits for the bus, does not stop', async () => {
+    const [a] = await threeMembers();
+    const stuck = [...a.heldLeases];
+    a.stopsAfterMs = 120_000;
+    a.connected = false;
+    await advance(isolationMs);
+    expect(stuck.some((lease) => lease.isCurrent())).toBe(false);
+    allHeldOnce();
+    a.connected = true;
+    await advance(isolationDelayMs + 10_000);
+    const stuckScopes = stuck.map(({ scope }) => scope);
+    expect(a.scopes.filter((scope) => stuckScopes.includes(scope))).toEqual([]);
+    a.stopsAfterMs = 0;
+    await advance(200_000);
+    allHeldOnce();
+    expect(a.scopes.length).toBeGreaterThanOrEqual(4);
+  });
+
+  test('keeps them while nobody can, and when it is alone', async () => {
+    const three = await threeMembers();
+    const before = three.map((member) => member.heldLeases.map(({ scope, fencingToken }) => [scope, fencingToken]));
+    // They notice the outage and its end one after the other, as clients do.
+    for (const connected of [false, true]) {
+      for (const member of three) {
+        member.connected = connected;
+        await advance(isolationDelayMs / 3);
+      }
+      await advance(connected ? 30_000 : 120_000);
+    }
+    const after = three.map((member) => member.heldLeases.map(({ scope, fencingToken }) => [scope, fencingToken]));
+    expect(after).toEqual(before);
+    const [a, b, c] = three;
+    b.stop.abort();
+    c.stop.abort();
+    await advance(10_000);
+    a.connected = false;
+    await advance(isolationMs);
+    expect(a.scopes.sort()).toEqual(scopes);
+  });
 });

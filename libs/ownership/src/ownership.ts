@@ -2,6 +2,7 @@ import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/
 import { type GroupState, isFencedError, type KeepAlive, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
+import { Isolation } from './isolation.ts';
 import { ranges } from './ranges.ts';
 
 /** A scope that this process holds under one lease, from its acquisition until it is released or lost. */
@@ -35,6 +36,8 @@ export interface OwnershipOptions {
    * earlier, the lease is released and acquired again, by any member, with a new fencing token.
    */
   readonly work: (lease: HeldLease) => Promise<void>;
+  /** Whether this process reaches the bus, without which no work on a scope advances. Default: always. */
+  readonly isConnected?: () => boolean;
   /** Called before each heartbeat, whether or not it succeeds: shows liveness even while the store is unreachable. */
   readonly onHeartbeat?: () => void;
   /** Called with the group state after each successful heartbeat, for metrics and the console. */
@@ -81,6 +84,11 @@ export class Ownership {
   /** Highest fencing token under which this member has worked on each scope. */
   readonly #fencingTokens = new Map<string, number>();
   readonly #handover: Handover;
+  readonly #isolation = new Isolation();
+  /** Monotonic time from which scopes are released whose work has not stopped. */
+  #abandonAt = Number.POSITIVE_INFINITY;
+  /** Lost scopes whose work has not stopped; the next heartbeat releases their leases. */
+  readonly #abandoned = new Set<string>();
   #wake = new AbortController();
   #keepAlive: KeepAlive | undefined;
   /** Monotonic time at which the last acknowledged heartbeat was sent. */
@@ -143,11 +151,15 @@ export class Ownership {
     this.#hold();
     const sentAt = clock.monotonic();
     const wallOffset = clock.now() - sentAt;
-    const [release, started] = [[...this.#stopped], [...this.#started]];
-    const request = { group, member, ttlMs, release, started, acquire: this.#toAcquire, leaving: this.#leaving };
+    const [stopped, abandoned, started] = [[...this.#stopped], [...this.#abandoned], [...this.#started]];
+    const request = {
+      ...{ group, member, ttlMs, started, acquire: this.#toAcquire, release: [...stopped, ...abandoned] },
+      ...{ leaving: this.#leaving || this.#isolation.isolated, disconnected: !this.#isConnected() },
+    };
     try {
       const state = await leases.heartbeat(request);
-      for (const scope of release) {
+      for (const scope of abandoned) this.#abandoned.delete(scope);
+      for (const scope of stopped) {
         this.#stopped.delete(scope);
         this.#holdings.delete(scope);
       }
@@ -169,7 +181,8 @@ export class Ownership {
     }
   }
 
-  #applyState({ members, leases }: GroupState): void {
+  #applyState(state: GroupState): void {
+    const { members, leases } = state;
     const { member, scopes } = this.#options;
     const acquired = new Map(
       leases.flatMap(({ scope, holder, fencingToken }) => (holder === member ? [[scope, fencingToken]] : [])),
@@ -183,6 +196,8 @@ export class Ownership {
     }
     this.#report('leases lost', lost);
     if (this.#leaving) return this.#handOver([...this.#holdings.keys()], members, leases);
+    this.#updateIsolation(state);
+    if (this.#isolation.isolated) return this.#releaseAll();
     const target = assign(members, scopes, leases);
     const taken: string[] = [];
     for (const [scope, fencingToken] of acquired) {
@@ -225,6 +240,37 @@ export class Ownership {
     const working = scopes.filter((scope) => this.#holdings.get(scope)?.stop.signal.aborted === false);
     for (const scope of this.#handover.next(working, { member, members, leases }, clock.monotonic())) {
       this.#holdings.get(scope)?.stop.abort();
+    }
+  }
+
+  #isConnected(): boolean {
+    return this.#options.isConnected?.() ?? true;
+  }
+
+  #updateIsolation({ members, disconnected }: GroupState): void {
+    const { member, clock, ttlMs, logger, group } = this.#options;
+    const others = members.filter((name) => name !== member && !disconnected.includes(name));
+    const connections = { connected: this.#isConnected(), othersConnected: others.length > 0 };
+    const now = clock.monotonic();
+    if (!this.#isolation.update(connections, now)) return;
+    if (this.#isolation.isolated) {
+      logger.warn('bus unreachable from here, while other members reach it; releasing leases', {
+        group,
+        held: this.#holdings.size,
+      });
+      this.#abandonAt = now + ttlMs;
+    } else logger.info('bus reachable again; acquiring leases', { group });
+  }
+
+  /** Work that waits for the bus does not stop, so its leases are released without it, as if they had expired. */
+  #releaseAll(): void {
+    this.#toAcquire = [];
+    const abandon = this.#options.clock.monotonic() >= this.#abandonAt;
+    for (const [scope, holding] of this.#holdings) {
+      holding.stop.abort();
+      if (!abandon || holding.lost || this.#stopped.has(scope)) continue;
+      lose(holding);
+      this.#abandoned.add(scope);
     }
   }
 

@@ -47,8 +47,9 @@ export class RedisLeases implements Leases {
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     const { client, clock } = this.#options;
-    const { group, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
-    const args = [member, ttlMs, leaving ? 1 : 0, release.length, started.length, ...release, ...started, ...acquire];
+    const { group, member, ttlMs, release, acquire, started = [], leaving, disconnected } = heartbeat;
+    const state = leaving ? 'leaving' : disconnected ? 'disconnected' : '';
+    const args = [member, ttlMs, state, release.length, started.length, ...release, ...started, ...acquire];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
     return groupState(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
   }
@@ -97,11 +98,11 @@ export function groupKeys(fleet: string, group: string): readonly [string, strin
 
 function groupState(answer: unknown): GroupState {
   if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
-  const [members, flat] = [strings(answer[0]), strings(answer[1])];
+  const [members, flat, disconnected] = [strings(answer[0]), strings(answer[1]), strings(answer[2])];
   const leases: Lease[] = [];
   for (let i = 0; i < flat.length; i += 4) {
     const [scope = '', holder = '', epoch, started] = flat.slice(i, i + 4);
     leases.push({ scope, holder, fencingToken: Number(epoch), started: started === '1' });
   }
-  return { members, leases };
+  return { members, disconnected, leases };
 }

@@ -63,11 +63,15 @@ export interface Heartbeat {
   readonly started?: readonly string[];
   /** The member is about to leave: it keeps its leases until it releases them, but no longer counts as a member. */
   readonly leaving?: boolean;
+  /** The member has no connection to the bus. */
+  readonly disconnected?: boolean;
 }
 
 /** The group just after a heartbeat, or at the time of a read. */
 export interface GroupState {
   readonly members: readonly string[];
+  /** The members that have no connection to the bus. */
+  readonly disconnected: readonly string[];
   readonly leases: readonly Lease[];
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, Leases } from './leases.ts';
 
 interface Group {
-  readonly members: Map<string, { /** Monotonic time. */ expiresAt: number; leaving: boolean }>;
+  readonly members: Map<string, { /** Monotonic time. */ expiresAt: number; leaving: boolean; disconnected?: boolean }>;
   readonly watchers: Set<() => void>;
   /** Includes free leases, so that no fencing token is issued twice. */
   readonly leases: Map<string, { holder: string | null; fencingToken: number; started: boolean }>;
@@ -18,10 +18,11 @@ export class MemoryLeases implements Leases {
   }
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
-    const { group: name, member, ttlMs, release, acquire, started = [], leaving = false } = heartbeat;
+    const { group: name, member, ttlMs, release, acquire, started = [] } = heartbeat;
+    const { leaving = false, disconnected = false } = heartbeat;
     const group = this.#group(name);
     let changed = release.length > 0 || group.members.get(member)?.leaving !== leaving;
-    group.members.set(member, { expiresAt: this.#clock.monotonic() + ttlMs, leaving });
+    group.members.set(member, { expiresAt: this.#clock.monotonic() + ttlMs, leaving, disconnected });
     for (const scope of release) {
       const lease = group.leases.get(scope);
       if (lease?.holder === member) lease.holder = null;
@@ -81,8 +82,10 @@ export class MemoryLeases implements Leases {
 }
 
 function stateOf({ members, leases }: Group): GroupState {
+  const active = [...members].filter(([, { leaving }]) => !leaving);
   return {
-    members: [...members].flatMap(([name, { leaving }]) => (leaving ? [] : [name])),
+    members: active.map(([name]) => name),
+    disconnected: active.flatMap(([name, { disconnected }]) => (disconnected ? [name] : [])),
     leases: [...leases].flatMap(([scope, { holder, ...lease }]) =>
       holder === null ? [] : [{ scope, holder, ...lease }],
     ),

@@ -1,4 +1,5 @@
--- KEYS: members (hash: member → expiry time, followed by " leaving" while it leaves),
+-- KEYS: members (hash: member → expiry time, followed by " leaving" while it leaves, and by " disconnected" while it has no
+-- connection to the bus),
 -- leases (hash: scope → "<fencing token> <holder>", with an empty holder while the lease is free),
 -- started (hash: scope → fencing token under which the holder has started work).
 -- Times are the server's, in milliseconds.
@@ -9,7 +10,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- Retention of a free lease's fencing token: a clock that steps back by less than this never issues a token twice.
 local TOKEN_RETENTION = 24 * 60 * 60 * 1000
 
-local alive, leaving, fencing_tokens, holders = {}, {}, {}, {}
+local alive, leaving, disconnected, fencing_tokens, holders = {}, {}, {}, {}, {}
 local changed = false
 
 local function write(scope)
@@ -35,7 +36,8 @@ local function load_group()
     local expires_at, state = string.match(flat[i + 1], '^(%d+)(.*)$')
     if tonumber(expires_at) > now then
       alive[flat[i]] = true
-      leaving[flat[i]] = state ~= ''
+      leaving[flat[i]] = state == ' leaving'
+      disconnected[flat[i]] = state == ' disconnected'
     else
       redis.call('HDEL', members, flat[i])
     end

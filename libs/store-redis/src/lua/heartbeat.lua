@@ -1,12 +1,14 @@
--- KEYS: as in group.lua. ARGV: member, TTL in milliseconds, 1 if it is leaving, number of scopes to release, number of
+-- KEYS: as in group.lua. ARGV: member, TTL in milliseconds, its state (leaving, disconnected or empty), number of scopes to release, number of
 -- started scopes, then the scopes to release, the started scopes and the scopes to acquire.
 load_group()
 local member = ARGV[1]
-local is_leaving = ARGV[3] == '1'
-redis.call('HSET', members, member, string.format('%.0f', now + tonumber(ARGV[2])) .. (is_leaving and ' leaving' or ''))
+local state = ARGV[3]
+local is_leaving = state == 'leaving'
+redis.call('HSET', members, member, string.format('%.0f', now + tonumber(ARGV[2])) .. (state == '' and '' or ' ' .. state))
 if not alive[member] or leaving[member] ~= is_leaving then changed = true end
 alive[member] = true
 leaving[member] = is_leaving
+disconnected[member] = state == 'disconnected'
 
 local released = tonumber(ARGV[4])
 local first_started = 6 + released
@@ -30,9 +32,10 @@ for i = first_acquired, #ARGV do
   end
 end
 
-local active, held = {}, {}
+local active, held, cut_off = {}, {}, {}
 for name in pairs(alive) do
   if not leaving[name] then active[#active + 1] = name end
+  if disconnected[name] then cut_off[#cut_off + 1] = name end
 end
 local started = all_of(started_key)
 for scope, holder in pairs(holders) do
@@ -43,4 +46,4 @@ for scope, holder in pairs(holders) do
   held[#held + 1] = started[scope] == fencing_token and '1' or '0'
 end
 notify(member)
-return { active, held }
+return { active, held, cut_off }

@@ -37,13 +37,14 @@ export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
 
 /** Owns this process's share of the group's scopes until `signal` aborts and all leases are handed over. */
 export async function own(
-  { store, leases, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
+  { bus, store, leases, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
   { role, group, scopes, work, nameOf = (scope) => scope }: Share,
   signal: AbortSignal,
 ): Promise<void> {
   const groupHealth = health?.group(group, scopes.length);
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, group, scopes },
+    isConnected: () => bus.connected ?? true,
     onHeartbeat: () => groupHealth?.heartbeat(),
     onGroup: (state) => groupHealth?.observe(state),
     work: async (lease) => {
