@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SmallDisk } from '@sluice/conformance';
 import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { errorMessage, seededRandom } from '@sluice/runtime';
 import { isAccepted } from './audit/audit-matcher.ts';
 import { RecoveryTimes } from './audit/recovery-times.ts';
 import type { Violation } from './audit/violation.ts';
@@ -135,17 +135,20 @@ class ChaosRun {
       onLate: (name) => this.#problem('process failed', name, 'did not exit within 20 s of SIGTERM'),
     });
     let ranMs = 0;
-    for (let from = 0; from < planned.length && this.#violations.length === 0; from += convergeEvery) {
-      const startedAt = systemClock.monotonic();
-      for (const { churn } of this.#clusters) churn.start(options.rate / this.#clusters.length);
-      await this.#act(faults, planned.slice(from, from + convergeEvery), planned[from - 1]?.at ?? 0);
-      for (const { churn } of this.#clusters) await churn.stop();
-      ranMs += systemClock.monotonic() - startedAt;
-      await this.#converge(observer, Math.min(from + convergeEvery, planned.length));
-      this.#judge();
+    try {
+      for (let from = 0; from < planned.length && this.#violations.length === 0; from += convergeEvery) {
+        const startedAt = systemClock.monotonic();
+        for (const { churn } of this.#clusters) churn.start(options.rate / this.#clusters.length);
+        await this.#act(faults, planned.slice(from, from + convergeEvery), planned[from - 1]?.at ?? 0);
+        for (const { churn } of this.#clusters) await churn.stop();
+        ranMs += systemClock.monotonic() - startedAt;
+        await this.#converge(observer, Math.min(from + convergeEvery, planned.length));
+        this.#judge();
+      }
+    } finally {
+      this.#over = true;
+      await Promise.all([tailing, supervising]);
     }
-    this.#over = true;
-    await Promise.all([tailing, supervising]);
     const writes = this.#clusters.map((cluster) => cluster.writes.filter(isAccepted).length);
     return {
       options,
@@ -202,7 +205,9 @@ class ChaosRun {
     const inFlight: Promise<void>[] = [];
     for (const [n, action] of actions.entries()) {
       await sleep(Math.max(0, started + action.at - from - systemClock.monotonic()));
-      if (n % snapshotEvery === 0) inFlight.push(faults.takeSnapshot());
+      // A store that cannot be saved now is restored from an older snapshot.
+      const noSnapshot = (error: unknown) => this.#with.say(`no snapshot of the store: ${errorMessage(error)}`);
+      if (n % snapshotEvery === 0) inFlight.push(faults.takeSnapshot().catch(noSnapshot));
       const onStart = () => void this.#startedActions.push({ kind: action.kind, at: systemClock.monotonic() });
       this.#with.say(`${(action.at / 1000).toFixed(1)} s: ${action.kind} (${action.target})`);
       inFlight.push(
