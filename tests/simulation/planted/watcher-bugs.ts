@@ -30,13 +30,13 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'the next watcher trusts any digest',
     file: `${watcher}/resyncer.ts`,
-    search: 'return current === undefined || shortDigest(current) !== stored;',
-    replace: 'return current === undefined;',
+    search: 'if (current === undefined || shortDigest(current) !== stored) return true;',
+    replace: 'if (current === undefined) return true;',
   },
   {
     name: 'resync requests for other clusters are answered',
     file: `${watcher}/resyncer.ts`,
-    search: 'if (scope.key.cluster !== cluster) return [];',
+    search: "if (!('key' in scope) || scope.key.cluster !== cluster) return [];",
     replace: '',
   },
   {

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { plant, plantedBugs, urlOf } from './planted-bugs.ts';
+
+test.each(plantedBugs.map((bug) => [bug.name, bug] as const))('"%s" fits its source', (_, bug) => {
+  const source = readFileSync(new URL(urlOf(bug)), 'utf8');
+  expect(plant(bug, source)).not.toBe(source);
+});
+
+test('no two bugs have the same name', () => {
+  expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
+});
+
+test('a bug that no longer fits names its file', () => {
+  const bug = { name: 'b', file: 'f.ts', search: 'x', replace: 'y' };
+  expect(() => plant(bug, 'a')).toThrow('planted bug "b": its text occurs 0 times in f.ts');
+});
