@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, it } from 'vitest';
@@ -32,6 +32,24 @@ it('keeps port and data after a kill, and restores a snapshot or starts empty', 
     expect(await read()).toBe('old');
     await server.restore(undefined);
     expect(await read()).toBe(null);
+  } finally {
+    client.disconnect();
+  }
+});
+
+it('restarts with the readable part of its append-only file', async () => {
+  const directory = join(root, 'unreadable');
+  const server = keep(await startRedis({ directory }));
+  const client = server.connect();
+  try {
+    await client.call('SET', 'k', 'v');
+    await server.persisted();
+    await server.process.kill();
+    const files = join(directory, 'data', 'appendonlydir');
+    const last = readdirSync(files).find((name) => name.endsWith('.incr.aof')) ?? '';
+    appendFileSync(join(files, last), '*2\r\n$3\r\nGET\r\nhalf a command, then others\r\n*1\r\n$4\r\nPING\r\n');
+    await server.restart();
+    expect(await client.call('GET', 'k')).toBe('v');
   } finally {
     client.disconnect();
   }

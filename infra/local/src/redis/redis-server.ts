@@ -37,7 +37,10 @@ export interface RedisServer {
   readonly process: ServerProcess;
   /** A connection with all permissions. The caller disconnects it. */
   connect(): Redis;
-  /** Kills the server if it runs, starts it and waits until it answers. */
+  /**
+   * Kills the server if it runs, starts it and waits until it answers. An append-only file that a full disk has left unreadable
+   * is truncated to its readable part.
+   */
   restart(): Promise<void>;
   /** Waits until all acknowledged writes are in its files. A kill before that may lose a second or two. */
   persisted(): Promise<void>;
@@ -117,7 +120,10 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
     connect,
     async restart() {
       await server.kill();
-      await start();
+      await start().catch(async (error: unknown) => {
+        if (!(await repaired(data))) throw error;
+        await start();
+      });
     },
     persisted: () => persisted(connect),
     async snapshot() {
@@ -141,6 +147,16 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
     },
     stop: () => server.stop(),
   };
+}
+
+/** Whether the last append-only file was or is readable now. */
+function repaired(data: string): Promise<boolean> {
+  const manifest = join(data, 'appendonlydir', 'appendonly.aof.manifest');
+  return new Promise((resolve) => {
+    const check = execFile('redis-check-aof', ['--fix', manifest], (error) => resolve(error === null));
+    // Confirms the truncation.
+    check.stdin?.end('y\n');
+  });
 }
 
 function configuration(
