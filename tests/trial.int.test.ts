@@ -7,6 +7,7 @@ import {
   ApiClient,
   namespaceObject,
   nodeObject,
+  nodeStatus,
   podObject,
   reference,
   SluiceProcess,
@@ -144,6 +145,34 @@ test('a deleted Node: which Pods it leaves out', async () => {
   await shows(() => explain('shop/nodes'), 'now: ok, 2 of 2 endpoints ready');
   await admin.delete({ resource: 'nodes', name: 'node-b' });
   await shows(() => explain('shop/nodes'), 'degraded: 1 ready, 1 Pod left out because Node node-b does not exist');
+});
+
+test('topology hints: why a Service has none, whom they are for, and what the loss of a zone would leave', async () => {
+  const setNode = (zone: string, ready: boolean) =>
+    admin.patch({ resource: 'nodes', name: `zone-${zone}` }, nodeStatus(ready, '4'), 'status');
+  for (const zone of ['a', 'b']) {
+    await admin.create('nodes', nodeObject({ name: `zone-${zone}`, zone }));
+    await setNode(zone, true);
+  }
+  await addService('zoned');
+  await admin.patch(reference('services', { namespace, name: 'zoned' }), {
+    metadata: { annotations: { 'service.kubernetes.io/topology-mode': 'Auto' } },
+  });
+  await addPod('zoned', 41, { nodeName: 'zone-a' });
+  const zoned = () => explain('shop/zoned');
+  await shows(zoned, 'No topology hints: Insufficient number of endpoints (1 endpoints, 2 zones).');
+  expect(await zoned()).toContain('Without zone a, no ready endpoint would remain.');
+  await addPod('zoned', 42, { nodeName: 'zone-a' });
+  for (const number of [43, 44]) await addPod('zoned', number, { nodeName: 'zone-b' });
+  await shows(zoned, 'Ready endpoints have topology hints for a (2), b (2).');
+  expect(await zoned()).toContain('Allocatable CPU by zone: a 50 %, b 50 %.');
+  expect(await zoned()).toMatch(/Without zone a, ready endpoints would remain in b \(2\), without hints: Insufficient/);
+  const detail = await (await fetch(`${consoleUrl}/api/v1/services/${west.name}/${namespace}/zoned`)).json();
+  expect(detail).toMatchObject({ notes: expect.arrayContaining([expect.stringContaining('for a (2), b (2)')]) });
+  await setNode('b', false);
+  await shows(zoned, 'No topology hints: Insufficient Node information');
+  await setNode('b', true);
+  await shows(zoned, 'Ready endpoints have topology hints for a (2), b (2).');
 });
 
 test('a hand-edited and a deleted slice: what was changed, and that it was repaired', async () => {

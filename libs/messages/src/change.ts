@@ -64,7 +64,12 @@ export type Fact =
       readonly labelledFor?: string;
     }
   /** Node ratios of the cluster, sent only to Services with topology hints enabled. */
-  | { readonly kind: 'topology'; readonly topology: NodeTopology | null };
+  | {
+      readonly kind: 'topology';
+      readonly topology: NodeTopology | null;
+      /** Number of Services of the cluster that the ratios are sent to. Absent if `topology` is null. */
+      readonly hintedServices?: number;
+    };
 
 /** One per resource that the controllers write; resourceVersions are compared only within one resource. */
 export interface PublishedResourceVersions {

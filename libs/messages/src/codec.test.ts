@@ -24,7 +24,7 @@ const change: Change = {
     { kind: 'pod', name: 'cart-1', pod: null, node: null },
     { kind: 'slice', name: 'cart-x', slice, uid: 'u' },
     { kind: 'endpoints', endpoints: null, uid: 'u2' },
-    { kind: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } } },
+    { kind: 'topology', topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } }, hintedServices: 3 },
   ],
   snapshot: { first: true, last: true, initial: false, resourceVersions: { endpoints: '5', endpointslices: '6' } },
   causes,

@@ -116,7 +116,11 @@ const fact = z.discriminatedUnion('kind', [
     labelledFor: z.string().optional(),
     manager: z.string().optional(),
   }),
-  z.object({ kind: z.literal('topology'), topology: z.looseObject({}).nullable() }),
+  z.object({
+    kind: z.literal('topology'),
+    topology: z.looseObject({}).nullable(),
+    hintedServices: index.optional(),
+  }),
 ]);
 
 const versions = z.object({ endpoints: z.string(), endpointslices: z.string() });

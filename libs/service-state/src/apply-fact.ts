@@ -5,6 +5,7 @@ import { observerOf } from './own-slices.ts';
 import { removeService, removeTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
+import { topologyDelayMs } from './topology-delay.ts';
 import { isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
 import type { WorkSet } from './work-set.ts';
 
@@ -23,8 +24,8 @@ export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: W
       work.add('endpointslice', settings.batchPeriodMs.endpointslice);
       return;
     case 'topology':
-      state.setTopology(fact.topology);
-      return work.add('endpointslice');
+      work.addTopology(topologyDelayMs(state, fact, stamp));
+      return state.setTopology(fact.topology);
     case 'endpoints':
       return applyEndpoints(state, fact, stamp, work);
     case 'slice':

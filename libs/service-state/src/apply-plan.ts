@@ -4,7 +4,7 @@ import type { ServiceState } from './service-state.ts';
 
 /** Puts a plan in flight that was decided elsewhere. A redelivered or older plan changes nothing. */
 export function applyPlan(state: ServiceState, plan: PlannedMutations, now: number): void {
-  const before = state.controller(plan.controller);
+  const { topologyDueAt, ...before } = state.controller(plan.controller);
   if (before.inFlight !== null && comparePlans(plan.plan, before.inFlight.message.plan) <= 0) return;
   state.setController(plan.controller, {
     ...before,

@@ -28,6 +28,7 @@ test.each<[string, Partial<ControllerState>, Partial<ControllerState>]>([
     { dueAt: now + hour, repairAt: now + hour, repairing: true, repairs: 20 },
     { dueAt: now + 60_000, repairAt: now + 60_000 },
   ],
+  ['a decision about zone ratios', { topologyDueAt: now + hour }, { topologyDueAt: now + 300_000 }],
   ['a parked key', { dueAt: now + hour, parked: 'forbidden' }, { dueAt: now + 120_000 }],
   ['a cooldown', { cooldownUntil: now + hour }, { cooldownUntil: now + 25_000_000 / 1_000 }],
 ])('%s from a clock that is an hour ahead is not further away than its longest delay', (_, given, expected) => {
@@ -46,6 +47,7 @@ test('deadlines of a right clock stay, and nothing is stored', () => {
   const given = {
     ...initialControllerState,
     dueAt: now - 5,
+    topologyDueAt: now + 60_000,
     failures: 2,
     delayedUntil: now + 100,
     cooldownUntil: now + 50,

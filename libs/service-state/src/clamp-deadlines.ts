@@ -4,6 +4,7 @@ import { maxRedeliveryMs } from './redelivery.ts';
 import { repairIntervalMs } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
+import { maxTopologyDelayMs } from './topology-delay.ts';
 import { maxCooldownMs } from './write-cooldown.ts';
 
 /**
@@ -14,7 +15,7 @@ import { maxCooldownMs } from './write-cooldown.ts';
 export function clampDeadlines(state: ServiceState, now: number, settings: Settings): void {
   for (const controller of decisionOrder) {
     const before = state.controller(controller);
-    const { dueAt, cooldownUntil, delayedUntil, repairAt, inFlight, failures, parked } = before;
+    const { dueAt, topologyDueAt = null, cooldownUntil, delayedUntil, repairAt, inFlight, failures, parked } = before;
     const batchMs = settings.batchPeriodMs[controller];
     const retryMs = failures > 0 ? settings.backoff.maxMs : 0;
     const delayMs = Math.max(batchMs, retryMs);
@@ -28,12 +29,14 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
       repairAt: atMost(repairAt, now + repairIntervalMs(before.repairs)),
     };
     const batch = before.batch && clampBatch(before.batch, now);
+    const topologyAt = atMost(topologyDueAt, now + maxTopologyDelayMs);
     const cooldown = atMost(cooldownUntil ?? null, now + maxCooldownMs);
     const redeliverAt = inFlight && Math.min(inFlight.redeliverAt, now + maxRedeliveryMs(inFlight.redeliveries));
     if (
       after.dueAt === dueAt &&
       after.delayedUntil === delayedUntil &&
       after.repairAt === repairAt &&
+      topologyAt === topologyDueAt &&
       cooldown === (cooldownUntil ?? null) &&
       batch === before.batch &&
       redeliverAt === (inFlight?.redeliverAt ?? null)
@@ -43,6 +46,7 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
     state.setController(controller, {
       ...before,
       ...after,
+      ...(topologyAt !== null && { topologyDueAt: topologyAt }),
       ...(cooldown !== null && { cooldownUntil: cooldown }),
       batch,
       inFlight: inFlight && redeliverAt !== null ? { ...inFlight, redeliverAt } : null,

@@ -14,6 +14,8 @@ export interface ControllerState {
   readonly dueAt: number | null;
   /** Earliest time of the next decision after a large or slow write. */
   readonly cooldownUntil?: number;
+  /** When to decide because the zone ratios of the Nodes changed, unless `dueAt` is earlier; absent: they did not. */
+  readonly topologyDueAt?: number;
   /** Absent unless changes are batched adaptively. */
   readonly batch?: BatchState | undefined;
   /** Causes collected since the last decision. */

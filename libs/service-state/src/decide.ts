@@ -84,7 +84,7 @@ export function decideController(
 
 function decideNow(state: ServiceState, controller: Controller, now: number, inputs: DecisionInputs): Decision {
   const { settings } = inputs;
-  const { released, compaction: requested, ...before } = state.controller(controller);
+  const { released, compaction: requested, topologyDueAt, ...before } = state.controller(controller);
   const dueAt = settings.policy.dueAfterDecision({ controller, state: before, now });
   if (settings.policy.isStale(state, controller)) {
     state.setController(controller, { ...before, dueAt, causes: noCauses });

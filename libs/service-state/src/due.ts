@@ -31,8 +31,9 @@ export function isDue(state: ServiceState, controller: Controller, now: number):
 }
 
 /** When the controller would decide if nothing else were in the way: what a work queue calls the time of its key. */
-export function wantsDecisionAt({ dueAt, cooldownUntil = 0, batch }: ControllerState): number | null {
-  if (dueAt === null) return null;
-  const batchEndsAt = batch === undefined ? 0 : Math.min(batch.until, dueAt + batch.maxWaitMs);
-  return Math.max(dueAt, cooldownUntil, batchEndsAt);
+export function wantsDecisionAt({ dueAt, topologyDueAt, cooldownUntil = 0, batch }: ControllerState): number | null {
+  if (dueAt === null && topologyDueAt === undefined) return null;
+  const at = Math.min(dueAt ?? Number.POSITIVE_INFINITY, topologyDueAt ?? Number.POSITIVE_INFINITY);
+  const batchEndsAt = batch === undefined ? 0 : Math.min(batch.until, at + batch.maxWaitMs);
+  return Math.max(at, cooldownUntil, batchEndsAt);
 }

@@ -37,6 +37,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     ...{
       dueAt: nullable(number),
       cooldownUntil: optional(number),
+      topologyDueAt: optional(number),
       batch: optional(batch),
       causes,
       inFlight: nullable(inFlight),

@@ -1,5 +1,5 @@
 import { type Controller, controllers } from '@sluice/controllers';
-import { type Causes, noCauses } from '@sluice/messages';
+import { type Causes, mergeCauses, noCauses } from '@sluice/messages';
 import { type ControllerState, requestDecision } from './controller-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -8,6 +8,8 @@ export class WorkSet {
   readonly #due = new Map<Controller, number>();
   /** Requests with a delay; also in `#due` unless an earlier one is. */
   readonly #delayed = new Map<Controller, number>();
+  /** The request because of zone ratios. */
+  #topologyAt: number | undefined;
   /** Controllers whose objects another client modified or deleted. */
   readonly #repairs = new Set<Controller>();
   /** Requests for other controllers are ignored; null: none are. */
@@ -22,6 +24,12 @@ export class WorkSet {
     if (this.only?.has(controller) === false) return;
     setEarliest(this.#due, controller, this.now + delayMs);
     if (delayMs > 0) setEarliest(this.#delayed, controller, this.now + delayMs);
+  }
+
+  /** Requests a decision because the zone ratios changed. One that is requested already keeps its time. */
+  addTopology(delayMs: number): void {
+    if (delayMs === 0) return this.add('endpointslice');
+    if (this.only?.has('endpointslice') !== false) this.#topologyAt = this.now + delayMs;
   }
 
   repair(controller: Controller): void {
@@ -44,6 +52,10 @@ export class WorkSet {
     const uncounted = () => (next === state ? causes : noCauses);
     for (const at of [this.#due.get(controller), this.#delayed.get(controller)]) {
       if (at !== undefined) next = requestDecision(next, at, uncounted(), this.now);
+    }
+    if (controller === 'endpointslice' && this.#topologyAt !== undefined) {
+      const { topologyDueAt = this.#topologyAt } = next;
+      next = { ...next, topologyDueAt, causes: mergeCauses(next.causes, uncounted()) };
     }
     if (!this.#repairs.has(controller)) return next;
     return policy.requestRepair({ controller, state: next, now: this.now }, batchPeriodMs[controller], uncounted());

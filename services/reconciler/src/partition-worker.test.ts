@@ -13,7 +13,7 @@ import {
 } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
-import { defaultSettings, type Settings } from '@sluice/service-state';
+import { type ControllerState, defaultSettings, type Settings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { type Commit, isFencedError, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -745,6 +745,34 @@ describe('after a restart', () => {
     expect(await numbers()).toEqual(['web 1/1']);
     await settle(1);
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2']);
+  });
+
+  test('decisions about zone ratios keep their pace; an overloaded Service does not wait', async () => {
+    const ratios = (zoneRatios: Record<string, number> | null) =>
+      ({ kind: 'topology', topology: { zoneRatios, nodesByZone: { a: 1, b: 1 } }, hintedServices: 1000 }) as const;
+    const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' };
+    const hinted = { kind: 'service', service: aService({ annotations }) } as const;
+    const pods = ['a', 'b'].flatMap((zone) => [1, 2, 3, 4, 5].map((i) => fact.pod(`${zone}-${i}`, true, zone)));
+    const withRatios = (zoneRatios: Record<string, number> | null) =>
+      aSnapshot(1, [hinted, ratios(zoneRatios), ...pods], behind);
+    start();
+    await send(withRatios(null), of('db', withRatios({ a: 0.5, b: 0.5 })));
+    for (const plan of await plans()) await send(anOutcome(plan));
+    const skewed = aChange(2, [ratios({ a: 0.2, b: 0.8 })]);
+    await send(skewed, of('db', skewed));
+    expect(await numbers()).toEqual(['web 1/1', 'db 1/2', 'db 1/3']);
+    const queued = store.peek('reconciler/0').entries.find(({ field }) => field === 'controller/endpointslice');
+    const { topologyDueAt } = (queued?.value ?? {}) as Partial<ControllerState>;
+    if (topologyDueAt === undefined) throw new Error('web does not wait');
+    expect(topologyDueAt).toBeLessThan(clock.now() + 100_000);
+    await send(anOutcome(await lastPlan()));
+    await restart(2);
+    await settle(topologyDueAt - clock.now() - 1);
+    expect(await numbers()).toEqual(['web 1/1', 'db 1/2', 'db 1/3']);
+    await settle(1);
+    const { groups, ...last } = await lastPlan();
+    expect([last.key.service, last.plan]).toEqual(['web', { epoch: 2, number: 4 }]);
+    expect(JSON.stringify(groups)).toContain('"forZones":[{"name":"b"}]');
   });
 
   test('a failed commit is as if no record had arrived (B9)', async () => {

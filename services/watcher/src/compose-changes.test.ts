@@ -57,9 +57,13 @@ describe('changes', () => {
   test('a Service that asks for hints carries the zone ratios, any other one null', () => {
     indexer.setNode(aNode('n1', 'a'));
     indexer.setService(aService('web', { annotations: asksForHints }));
-    expect(facts({ kind: 'service' })).toMatchObject([{ kind: 'service' }, { kind: 'topology', topology: {} }]);
+    indexer.setService(aService('db', { annotations: asksForHints }));
+    const ratios = { kind: 'topology', topology: {}, hintedServices: 2 };
+    expect(facts({ kind: 'service' })).toMatchObject([{ kind: 'service' }, ratios]);
+    indexer.deleteService('shop', 'db');
+    expect(facts({ kind: 'topology' })).toMatchObject([{ ...ratios, hintedServices: 1 }]);
     indexer.setService(aService('web'));
-    expect(facts({ kind: 'service' })).toMatchObject([{ kind: 'service' }, { kind: 'topology', topology: null }]);
+    expect(facts({ kind: 'service' })[1]).toEqual({ kind: 'topology', topology: null });
     indexer.deleteService('shop', 'web');
     expect(facts({ kind: 'service' })).toEqual([{ kind: 'service', service: null }]);
     expect(facts({ kind: 'topology' })).toEqual([]);

@@ -108,7 +108,8 @@ function serviceFacts(indexer: Indexer, service: Service): Fact[] {
 }
 
 function topologyFact(indexer: Indexer, service: Service): Fact {
-  return { kind: 'topology', topology: hintsEnabled(service.annotations) ? indexer.topology : null };
+  if (!hintsEnabled(service.annotations)) return { kind: 'topology', topology: null };
+  return { kind: 'topology', topology: indexer.topology, hintedServices: indexer.hintedServices.size };
 }
 
 function podFact(indexer: Indexer, { pod }: WatchedPod): Fact {

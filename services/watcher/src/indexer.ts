@@ -4,6 +4,7 @@ import {
   endpointSliceController,
   endpointSliceMirroringController,
   equalStringMaps,
+  hintsEnabled,
   managedByLabel,
   type Node,
   type NodeTopology,
@@ -25,6 +26,8 @@ const maxCompared = 100;
 /** The projected objects of one cluster, with the indexes that routing and composing Changes need. */
 export class Indexer {
   readonly services = new Map<ObjectName, Service>();
+  /** Services with topology hints enabled. */
+  readonly hintedServices = new Set<ObjectName>();
   readonly endpoints = new Map<ObjectName, Endpoints>();
   readonly nodes = new Map<string, Node>();
   readonly selectors = new ServiceSelectorCache();
@@ -118,6 +121,8 @@ export class Indexer {
     const key = objectName(service.namespace, service.name);
     const isSameSelector = equalSelectors(this.services.get(key)?.selector ?? null, service.selector);
     this.services.set(key, service);
+    if (hintsEnabled(service.annotations)) this.hintedServices.add(key);
+    else this.hintedServices.delete(key);
     if (isSameSelector) return;
     this.selectors.update(service.namespace, service.name, service.selector);
     if (this.#podsByService === undefined) return;
@@ -129,6 +134,7 @@ export class Indexer {
 
   deleteService(namespace: string, name: string): void {
     this.services.delete(objectName(namespace, name));
+    this.hintedServices.delete(objectName(namespace, name));
     this.selectors.delete(namespace, name);
     this.#podsByService?.delete(objectName(namespace, name));
   }

@@ -1,4 +1,4 @@
-import { hintsEnabled, serviceNameLabel } from '@sluice/controllers';
+import { serviceNameLabel } from '@sluice/controllers';
 import type { Cause } from '@sluice/messages';
 import { describeEvent } from './describe-event.ts';
 import type { DirtyReason } from './dirty-set.ts';
@@ -79,8 +79,9 @@ export class Router {
     const topology = JSON.stringify(this.#indexer.topology);
     if (topology === this.#topology) return;
     this.#topology = topology;
-    for (const service of this.#indexer.services.values()) {
-      if (hintsEnabled(service.annotations)) mark(service.namespace, service.name, { kind: 'topology' });
+    for (const service of this.#indexer.hintedServices) {
+      const { namespace, name: serviceName } = parseObjectName(service);
+      mark(namespace, serviceName, { kind: 'topology' });
     }
   }
 

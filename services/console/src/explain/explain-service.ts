@@ -2,6 +2,7 @@ import { hintsEnabled, isMirrorable, type Service } from '@sluice/controllers';
 import type { SimilarPods } from '@sluice/messages';
 import { selectorText } from '../history/describe-service-change.ts';
 import type { HistoryState } from '../history/history-state.ts';
+import { hintNotes } from './explain-hints.ts';
 
 /** Notes about a Service as a whole, most important first; empty if there is nothing unusual. */
 export function explainService(state: HistoryState): string[] {
@@ -28,12 +29,11 @@ export function explainService(state: HistoryState): string[] {
   if (service.selector === null) return [...notes, mirroringNote(state)];
   if (state.pods.size === 0) notes.push(noPodsNote(service, state.similarPods));
   if (service.publishNotReadyAddresses) notes.push('The Service publishes addresses of Pods that are not ready.');
-  if (service.trafficDistribution !== null)
+  if (service.trafficDistribution !== null && !hintsEnabled(service.annotations))
     notes.push(
       `Its traffic distribution is ${service.trafficDistribution}: each ready endpoint has a hint for its own location.`,
     );
-  if (hintsEnabled(service.annotations)) notes.push(...topologyNotes(state));
-  return notes;
+  return [...notes, ...hintNotes(state, service)];
 }
 
 function noPodsNote(service: Service, similar: SimilarPods | undefined): string {
@@ -48,15 +48,4 @@ function mirroringNote({ endpoints }: HistoryState): string {
   if (!isMirrorable(endpoints))
     return 'The Service has no selector, and its Endpoints are excluded from mirroring; another controller owns its slices.';
   return 'The Service has no selector; its custom Endpoints are mirrored into slices.';
-}
-
-function topologyNotes({ hints, topology }: HistoryState): string[] {
-  const ratios = Object.entries(topology?.zoneRatios ?? {}).map(
-    ([zone, ratio]) => `${zone} ${Math.round(ratio * 100)} %`,
-  );
-  const allocation =
-    ratios.length > 0
-      ? `CPU by zone: ${ratios.join(', ')}.`
-      : 'The Nodes do not report enough for topology hints (CPU or zone is missing).';
-  return [allocation, ...(hints ? [`Topology hints: ${hints.message}.`] : [])];
 }

@@ -80,24 +80,8 @@ describe('explainPod', () => {
 });
 
 describe('explainService', () => {
-  test('returns nothing for a healthy Service, and the state of topology hints', () => {
+  test('returns nothing for a healthy Service', () => {
     expect(explainService(journalOf(snapshot(1, 1_000, [service(), pod('web-1', {})])).state)).toEqual([]);
-    const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' };
-    const [plan] = written(true);
-    if (plan?.kind !== 'mutations') throw new Error('no plan');
-    const event = {
-      type: 'Warning' as const,
-      reason: 'TopologyAwareHintsDisabled',
-      message: 'Nodes only ready in one zone, addressType: IPv4',
-      regarding: { kind: 'Service' as const, namespace: 'shop', name: 'web' },
-    };
-    const notes = explainService(
-      journalOf(snapshot(1, 1_000, [service({ annotations }), pod('web-1', {})]), { ...plan, events: [event] }).state,
-    );
-    expect(notes).toEqual([
-      'The Nodes do not report enough for topology hints (CPU or zone is missing).',
-      'Topology hints: Nodes only ready in one zone, addressType: IPv4.',
-    ]);
   });
 
   test('notes what another client wrote and Sluice repaired', () => {

@@ -18,14 +18,12 @@ interface Refusal {
   readonly since: number;
 }
 
-/** The state of a Service at one point of its history: the decider's state, refusals and topology hints. */
+/** The state of a Service at one point of its history: the decider's state and refusals. */
 export class HistoryState {
   #state: ServiceState;
   #isRemoved = false;
   /** By controller, until one of its plans succeeds. */
   readonly refused: Map<Controller, Refusal>;
-  /** The last Event about topology hints. */
-  hints: { readonly message: string } | null = null;
   /** The last plan that repairs what another client wrote, as generations or repeated repairs prove. */
   repair: { readonly objects: readonly string[]; readonly at: number } | null = null;
   /** Pods whose labels resemble the selector, while it matches none. */
@@ -46,7 +44,6 @@ export class HistoryState {
   copy(): HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
     copy.#isRemoved = this.#isRemoved;
-    copy.hints = this.hints;
     copy.repair = this.repair;
     copy.similarPods = this.similarPods;
     copy.lastEventAt = this.lastEventAt;
@@ -71,7 +68,6 @@ export class HistoryState {
     this.#state = initialState(this.key);
     this.#isRemoved = true;
     this.refused.clear();
-    this.hints = null;
     this.similarPods = undefined;
   }
 

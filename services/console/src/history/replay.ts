@@ -150,9 +150,6 @@ export class Replay {
     this.#awaited.set(name, described);
     state.evolve(plan, plan.decidedAt);
     if (plan.consecutiveRepairs !== undefined) state.repair = { objects: writtenNames(plan), at: plan.decidedAt };
-    for (const { reason, message } of plan.events) {
-      if (reason.startsWith('TopologyAwareHints')) state.hints = { message };
-    }
     return [withTrace(describePlan(described, this.#compare), record)];
   }
 }
