@@ -124,11 +124,21 @@ test('returns clusters by name and partitions with their owners', async () => {
   expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok');
 });
 
+test('the printed commands work, with the passwords of bus and store', async () => {
+  const [, file = ''] = /bin\/sluice doctor --config (\S+)/.exec(fleet.about.join('\n')) ?? [];
+  const output = async (...args: string[]) =>
+    (await promisify(execFile)(process.execPath, [main, ...args, '--config', file])).stdout;
+  expect(await output('doctor')).toMatch(/^ok +bus and store +connection/m);
+  expect(await output('clusters', 'list')).toMatch(/^production +usable /m);
+  expect(await output('parked', 'list')).toBe('No parked Services.\n');
+  expect(await output('dead-letters', 'list')).toBe('No dead letters.\n');
+});
+
 test('reports an unknown Service and an invalid name', async () => {
   const unknown = await sluice('explain', 'nowhere/nothing');
   expect([unknown.code, unknown.stderr]).toEqual([
     1,
-    expect.stringContaining('no history for Service nowhere/nothing'),
+    expect.stringMatching(/^error: no history for Service nowhere\/nothing in cluster production\nKnown: \w/),
   ]);
   expect(await sluice('explain', 'nothing')).toMatchObject({
     code: 2,

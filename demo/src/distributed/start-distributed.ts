@@ -73,7 +73,12 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
   const close = () => shutDown(steps.toReversed(), options);
   try {
     const { bus, clock, random, logger } = options;
-    const servers = await startServers({ bus, directory, partitions, logger }, steps);
+    const kubeconfig = join(directory, 'kubeconfig.json');
+    writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(options.server, options.clusterName)), {
+      mode: 0o600,
+    });
+    const clusters = [{ name: options.clusterName, kubeconfig }];
+    const servers = await startServers({ bus, directory, partitions, clusters, logger }, steps);
     const infrastructure = await openInfrastructure(servers.configuration, { clock, random, logger });
     const following = new AbortController();
     const followed = followPlans(infrastructure.bus, options.onOutcome, following.signal);
@@ -82,10 +87,6 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       await followed.catch(() => {});
     };
     steps.push(closing(infrastructure), { component: 'plan follower', graceMs: marginMs, stop: unfollow });
-    const kubeconfig = join(directory, 'kubeconfig.json');
-    writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(options.server, options.clusterName)), {
-      mode: 0o600,
-    });
     const observer = new TakeoverObserver({
       leases: infrastructure.leases,
       groups: async () => {
@@ -138,7 +139,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       about: [
         `Console: http://${consoleAddress}`,
         servers.about,
-        `Inspect it: sluice doctor ${servers.inspectFlags.join(' ')}   (also: parked list, dead-letters list)`,
+        `Inspect it: bin/sluice doctor --config ${servers.file} (also: clusters list, parked list, dead-letters list)`,
         `Processes: ${processes.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`,
         'Kill one (kill -9 PID): the others take over, and a replacement starts.',
       ],

@@ -12,6 +12,8 @@ export interface ServersOptions {
   readonly bus: DistributedBus;
   readonly directory: string;
   readonly partitions: number;
+  /** Clusters for commands that check them. */
+  readonly clusters?: readonly { readonly name: string; readonly kubeconfig: string }[];
   readonly logger: Logger;
 }
 
@@ -20,8 +22,8 @@ export interface Servers {
   readonly configuration: Configuration;
   /** Flags with which a role uses them. */
   readonly flags: readonly string[];
-  /** Flags with which a command reads them while they run. */
-  readonly inspectFlags: readonly string[];
+  /** Configuration file with which a command reads them while they run. */
+  readonly file: string;
   /** For the user, for example `NATS at nats://127.0.0.1:4222, Redis at redis://127.0.0.1:6379`. */
   readonly about: string;
 }
@@ -44,7 +46,7 @@ const busGraceMs = { nats: graceMs, kafka: 20_000 } as const;
  * @throws LocalError, for example if redis-server or Java is missing. `endings` stops what has started.
  */
 export async function startServers(options: ServersOptions, endings: ShutdownStep[]): Promise<Servers> {
-  const { directory, partitions } = options;
+  const { directory, partitions, clusters = [] } = options;
   const user = { username: 'sluice', password: newPassword() };
   const users = { [user.username]: `on >${user.password} ~* &* +@all` };
   const redis = await startRedis({ directory: join(directory, 'redis'), users });
@@ -52,14 +54,18 @@ export async function startServers(options: ServersOptions, endings: ShutdownSte
   const bus = await startBus(options);
   endings.push({ component: bus.name, graceMs: busGraceMs[options.bus], stop: bus.stop });
   const file = join(directory, 'sluice.json');
-  const settings = { partitions, bus: { servers: [bus.url], ...bus.settings }, store: { url: [redis.url], ...user } };
+  const settings = {
+    ...{ partitions, clusters },
+    bus: { servers: [bus.url], ...bus.settings },
+    store: { url: [redis.url], ...user },
+  };
   // JSON is valid YAML. Only this user may read the passwords.
   writeFileSync(file, JSON.stringify(settings), { mode: 0o600 });
   return {
     configuration: loadConfiguration({ file, environment: {}, flags: {} }),
     // Addresses as flags too: flags take precedence over the user's environment.
     flags: ['--config', file, '--bus', bus.url, '--store', redis.url, '--partitions', String(partitions)],
-    inspectFlags: ['--bus', bus.url, '--store', redis.url, '--partitions', String(partitions)],
+    file,
     about: `${bus.name} at ${bus.url}, Redis at ${redis.url}`,
   };
 }

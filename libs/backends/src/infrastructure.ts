@@ -13,4 +13,6 @@ export interface Infrastructure {
   readonly clusterPins?: ClusterPins;
   /** Settings of the store's servers that can lose data, as of the last check. Undefined if nothing checks them. */
   readonly storeProblems?: () => readonly StoreProblem[];
+  /** Why no server of bus or store accepts a connection: `connection refused`. Undefined: one does. */
+  readonly whyUnreachable?: (backend: 'bus' | 'store') => Promise<string | undefined>;
 }

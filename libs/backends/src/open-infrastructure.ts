@@ -8,6 +8,7 @@ import type { Infrastructure } from './infrastructure.ts';
 import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
+import { whyUnreachable } from './why-unreachable.ts';
 
 type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'> &
   Partial<Pick<Configuration, 'allowPlaintext'>>;
@@ -53,6 +54,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
       return {
         ...store,
         storeProblems: problems,
+        whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),
         bus,
         async close() {
           await bus.close();
@@ -67,6 +69,11 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     if (!isSetupError(error)) throw error;
     throw new UsageError(error.message, { cause: error });
   }
+}
+
+function addressesOf({ bus, store }: InfrastructureOptions, backend: 'bus' | 'store'): readonly string[] {
+  if (backend === 'store') return store.kind === 'redis' ? store.urls : [];
+  return bus.kind === 'nats' ? bus.servers : bus.kind === 'kafka' ? bus.brokers : [];
 }
 
 /** An in-memory bus or store cannot be shared by the processes of a fleet. */

@@ -1,3 +1,5 @@
+import { connectionProblem } from '@sluice/runtime';
+
 /** Classifies a failed request by what the caller can do. */
 export type ApiErrorKind =
   /** Retry the same request later: 429, 5xx, a broken connection, a timeout. */
@@ -47,20 +49,9 @@ export function isOutage({ status, reason }: ApiError): boolean {
   return status >= 500 || (status === 0 && !responded.has(reason));
 }
 
-const outageReasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  CONNECTION_CLOSED: 'connection closed',
-  ETIMEDOUT: 'connection timed out',
-  EHOSTUNREACH: 'host unreachable',
-  ENETUNREACH: 'network unreachable',
-  ENOTFOUND: 'host name not found',
-  Timeout: 'no answer in time',
-};
-
 /** Why the API server does not answer, in a few words: `connection refused`. */
 export function outageReason({ status, reason, message }: ApiError): string {
-  return outageReasons[reason] ?? (status === 0 ? message : `HTTP status ${status}: ${message}`);
+  return connectionProblem(reason) ?? (status === 0 ? message : `HTTP status ${status}: ${message}`);
 }
 
 export function isApiError(error: unknown): error is ApiError {

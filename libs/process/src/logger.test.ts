@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from './logger.ts';
 
@@ -24,6 +25,11 @@ test('an event is one line with the fields of its logger and its own', () => {
       /^.*warn.* plan not applied .*role=.*writer .*reason=.*"line 1\\nline 2" .*trace_id=.*abc .*error=.*"TypeError: no token"\n$/,
     ),
   ]);
+});
+
+test('numbers are rounded', () => {
+  createLogger('text', 'info').warn('x', { delayMs: 192.60603794340685, share: 0.012345, offset: 1204567, none: 0 });
+  expect(stripVTControlCharacters(lines[0] ?? '')).toContain(' delayMs=193 share=0.0123 offset=1204567 none=0\n');
 });
 
 test('a field cannot send escape codes to the terminal', () => {

@@ -91,10 +91,13 @@ function plain(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [
       key,
-      value instanceof Error ? `${value.name}: ${value.message}` : value,
+      value instanceof Error ? `${value.name}: ${value.message}` : typeof value === 'number' ? rounded(value) : value,
     ]),
   );
 }
+
+/** Measured durations have more digits than anybody reads; a share below 1 keeps three of them. */
+const rounded = (value: number): number => (Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 
 function text(value: unknown): string {
   if (typeof value === 'string') return printable(/[\s"=]/.test(value) ? JSON.stringify(value) : value);

@@ -1,6 +1,7 @@
 export * from './aborted.ts';
 export * from './backoff.ts';
 export * from './clock.ts';
+export * from './connection-problem.ts';
 export * from './error-message.ts';
 export * from './json-limits.ts';
 export * from './json-record.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { HistoryView, ServiceDetail } from '../../src/view/schemas.ts';
 import { api, type ServiceName } from '../api.ts';
-import { ago, dateAndTime, duration, plural } from '../format.ts';
+import { ago, dateAndTime, duration, plural, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { LatencyBar } from '../parts/latency-bar.ts';
@@ -108,7 +108,7 @@ function Head({ detail }: { detail: ServiceDetail }) {
       }
     </header>
     ${summary.problem && html`<ul class=${`notes ${summary.status}`}><li>${summary.problem}</li></ul>`}
-    ${notes.length > 0 && html`<ul class=${`notes ${summary.status}`}>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+    ${notes.length > 0 && html`<ul class=${`notes ${summary.status}`}>${notes.map((note) => html`<li>${withLocalTimes(note)}</li>`)}</ul>`}`;
 }
 
 function kindText({ type, headless, selector }: NonNullable<ServiceDetail['kind']>): string {

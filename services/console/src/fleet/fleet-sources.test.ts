@@ -157,6 +157,18 @@ test('while the store does not answer, clusters are in an unknown state since it
   await running;
 });
 
+test('why no server of a backend accepts a connection is the reason of its outage', async () => {
+  vi.spyOn(fleet.bus, 'end').mockReturnValue(new Promise(() => {}));
+  const whyUnreachable = async (backend: string) => (backend === 'bus' ? 'connection refused' : undefined);
+  sources = new FleetSources({ ...fleet, whyUnreachable }, { clock, logger: silentLogger });
+  const stop = new AbortController();
+  const running = sources.run(stop.signal);
+  await advance(clock, 6_000);
+  expect(sources.outage()).toMatchObject({ what: 'the bus', reason: 'connection refused' });
+  stop.abort();
+  await running;
+});
+
 test('a bus that does not answer in time is an outage as well, and delays no read of the clusters for long', async () => {
   vi.spyOn(fleet.bus, 'end').mockReturnValue(new Promise(() => {}));
   const stop = new AbortController();

@@ -7,7 +7,10 @@ import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../
 import { cached } from './cached.ts';
 import { findParked, type ParkedKey } from './parked-key.ts';
 
-type Fleet = Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'deadLetters' | 'directory' | 'storeProblems'>;
+type Fleet = Pick<
+  OpenInfrastructure,
+  'bus' | 'store' | 'leases' | 'deadLetters' | 'directory' | 'storeProblems' | 'whyUnreachable'
+>;
 
 /** A cluster that is not served because its identity contradicts the pinned one. */
 export interface ClusterConflict {
@@ -104,16 +107,17 @@ export class FleetSources implements ConsoleSources {
     const startedUpAt = clock.monotonic() + startupMs;
     while (!signal.aborted) {
       await Promise.all([
-        this.#probe('the store', () => this.readClusters(), signal),
-        this.#probe('the bus', () => bus.end('requests', 0), signal),
+        this.#probe('store', () => this.readClusters(), signal),
+        this.#probe('bus', () => bus.end('requests', 0), signal),
       ]);
       await sleep(clock, clock.monotonic() < startedUpAt ? startupClustersMs : clustersMs, signal);
     }
   }
 
   /** Sends a request to a server of the fleet, and notes and logs when it stops answering and when it answers again. */
-  async #probe(what: string, send: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  async #probe(backend: 'bus' | 'store', send: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#ports;
+    const what = `the ${backend}`;
     const done = new AbortController();
     const timeout = async () => {
       await sleep(clock, probeTimeoutMs, AbortSignal.any([signal, done.signal]));
@@ -126,9 +130,11 @@ export class FleetSources implements ConsoleSources {
       this.#answeredAt.set(what, clock.now());
     } catch (error) {
       if (this.#outages.has(what)) return;
-      logger.warn('server does not answer; showing the last known state', { server: what, error });
       const since = this.#answeredAt.get(what) ?? clock.now();
-      this.#outages.set(what, { what, since, reason: errorMessage(error) });
+      // A client that is reconnecting knows only that it got no answer.
+      const reason = (await this.#fleet.whyUnreachable?.(backend)) ?? errorMessage(error);
+      logger.warn('server does not answer; showing the last known state', { server: what, reason });
+      this.#outages.set(what, { what, since, reason });
     } finally {
       done.abort();
     }

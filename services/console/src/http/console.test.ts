@@ -148,7 +148,10 @@ describe('API', () => {
     expect(past.pods[0]).toMatchObject({ verdict: 'ready', lastChange: { at: 1_020, type: 'added' } });
     expect(await json('/api/v1/services/cluster-uid/shop/web')).toMatchObject({ live: true });
     const early = await get(`${web}?at=10`);
-    expect([early.status, JSON.parse(early.body).error]).toEqual([404, expect.stringContaining('history starts at')]);
+    expect([early.status, JSON.parse(early.body).error]).toEqual([
+      404,
+      'no history at 1970-01-01T00:00:00.010Z: the history starts at 1970-01-01T00:00:00.500Z',
+    ]);
   });
 
   test('returns the history, optionally of one Pod or period', async () => {
@@ -196,6 +199,44 @@ describe('API', () => {
     expect(await error('/api/v1/nonsense')).toEqual([404, 'not found', expect.any(String)]);
     expect(await error('/api/v1/partitions')).toEqual([404, 'this console has no partitions', expect.any(String)]);
     expect((await error('/api/v1/services/prod/%E0%A4%A/web'))[0]).toBe(400);
+  });
+
+  test('an unknown Service: the most similar ones of its cluster, or that there are none', async () => {
+    const { get, history } = await start();
+    for (const [i, name] of ['cart', 'card-gateway', 'db', 'dns', 'etl', 'ftp'].entries()) {
+      const message = {
+        ...snapshot(1, 1_000 + i, []),
+        key: { cluster: 'cluster-uid', namespace: 'pay', service: name },
+      };
+      history.add('changes', 0, { ...traced(message), key: `cluster-uid/pay/${name}` });
+    }
+    const other = { cluster: 'other', namespace: 'shop', service: 'crat' };
+    history.add('changes', 0, { ...traced({ ...snapshot(1, 1_000, []), key: other }), key: 'other/shop/crat' });
+    const hint = async (path: string) => JSON.parse((await get(`/api/v1/services/${path}`)).body).hint;
+    expect(await hint('prod/pay/web')).toMatch(/^known: shop\/web, /);
+    expect(await hint('prod/pay/crat')).toBe(
+      'known: pay/cart, pay/card-gateway, pay/db, pay/dns, pay/etl and 2 more, which the page lists',
+    );
+    expect(await hint('nowhere/pay/crat')).toBe('no Service of this cluster has been observed yet');
+  });
+
+  test('while the store does not answer, what it stores is refused with since when and why', async () => {
+    const outage = { what: 'the store', since: 8_000, reason: 'connection refused' };
+    const read = () => Promise.reject(new Error('not asked for'));
+    const sources = {
+      ...{ clusters: () => [], partitions: read, parked: read, deadLetters: read, current: outage },
+      outage() {
+        return this.current;
+      },
+    };
+    const { get } = await start({ sources });
+    for (const path of ['parked', 'partitions', 'dead-letters']) {
+      const { status, body } = await get(`/api/v1/${path}`);
+      expect([status, JSON.parse(body).error]).toEqual([
+        503,
+        'the store has not answered since 1970-01-01T00:00:08.000Z (connection refused)',
+      ]);
+    }
   });
 
   test('describes every route and its parameters in OpenAPI', async () => {

@@ -54,7 +54,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     const { status, message, hint } = toProblem(error);
     // Without the query, which may contain the token.
     const [path = ''] = request.url.split('?');
-    if (status >= 500 && errorLog.take()) logger.error('console request failed', { path, error });
+    if (status >= 500 && status !== 503 && errorLog.take()) logger.error('console request failed', { path, error });
     void reply.code(status).send({ error: message, ...(hint !== undefined && { hint }) });
   });
   app.setNotFoundHandler(() => {

@@ -14,14 +14,35 @@ export function findJournal({ history, sources }: RouteContext, params: ServiceP
   const key: ServiceKey = { cluster: identity, namespace, service };
   const journal = history.get(key);
   if (journal !== undefined) return journal;
-  const similar = [...history.journals]
-    .map((other) => other.key)
-    .filter((other) => other.service === service || other.namespace === namespace)
-    .slice(0, 5)
-    .map((other) => `${other.namespace}/${other.service}`);
-  const hint = similar.length > 0 ? `known: ${similar.join(', ')}` : 'GET /api/v1/services lists all Services';
   const name = clusters.find((one) => one.identity === identity)?.name ?? cluster;
-  throw new Problem(404, `no history for Service ${namespace}/${service} in cluster ${name}`, hint);
+  throw new Problem(
+    404,
+    `no history for Service ${namespace}/${service} in cluster ${name}`,
+    knownServices(history, key),
+  );
+}
+
+const maxKnown = 5;
+
+/** The Services of the cluster whose names are most alike, those with the same name or namespace first. */
+function knownServices({ journals }: RouteContext['history'], wanted: ServiceKey): string {
+  const likeness = ({ namespace, service }: ServiceKey) =>
+    (service === wanted.service ? 1_000 : sharedPrefix(service, wanted.service)) +
+    (namespace === wanted.namespace ? 500 : sharedPrefix(namespace, wanted.namespace));
+  const known = [...journals]
+    .map(({ key }) => key)
+    .filter(({ cluster }) => cluster === wanted.cluster)
+    .sort((a, b) => likeness(b) - likeness(a));
+  if (known.length === 0) return 'no Service of this cluster has been observed yet';
+  const names = known.slice(0, maxKnown).map(({ namespace, service }) => `${namespace}/${service}`);
+  const more = known.length - names.length;
+  return `known: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more, which the page lists`}`;
+}
+
+function sharedPrefix(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
 }
 
 /** @throws Problem if the history starts later */
@@ -30,7 +51,11 @@ export function momentOf({ history, now }: RouteContext, journal: Journal, at: n
     return { at: at ?? now(), live: true, state: journal.state, entries: journal.entries };
   const since = history.since ?? at;
   if (at < since)
-    throw new Problem(404, `the history starts at ${new Date(since).toISOString()}`, 'request a later time');
+    throw new Problem(
+      404,
+      `no history at ${new Date(at).toISOString()}: the history starts at ${new Date(since).toISOString()}`,
+      'request a later time',
+    );
   return { at, live: false, state: journal.stateAt(at), entries: journal.entries.filter((entry) => entry.at <= at) };
 }
 

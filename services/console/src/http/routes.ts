@@ -128,7 +128,7 @@ export const routes: readonly Route[] = [
     async (context, _, query) => ({ items: await recentChanges(context, query.limit) }),
   ),
   listRoute('/api/v1/partitions', 'owner and lag of each partition', schemas.partitionView, async ({ sources }) =>
-    sources.partitions === undefined ? unavailable('partitions') : sources.partitions(),
+    sources.partitions === undefined ? unavailable('partitions') : answered(sources, sources.partitions),
   ),
   listRoute('/api/v1/parked', 'writes that the API server refuses', schemas.parkedView, parked),
   route(
@@ -140,12 +140,21 @@ export const routes: readonly Route[] = [
     (context, { trace }) => readTrace(context, trace),
   ),
   listRoute('/api/v1/dead-letters', 'records that cannot be processed', schemas.deadLetterView, async ({ sources }) =>
-    sources.deadLetters === undefined ? unavailable('dead letters') : sources.deadLetters(),
+    sources.deadLetters === undefined ? unavailable('dead letters') : answered(sources, sources.deadLetters),
   ),
 ];
 
 function unavailable(what: string): never {
   throw new Problem(404, `this console has no ${what}`, 'only a fleet has them; see sluice console --help');
+}
+
+/** Reads from the store at once, or says that it does not answer, which the history does not need. */
+function answered<T>(sources: RouteContext['sources'], read: () => Promise<T>): Promise<T> {
+  const outage = sources.outage?.() ?? null;
+  if (outage === null) return read();
+  const { what, since, reason } = outage;
+  const text = `${what} has not answered since ${new Date(since).toISOString()} (${reason})`;
+  throw new Problem(503, text, 'explain and history show the state from before');
 }
 
 async function readTrace({ sources }: RouteContext, traceId: string) {
@@ -192,7 +201,7 @@ async function recentChanges({ history, index, clock }: RouteContext, count: num
 async function parked({ sources, history, index }: RouteContext) {
   if (sources.parked !== undefined) {
     const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
-    return (await sources.parked()).map(({ key, controller, reason, since, nextTryAt }) => {
+    return (await answered(sources, sources.parked)).map(({ key, controller, reason, since, nextTryAt }) => {
       const { cluster, namespace, service: name } = key;
       const clusterName = names.get(cluster) ?? cluster;
       return { cluster, clusterName, namespace, name, controller, message: reason, since, nextTryAt };

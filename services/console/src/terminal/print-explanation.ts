@@ -18,7 +18,7 @@ export function printService(detail: ServiceDetail, format: TextFormat): string 
     ...outageLines(outage, stateIsOld, format),
     wrapIndented('', `Service ${namespace}/${name} in ${clusterName}, ${when}${counted}`, format, format.colors.bold),
     ...(written === '' ? [] : [wrapIndented('', written, format)]),
-    ...notes.map((note) => wrapIndented('', note, format)),
+    ...notes.map((note) => wrapIndented('', withLocalTimes(note, format.now), format)),
     ...(pods.length === 0 ? ['No Pods.\n'] : troubledFirst(pods).map((pod) => printPod(pod, format))),
   ].join('');
 }

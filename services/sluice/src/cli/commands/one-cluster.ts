@@ -34,6 +34,7 @@ export async function openOneCluster(
     ],
     initial: [cluster],
     names: new Map([[cluster.identity, cluster.name]]),
+    phases: () => [{ name: cluster.name, phase: phaseOf(outage, cluster.writesPausedBecause?.()) }],
     hooks: {
       onAvailability: (_, current) => {
         outage = current;
@@ -52,6 +53,12 @@ export async function openOneCluster(
     pause: () => cluster.pause(),
     close: () => cluster.close(),
   };
+}
+
+/** As of a cluster that a fleet serves. */
+function phaseOf(outage: Outage | null, paused: string | undefined): string {
+  if (outage !== null) return 'unavailable';
+  return paused === undefined ? 'serving' : 'paused';
 }
 
 async function open(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {

@@ -36,10 +36,12 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   });
   const { names, phases, hooks, health } = clusters;
   const address = options.metricsBindAddress?.address;
+  // One cluster has the labels of upstream's metrics; a set of clusters may grow.
+  const fleet = clusters.initial.length === 0;
   const metrics =
     address === null
       ? undefined
-      : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, ...(phases && { fleet: true, phases }) });
+      : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases });
   const console = openConsole(() => clusters.views(), options, logger);
   const server =
     metrics &&

@@ -23,6 +23,6 @@ export function openConsole(
 /** Lines to print at startup. */
 export function addresses(url: string | undefined, hasConsole: boolean): string[] {
   if (url === undefined) return [];
-  const hint = url === defaultUrl ? '' : ` (for explain, history and trace: --console ${url})`;
+  const hint = url === defaultUrl ? '' : ` (commands need --console ${url})`;
   return [...(hasConsole ? [`Console: ${url}${hint}`] : []), `Metrics: ${url}/metrics`];
 }

@@ -1,7 +1,13 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
+import { freePorts } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
 import { expect, test } from 'vitest';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -20,6 +26,35 @@ test('a closed OTLP port costs one warning with the number of dropped spans, and
   const warnings = stderr.split('\n').filter((line) => line.startsWith('warn') || line.startsWith('error'));
   expect(warnings).toEqual([expect.stringMatching(/spans were not exported.* dropped=[1-9]/)]);
 }, 60_000);
+
+test('with one cluster, its phase is a metric: serving, then unavailable; upstream metrics have no label for it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-run-'));
+  const random = seededRandom(1);
+  const http = new ApiServerHttp({ server: new FakeApiServer({ clock: systemClock, random }), clock: systemClock });
+  const kubeconfig = join(directory, 'kubeconfig');
+  writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(await http.listen(), 'only')), { mode: 0o600 });
+  const [port] = await freePorts(1);
+  const run = spawn(
+    process.execPath,
+    [main, 'run', '--kubeconfig', kubeconfig, '--take-over', '--metrics-bind-address', `127.0.0.1:${port}`],
+    { stdio: 'ignore' },
+  );
+  const ended = new Promise((resolve) => run.once('exit', resolve));
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined))?.text();
+  const phase = (name: string) => `sluice_cluster_phase{cluster="only",phase="${name}"} 1`;
+  try {
+    await expect.poll(metrics, { timeout: 60_000 }).toContain(phase('serving'));
+    expect(await metrics()).toMatch(/^sluice_parked_services\{controller="endpoints"\} 0$/m);
+    await http.close();
+    await expect.poll(metrics, { timeout: 60_000 }).toContain(phase('unavailable'));
+    expect(await metrics()).not.toContain('phase="serving"');
+  } finally {
+    run.kill();
+    await ended;
+    await http.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 180_000);
 
 test('a reader that closes the pipe ends a command quietly', () => {
   const head = (command: string) =>

@@ -11,7 +11,7 @@ export interface ServedClusters {
   readonly initial: readonly Cluster[];
   /** Cluster names by identity, for metrics. */
   readonly names: ReadonlyMap<string, string>;
-  readonly phases?: ConstructorParameters<typeof Metrics>[0]['phases'];
+  readonly phases: NonNullable<ConstructorParameters<typeof Metrics>[0]['phases']>;
   readonly hooks: Pick<AllInOneOptions, 'mayConnect' | 'onSynced' | 'onAvailability' | 'onCompetingController'>;
   readonly health: Health;
   views(): readonly ClusterView[];

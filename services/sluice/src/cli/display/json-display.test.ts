@@ -62,7 +62,7 @@ test('a failed plan has its reason', () => {
 
 test('the keys of the summary are the same with and without plans', () => {
   const statistics = new Statistics();
-  statistics.add(anApplied({ latencyMs: 4 }));
+  statistics.add(anApplied({ latencyMs: 4.00048828125 }));
   const [before = '', after = ''] = lines((display) => {
     display.ended(new Statistics(), 10.4);
     display.ended(statistics, 10.4);

@@ -1,6 +1,6 @@
 import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
-import type { Statistics } from './statistics.ts';
+import type { Latencies, Statistics } from './statistics.ts';
 import { writesOf } from './writes.ts';
 
 /** Prints one JSON object per line, with stable keys. */
@@ -32,7 +32,7 @@ export class JsonDisplay implements Display {
       causes: plan.causes.first.map(({ description }) => description),
       moreCauses: plan.causes.more,
       writes: writesOf(plan, outcome),
-      latencyMs: Math.round(latencyMs * 1_000) / 1_000,
+      latencyMs: rounded(latencyMs),
       retries: outcome.retries,
     });
   }
@@ -52,7 +52,7 @@ export class JsonDisplay implements Display {
       refused: [...refused].map(([name, reason]) => ({ name, reason })),
       retries,
       malformed,
-      latencyMs: latencies ?? null,
+      latencyMs: latencies === undefined ? null : roundedLatencies(latencies),
     });
   }
 
@@ -60,3 +60,10 @@ export class JsonDisplay implements Display {
     this.#write(`${JSON.stringify(value)}\n`);
   }
 }
+
+const roundedLatencies = ({ p50, p99, max }: Latencies): Latencies => ({
+  ...{ p50: rounded(p50), p99: rounded(p99), max: rounded(max) },
+});
+
+/** To microseconds. */
+const rounded = (ms: number): number => Math.round(ms * 1_000) / 1_000;

@@ -58,5 +58,5 @@ test('a refused plan is remembered until a plan of the same Service and controll
   statistics.add(anApplied({ service: 'db', status: 'conflict' }));
   statistics.add(anApplied());
   expect(statistics).toMatchObject({ failures: 3, conflicts: 1, refusals: 2 });
-  expect([...statistics.refused]).toEqual([['uid/shop/db/endpointslice', 'forbidden']]);
+  expect([...statistics.refused]).toEqual([['sim/shop/db/endpointslice', 'forbidden']]);
 });

@@ -27,11 +27,11 @@ export class Statistics {
   readonly #refused = new Map<string, string>();
   readonly #latencies: number[] = [];
 
-  add({ plan, outcome, latencyMs }: Applied): void {
+  add({ cluster, plan, outcome, latencyMs }: Applied): void {
     this.plans++;
     this.retries += outcome.retries;
     this.causes += plan.causes.first.length + plan.causes.more;
-    const service = `${plan.key.cluster}/${plan.key.namespace}/${plan.key.service}`;
+    const service = `${cluster}/${plan.key.namespace}/${plan.key.service}`;
     this.#services.add(service);
     this.#count(`${service}/${plan.controller}`, outcome);
     for (const write of writesOf(plan, outcome)) {

@@ -160,6 +160,6 @@ test('prints a summary at the end', () => {
   expect(text).toContain('Ran 1 min 1 s');
   expect(text).toContain('2 objects for 2 Services: 2 created, 0 updated, 0 deleted');
   expect(text).toContain('p50 4.0 ms, p99 8.0 ms, max 8.0 ms');
-  expect(text).toContain('1 conflicts, 1 refused plans, 2 retries, 0 malformed objects');
-  expect(text).toContain('the API server still refuses 1 writes:\n    uid/shop/db/endpointslice: denied by a webhook');
+  expect(text).toContain('1 conflict, 1 refused plan, 2 retries, 0 malformed objects');
+  expect(text).toContain('the API server still refuses 1 write:\n    sim/shop/db/endpointslice: denied by a webhook');
 });

@@ -82,7 +82,7 @@ export class TextDisplay implements Display {
     this.#line(colors.bold(`Ran ${formatDuration(ranMs)}`));
     this.#hanging(
       '  written   ',
-      `${writes.create + writes.update + writes.delete} objects for ${statistics.services} Services: ` +
+      `${count(writes.create + writes.update + writes.delete, 'object')} for ${count(statistics.services, 'Service')}: ` +
         `${writes.create} created, ${writes.update} updated, ${writes.delete} deleted`,
     );
     if (latencies !== undefined) {
@@ -94,15 +94,17 @@ export class TextDisplay implements Display {
     }
     this.#hanging(
       '  errors    ',
-      `${statistics.conflicts} conflicts, ${statistics.refusals} refused plans, ${statistics.retries} retries, ` +
-        `${statistics.malformed} malformed objects`,
+      [
+        ...[count(statistics.conflicts, 'conflict'), count(statistics.refusals, 'refused plan')],
+        ...[count(statistics.retries, 'retry', 'retries'), count(statistics.malformed, 'malformed object')],
+      ].join(', '),
     );
     this.#refused([...statistics.refused]);
   }
 
   #refused(refused: readonly (readonly [name: string, reason: string])[]): void {
     if (refused.length === 0) return;
-    this.#hanging('  refused   ', `the API server still refuses ${refused.length} writes:`, colors.red);
+    this.#hanging('  refused   ', `the API server still refuses ${count(refused.length, 'write')}:`, colors.red);
     for (const [name, reason] of refused.slice(0, refusedShown))
       this.#hanging('    ', printable(`${name}: ${firstLine(reason)}`));
     if (refused.length > refusedShown) this.#line(`    and ${refused.length - refusedShown} more`);
@@ -134,6 +136,8 @@ export class TextDisplay implements Display {
     this.#write(`${truncate(text, this.#width())}\n`);
   }
 }
+
+const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 function sizeText({ endpoints, ready, addressType }: Write): string {
   const size = endpoints === undefined ? '' : `${ready}/${endpoints} ready`;
