@@ -2,16 +2,22 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openInfrastructure } from '@sluice/backends';
+import { loadConfiguration } from '@sluice/configuration';
 import { RoleProcess } from '@sluice/demo/distributed';
 import {
   type ControlPlane,
   freePorts,
+  kubectl,
   type Nats,
   type RedisServer,
   startControlPlane,
   startNats,
   startRedis,
 } from '@sluice/local';
+import { partitionOf } from '@sluice/messages';
+import { systemClock, systemRandom } from '@sluice/process';
+import { silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /**
@@ -146,6 +152,36 @@ test('of two watchers, one reports that it serves a cluster, the other that it s
       )
       .toEqual([line('serving'), line('standby')]);
   }
+});
+
+test('logs, metrics and dead letters name clusters as the configuration does', async () => {
+  await shows(() => explain('--cluster', 'west'), /Service default\/kubernetes in west, now/, 120_000);
+  await kubectl(west.adminKubeconfig, ['create', 'service', 'clusterip', 'lone', '--tcp=80']);
+  const plans = () => samples(roles.indexOf('reconciler'), 'sluice_plans_total');
+  await shows(plans, /cluster="west".*status="applied"/);
+  const configuration = loadConfiguration({
+    ...{ file: undefined, environment: {} },
+    flags: { '--bus': nats.url, '--store': redis.url, '--partitions': '4' },
+  });
+  const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
+  const fleet = await openInfrastructure(configuration, ports);
+  try {
+    const identity = (await fleet.directory.list()).find(({ name }) => name === 'west')?.identity;
+    const key = `${identity}/${service}`;
+    const record = { key, id: 'garbage', headers: {}, payload: new TextEncoder().encode('{garbage') };
+    for (const topic of ['changes', 'mutations'] as const)
+      await fleet.bus.append(topic, partitionOf(key, fleet.bus.partitions), [record]);
+  } finally {
+    await fleet.close();
+  }
+  const named = `west/${service}`;
+  const list = async () => (await sluice('dead-letters', 'list', ...backends)).output;
+  for (const topic of ['changes', 'mutations']) await shows(list, new RegExp(`^${topic}/\\d+/\\d+ .* ${named} `, 'm'));
+  for (const role of ['reconciler', 'writer'])
+    expect(lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^${role}-.*"key":"${named}".*"msg":"record dead-lettered"`)),
+    );
+  expect(await plans()).not.toMatch(/cluster="(?!west|east)/);
 });
 
 test.each([

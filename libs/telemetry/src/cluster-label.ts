@@ -9,8 +9,11 @@ export interface ClusterLabel {
   labels(identity: string): Labels;
 }
 
-/** `clusterNames`: by identity; clusters may be added later. An unknown cluster is labelled with its identity. */
-export function clusterLabel(clusterNames: ReadonlyMap<string, string>, fleet: boolean): ClusterLabel {
+/** Names of clusters by identity. Clusters may be added later. */
+export type ClusterNames = Pick<ReadonlyMap<string, string>, 'get'>;
+
+/** An unknown cluster is labelled with its identity. */
+export function clusterLabel(clusterNames: ClusterNames, fleet: boolean): ClusterLabel {
   if (!fleet) return { names: [], labels: () => none };
   const nameOf = (identity: string) => clusterNames.get(identity) ?? identity;
   return {

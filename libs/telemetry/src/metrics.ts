@@ -1,7 +1,7 @@
 import { collectDefaultMetrics } from 'prom-client';
 import { backendGauge } from './backend-metrics.ts';
 import { ChangeMetrics } from './change-metrics.ts';
-import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
+import { type ClusterLabel, type ClusterNames, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
 import { type ConsoleStands, consoleMetrics } from './console-metrics.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
@@ -16,8 +16,7 @@ import { storeProblemsGauge } from './store-problems.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {
-  /** Names of the clusters of this process, by identity. Clusters may be added later. */
-  readonly clusters: ReadonlyMap<string, string>;
+  readonly clusters: ClusterNames & { readonly size?: number };
   /** Whether metrics have a label `cluster`. Default: whether there is more than one cluster now. */
   readonly fleet?: boolean;
   /** Exported and dropped spans of this process; undefined if tracing is off. */
@@ -50,7 +49,7 @@ export class Metrics {
   readonly #cluster: ClusterLabel;
 
   constructor(options: MetricsOptions) {
-    const cluster = clusterLabel(options.clusters, options.fleet ?? options.clusters.size > 1);
+    const cluster = clusterLabel(options.clusters, options.fleet ?? (options.clusters.size ?? 0) > 1);
     this.#cluster = cluster;
     this.endpointSlice = new EndpointSliceMetrics(this.#exposition, cluster);
     this.mirroring = new MirroringMetrics(this.#exposition, cluster);

@@ -144,6 +144,12 @@ function Shares({ title, items }: { title: string; items: readonly Share[] }) {
 function DeadLetters({ items }: { items: readonly DeadLetterView[] }) {
   if (items.length === 0) return html`<${Empty} title="None">No dead letters.<//>`;
   return html`<ul class="cards">
-    ${items.map(({ name, key, reason, at }) => html`<li><strong>${name}</strong><span>${dateAndTime(at)} · ${key}</span><p>${reason}</p></li>`)}
+    ${items.map(
+      ({ name, key, clusterName, reason, at }) => html`<li>
+        <strong>${name}</strong
+        ><span>${dateAndTime(at)} · ${clusterName === '' ? key : clusterName + key.slice(key.indexOf('/'))}</span>
+        <p>${reason}</p>
+      </li>`,
+    )}
   </ul>`;
 }

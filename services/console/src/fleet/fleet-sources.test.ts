@@ -75,8 +75,13 @@ test('reports dead letters and parked keys from the store', async () => {
     record: record('x'),
   };
   await fleet.deadLetters.add(deadLetter);
+  await fleet.deadLetters.add({ ...deadLetter, offset: 8, record: { ...record('y'), key: 'resync' } });
+  await fleet.directory.put({ identity: 'c', name: 'west', version: '', server: '' });
+  await sources.readClusters();
+  const view = { topic: 'changes', reason: 'version 9.0', at: 900 };
   expect(await sources.deadLetters()).toEqual([
-    { name: 'changes/1/7', topic: 'changes', key: 'c/shop/web', reason: 'version 9.0', at: 900 },
+    { ...view, name: 'changes/1/7', key: 'c/shop/web', clusterName: 'west' },
+    { ...view, name: 'changes/1/8', key: 'resync', clusterName: '' },
   ]);
   const state = { parked: 'forbidden', parkedSince: 500, dueAt: 2_000, causes: { first: [], more: 0 } };
   await fleet.store.commit({

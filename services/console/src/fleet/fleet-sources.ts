@@ -58,7 +58,8 @@ export class FleetSources implements ConsoleSources {
     const { clock } = ports;
     this.partitions = cached(clock, ttlMs, () => readPartitions(fleet));
     this.parked = cached(clock, parkedTtlMs, () => findParked(fleet.store, fleet.bus.partitions));
-    this.deadLetters = cached(clock, ttlMs, () => readDeadLetters(fleet));
+    const nameOf = (identity: string) => this.#clusters.find((one) => one.identity === identity)?.name ?? '';
+    this.deadLetters = cached(clock, ttlMs, () => readDeadLetters(fleet, nameOf));
   }
 
   /** The clusters as of the last read. */
@@ -174,10 +175,10 @@ function lagOf(checkpoint: Checkpoint | null, end: StreamOffset): number | null 
   return Math.max(0, end.offset - checkpoint.offset);
 }
 
-async function readDeadLetters(fleet: Fleet): Promise<readonly DeadLetterView[]> {
+async function readDeadLetters(fleet: Fleet, nameOf: (identity: string) => string): Promise<readonly DeadLetterView[]> {
   const deadLetters = await fleet.deadLetters.list();
   return deadLetters.map(({ name, topic, record: { key }, reason, deadLetteredAt: at }) => ({
-    ...{ name, topic, key, reason, at },
+    ...{ name, topic, key, clusterName: nameOf(key.slice(0, key.indexOf('/'))), reason, at },
   }));
 }
 

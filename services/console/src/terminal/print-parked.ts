@@ -40,9 +40,18 @@ export function describeParked(
 }
 
 /** One line of JSON. */
-export function parkedJson({ name, key, controller, reason, since, nextTryAt, causes }: ParkedKey): string {
+export function parkedJson({
+  name,
+  key,
+  clusterName,
+  controller,
+  reason,
+  since,
+  nextTryAt,
+  causes,
+}: ParkedKey): string {
   const times = { since: timestamp(since), nextTryAt: nextTryAt === null ? null : timestamp(nextTryAt) };
-  return `${JSON.stringify({ name, ...key, controller, reason, ...times, causes })}\n`;
+  return `${JSON.stringify({ name, ...key, clusterName, controller, reason, ...times, causes })}\n`;
 }
 
 const nextTry = (at: number | null, now: number): string => (at === null ? 'on next change' : timeToSecond(at, now));

@@ -198,6 +198,7 @@ export const deadLetterView = z.object({
   name: z.string(),
   topic: z.string(),
   key: z.string(),
+  clusterName: z.string().describe('name of the cluster in the key; empty if there is none'),
   reason: z.string(),
   at: time,
 });

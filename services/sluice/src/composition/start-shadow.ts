@@ -17,6 +17,7 @@ import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
 import { maxListBytes } from './list-limit.ts';
+import { nameClusters } from './name-clusters.ts';
 
 export interface ShadowOptions {
   readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];
@@ -44,12 +45,13 @@ const partitions = 16;
 
 /** Runs watcher and reconciler as in a normal run, but compares plans with the cluster instead of writing them. */
 export function startShadow(options: ShadowOptions): Shadow {
-  const { clock, random, logger, settings, metrics } = options;
+  const { clock, random, settings, metrics } = options;
+  const logger = nameClusters(options.logger, new Map(options.clusters.map(({ identity, name }) => [identity, name])));
   const bus = new MemoryBus({ partitions });
   const stop = new AbortController();
   const epoch = Math.floor(clock.now());
   const comparison: ShadowComparison = new ShadowComparison({
-    ...options,
+    ...{ ...options, logger },
     maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
     metrics: metrics.openShadow(() => comparison.report().services),
     requestResync: resyncRequester(bus),

@@ -18,14 +18,14 @@ export function addDeadLettersCommand(program: Command): void {
       'A record that cannot be decoded or applied is dead-lettered with the reason; the oldest of a thousand are dropped.\n' +
         'A resync of its Service is requested at once, so nothing waits for it.',
     );
-  add(group, 'list', 'list dead letters, oldest first', async ({ deadLetters }, _, output) => {
-    const letters = await deadLetters.list();
-    return output === 'json' ? letters.map(deadLetterJson).join('') : listDeadLetters(letters, format());
+  add(group, 'list', 'list dead letters, oldest first', async (fleet, _, output) => {
+    const letters = await fleet.deadLetters.list();
+    return output === 'json' ? letters.map(deadLetterJson).join('') : listDeadLetters(letters, await formatFor(fleet));
   });
   add(group, 'show <name>', 'show one in full', async (fleet, names, output) => {
     const [letter] = await find(fleet, names);
     if (letter === undefined) return '';
-    return output === 'json' ? deadLetterJson(letter) : describeDeadLetter(letter, format());
+    return output === 'json' ? deadLetterJson(letter) : describeDeadLetter(letter, await formatFor(fleet));
   });
   add(
     group,
@@ -54,7 +54,10 @@ function add(group: Command, usage: string, summary: string, action: Action): vo
   );
 }
 
-const format = () => ({ width: columnsOf(process.stdout), now: systemClock.now() });
+async function formatFor({ directory }: OpenInfrastructure) {
+  const names = new Map((await directory.list()).map(({ identity, name }) => [identity, name]));
+  return { width: columnsOf(process.stdout), now: systemClock.now(), names };
+}
 
 async function find({ deadLetters }: OpenInfrastructure, names: readonly string[]) {
   const letters = await deadLetters.list();

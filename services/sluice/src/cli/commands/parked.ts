@@ -84,13 +84,14 @@ function addRequestCommand(
   const command = add(group, `${name} [service...]`, summary, async (fleet, parked, names, { output, all }) => {
     if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or pass --all`);
     const wanted = all ? parked : find(parked, names);
-    const services = new Map(wanted.map(({ key }) => [formatServiceKey(key), key]));
-    for (const key of services.values()) await request(fleet, key);
-    const requested = [...services.keys()];
+    const services = new Map(wanted.map((one) => [formatServiceKey(one.key), one]));
+    for (const { key } of services.values()) await request(fleet, key);
     if (output === 'json')
-      return requested.map((service) => `${JSON.stringify({ service, requested: true })}\n`).join('');
-    if (requested.length === 0) return 'No parked Services.\n';
-    return requested.map((service) => `${service} ${name} requested\n`).join('');
+      return [...services.keys()].map((service) => `${JSON.stringify({ service, requested: true })}\n`).join('');
+    if (services.size === 0) return 'No parked Services.\n';
+    return [...services.values()]
+      .map(({ key, clusterName = key.cluster }) => `${clusterName}/${key.namespace}/${key.service} ${name} requested\n`)
+      .join('');
   });
   command.option('--all', 'all parked Services');
 }

@@ -2,6 +2,7 @@ import { toCompaction, toSettings } from '@sluice/configuration';
 import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, tracesGraceMs } from '@sluice/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
+import { nameClusters } from '../../composition/name-clusters.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome } from '../display/record-outcome.ts';
@@ -57,6 +58,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   const startedAt = systemClock.now();
   const services = startAllInOne({
     ...{ ...ports, ...hooks, clusters: clusters.initial, settings: toSettings(options), limits: options },
+    logger: nameClusters(logger, names),
     compaction: toCompaction(options),
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,

@@ -5,7 +5,8 @@ import { deadLetterJson, describeDeadLetter, listDeadLetters } from './print.ts'
 import { replayDeadLetter } from './replay.ts';
 
 const deadLetteredAt = new Date(2026, 0, 2, 3, 4, 5).getTime();
-const format = { width: Number.POSITIVE_INFINITY, now: new Date(2026, 0, 3).getTime() };
+const names = new Map([['uid', 'west']]);
+const format = { width: Number.POSITIVE_INFINITY, now: new Date(2026, 0, 3).getTime(), names };
 
 const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadLetter => ({
   name: 'changes/3/7',
@@ -14,15 +15,20 @@ const letter = (given: Partial<DeadLetter> = {}, payload = '{\u001b[31m'): DeadL
   offset: 7,
   deadLetteredAt,
   reason: 'not JSON: expected a name\n    at line 1',
-  record: { id: 'r', key: 'c/shop/web', headers: { traceparent: '00-1' }, payload: new TextEncoder().encode(payload) },
+  record: {
+    id: 'r',
+    key: 'uid/shop/web',
+    headers: { traceparent: '00-1' },
+    payload: new TextEncoder().encode(payload),
+  },
   ...given,
 });
 
 test('the list has a line per dead letter, with the first line of its reason', () => {
   expect(listDeadLetters([letter(), letter({ name: 'changes/12/4711' })], format)).toBe(
-    'NAME              TIME                  KEY          REASON\n' +
-      'changes/3/7       2026-01-02 03:04:05   c/shop/web   not JSON: expected a name\n' +
-      'changes/12/4711   2026-01-02 03:04:05   c/shop/web   not JSON: expected a name\n',
+    'NAME              TIME                  KEY             REASON\n' +
+      'changes/3/7       2026-01-02 03:04:05   west/shop/web   not JSON: expected a name\n' +
+      'changes/12/4711   2026-01-02 03:04:05   west/shop/web   not JSON: expected a name\n',
   );
   const narrow = listDeadLetters([letter(), letter({ reason: 'expected a name '.repeat(9) })], {
     ...format,
@@ -36,6 +42,7 @@ test('the list has a line per dead letter, with the first line of its reason', (
 test('show prints the whole record with control characters escaped', () => {
   const shown = describeDeadLetter(letter(), format);
   expect(shown).toContain('From:     offset 7 of changes, partition 3\n');
+  expect(shown).toContain('Key:      west/shop/web\n');
   expect(shown).toContain('Headers:  traceparent=00-1\n');
   expect(shown).toMatch(/\{\\x1b\[31m\n$/);
   expect(
@@ -46,7 +53,7 @@ test('show prints the whole record with control characters escaped', () => {
 test('JSON is one line, with a binary payload in base64', () => {
   expect(JSON.parse(deadLetterJson(letter()))).toMatchObject({
     name: 'changes/3/7',
-    key: 'c/shop/web',
+    key: 'uid/shop/web',
     payload: '{\u001b[31m',
   });
   const binary = letter({ record: { ...letter().record, payload: Uint8Array.of(255) } });
@@ -58,7 +65,7 @@ test('replay appends to the original partition under a new id', async () => {
   const bus = new MemoryBus({ partitions: 4 });
   await replayDeadLetter(bus, letter());
   const [record] = await bus.read('changes', 3, streamStart).next(1);
-  expect(record).toMatchObject({ id: 'r/replayed/7', key: 'c/shop/web', headers: { traceparent: '00-1' } });
+  expect(record).toMatchObject({ id: 'r/replayed/7', key: 'uid/shop/web', headers: { traceparent: '00-1' } });
   await expect(replayDeadLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
   await expect(replayDeadLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of topic other');
 });

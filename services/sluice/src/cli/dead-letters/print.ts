@@ -1,18 +1,23 @@
 import { firstLine, formatFields, formatTable, localTime, printable, timestamp, timeToSecond } from '@sluice/process';
 import type { DeadLetter } from '@sluice/store';
+import type { ClusterNames } from '@sluice/telemetry';
+import { withNames } from '../../composition/name-clusters.ts';
 
-/** Columns of the terminal, and the time to which times are relative. */
 interface Format {
+  /** Columns of the terminal. */
   readonly width: number;
+  /** The time to which times are relative. */
   readonly now: number;
+  /** Names of clusters by identity. */
+  readonly names: ClusterNames;
 }
 
-export function listDeadLetters(letters: readonly DeadLetter[], { width, now }: Format): string {
+export function listDeadLetters(letters: readonly DeadLetter[], { width, now, names }: Format): string {
   if (letters.length === 0) return 'No dead letters.\n';
   const rows = letters.map(({ name, deadLetteredAt, record, reason }) => [
     name,
     timeToSecond(deadLetteredAt, now),
-    record.key,
+    withNames(record.key, names),
     firstLine(reason),
   ]);
   return formatTable(['NAME', 'TIME', 'KEY', 'REASON'], rows, width);
@@ -20,7 +25,7 @@ export function listDeadLetters(letters: readonly DeadLetter[], { width, now }: 
 
 export function describeDeadLetter(
   { name, topic, partition, offset, deadLetteredAt, reason, record }: DeadLetter,
-  { width, now }: Format,
+  { width, now, names }: Format,
 ): string {
   const headers = Object.entries(record.headers).map(([header, value]) => `${header}=${value}`);
   const fields = formatFields(
@@ -30,7 +35,7 @@ export function describeDeadLetter(
       ['Time', localTime(deadLetteredAt, now)],
       ['Reason', reason],
       ['Record', record.id],
-      ['Key', record.key],
+      ['Key', withNames(record.key, names)],
       ...(headers.length > 0 ? [['Headers', headers.join(', ')] as const] : []),
       ['Payload', `${record.payload.length} bytes`],
     ],

@@ -22,8 +22,10 @@ import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
 import { drainable } from '../drainable-cluster.ts';
+import { nameClusters } from '../name-clusters.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
+import { PublishedNames } from './published-names.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { type RoleOptions, storeProblemCounts } from './role.ts';
 import { RoleHealth } from './role-health.ts';
@@ -61,10 +63,14 @@ export interface RunningRole {
 
 /** Starts one role in this process. The caller closes the infrastructure. */
 export function startRole(options: StartRoleOptions): RunningRole {
-  const { role, infrastructure, configuration, member, tracing, clock, random, logger } = options;
+  const { role, infrastructure, configuration, member, tracing, clock, random } = options;
+  const { directory } = infrastructure;
   const working = new AbortController();
   const requests = new AbortController();
-  const names = new Map<string, string>();
+  const configured = new Map<string, string>();
+  const published = directory && new PublishedNames({ directory, clock, logger: options.logger });
+  const names = { get: (identity: string) => configured.get(identity) ?? published?.get(identity) };
+  const logger = nameClusters(options.logger, names);
   const outages = new ClusterOutages();
   const watched = new Set<string>();
   let held = 0;
@@ -147,7 +153,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     open: (access, signal, name) => connectTo(access, { ...guard, name, useServiceAccountCredentials, signal }),
     guard: (cluster, signal) => guardWrites(cluster, guard, signal),
     serve: (cluster, signal) => {
-      names.set(cluster.identity, cluster.name);
+      configured.set(cluster.identity, cluster.name);
       return role === 'watcher' ? watch(cluster, signal) : write(cluster, signal);
     },
     ...{ clock, random, logger },
@@ -164,7 +170,6 @@ export function startRole(options: StartRoleOptions): RunningRole {
         );
       case 'watcher': {
         const states = () => clusters.states;
-        const { directory } = infrastructure;
         if (directory === undefined) return clusters.run(working.signal);
         const publishing = publishUnidentified({ directory, states, clock, logger }, working.signal);
         return Promise.all([clusters.run(working.signal), publishing]);
@@ -184,14 +189,15 @@ export function startRole(options: StartRoleOptions): RunningRole {
           },
           working.signal,
         ).finally(() => connecting.abort());
-        const { directory } = infrastructure;
         const states = () => clusters.states;
         const publishing = directory && publishPauses({ directory, states, clock, logger }, working.signal);
         return Promise.all([clusters.run(connecting.signal), applying, publishing]);
       }
     }
   };
-  const done = run();
+  const naming = published?.run(working.signal);
+  // The first read precedes the metrics of known clusters, so that they have the names as labels from the start.
+  const done = Promise.all([(published?.read() ?? Promise.resolve()).then(run), naming]);
   return {
     metrics,
     health,

@@ -1,0 +1,30 @@
+import type { LogFields, Logger } from '@sluice/runtime';
+import type { ClusterNames } from '@sluice/telemetry';
+
+/** Fields whose value is the identity of a cluster, or contains it between slashes. */
+const fieldsWithClusters = ['cluster', 'key', 'service', 'group'] as const;
+
+/** A logger that shows the names of clusters instead of their identities. */
+export function nameClusters(logger: Logger, names: ClusterNames): Logger {
+  const named = (fields: LogFields = {}): LogFields => {
+    const replaced = fieldsWithClusters.flatMap((field) => {
+      const value = fields[field];
+      return typeof value === 'string' ? [[field, withNames(value, names)] as const] : [];
+    });
+    return { ...fields, ...Object.fromEntries(replaced) };
+  };
+  return {
+    debug: (message, fields) => logger.debug(message, named(fields)),
+    info: (message, fields) => logger.info(message, named(fields)),
+    warn: (message, fields) => logger.warn(message, named(fields)),
+    error: (message, fields) => logger.error(message, named(fields)),
+    with: (fields) => nameClusters(logger.with(named(fields)), names),
+  };
+}
+
+/** Replaces identities of clusters between slashes by their names: `uid/shop/cart` becomes `west/shop/cart`. */
+export const withNames = (text: string, names: ClusterNames): string =>
+  text
+    .split('/')
+    .map((part) => names.get(part) ?? part)
+    .join('/');
