@@ -77,6 +77,17 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       expect((await heartbeat(leases, 'b')).disconnected).toEqual([]);
     });
 
+    test('a heartbeat says when the next other member expires', async () => {
+      const { leases, pass } = await create();
+      expect((await heartbeat(leases, 'a')).nextExpiryMs).toBeUndefined();
+      await leases.heartbeat({ group: 'g', member: 'b', ttlMs: 60_000, acquire: [], release: [] });
+      const { nextExpiryMs = Number.NaN } = await heartbeat(leases, 'c');
+      expect(nextExpiryMs).toBeGreaterThan(0);
+      expect(nextExpiryMs).toBeLessThanOrEqual(ttlMs);
+      await pass(ttlMs * 1.5);
+      expect((await heartbeat(leases, 'c')).nextExpiryMs).toBeGreaterThan(ttlMs);
+    });
+
     test('a member that returns too late has lost its leases', async () => {
       const { leases, pass } = await create();
       await heartbeat(leases, 'a', ['s1', 's2']);

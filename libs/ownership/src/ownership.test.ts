@@ -48,6 +48,8 @@ class Member implements Leases {
   connected = true;
   /** Number of heartbeats whose releases the store loses. */
   lostReleases = 0;
+  /** Monotonic time of the last heartbeat. */
+  renewedAt = 0;
   running: Promise<void>;
   #frozen: PromiseWithResolvers<void> | undefined;
 
@@ -78,6 +80,7 @@ class Member implements Leases {
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     await this.#frozen?.promise;
     if (this.storeUnreachable) throw new Error('store unreachable');
+    this.renewedAt = clock.monotonic();
     const release = this.lostReleases-- > 0 ? [] : heartbeat.release;
     return leases.heartbeat({ ...heartbeat, release });
   }
@@ -212,6 +215,23 @@ describe('a group', () => {
     expect(b.scopes.sort()).toEqual(scopes);
     expect(a.scopes).toEqual([]);
   });
+
+  test.each([0, 50, 150, 250])(
+    'takes over when the leases expire, not a heartbeat later (%i ms apart)',
+    async (apart) => {
+      const a = new Member('a');
+      const b = new Member('b');
+      await advance(5_000);
+      // Their heartbeats are sent together until one is late.
+      b.freeze();
+      await advance(heartbeatMs + apart);
+      b.thaw();
+      await advance(2 * heartbeatMs);
+      a.freeze();
+      await advance(a.renewedAt + ttlMs + 3 - clock.monotonic());
+      expect(b.scopes.sort()).toEqual(scopes);
+    },
+  );
 
   test('assigns a higher fencing token to a scope with a new holder', async () => {
     const a = new Member('a');

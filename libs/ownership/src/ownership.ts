@@ -98,6 +98,8 @@ export class Ownership {
   #unreachable = false;
   #leaving = false;
   #toAcquire: readonly string[] = [];
+  /** Monotonic time at which another member expires unless it renews. */
+  #nextExpiryAt = Number.POSITIVE_INFINITY;
   /** The last known holder of each scope. */
   readonly #holders = new Map<string, string>();
 
@@ -140,7 +142,11 @@ export class Ownership {
   async #pause(): Promise<void> {
     const { clock, heartbeatMs } = this.#options;
     // Pending releases do not speed up heartbeats while the store is unreachable.
-    if (this.#unreachable || this.#stopped.size === 0) await sleep(clock, heartbeatMs, this.#wake.signal);
+    if (this.#unreachable || this.#stopped.size === 0) {
+      // A member that has died has missed a heartbeat by now. Its leases are acquired when they expire, not a heartbeat later.
+      const untilExpiryMs = this.#unreachable ? heartbeatMs : this.#nextExpiryAt - clock.monotonic();
+      await sleep(clock, Math.min(heartbeatMs, Math.max(1, untilExpiryMs)), this.#wake.signal);
+    }
     this.#wake = new AbortController();
   }
 
@@ -168,6 +174,8 @@ export class Ownership {
       this.#wallOffset = wallOffset;
       if (this.#unreachable) logger.info('store available again; leases renewed', { group });
       this.#unreachable = false;
+      // Rounded up, as the store counts whole milliseconds.
+      this.#nextExpiryAt = clock.monotonic() + (state.nextExpiryMs ?? Number.POSITIVE_INFINITY) + 1;
       this.#applyState(state);
       this.#keepAlive?.alive(sentAt);
       this.#hold();

@@ -72,6 +72,11 @@ export interface GroupState {
   readonly members: readonly string[];
   /** The members that have no connection to the bus. */
   readonly disconnected: readonly string[];
+  /**
+   * Milliseconds until another member expires unless it renews; undefined if there is no other member, and for observers. A
+   * heartbeat at that time finds its leases free.
+   */
+  readonly nextExpiryMs?: number | undefined;
   readonly leases: readonly Lease[];
 }
 

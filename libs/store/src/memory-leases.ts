@@ -41,7 +41,9 @@ export class MemoryLeases implements Leases {
       changed = true;
     }
     if (changed) notify(group);
-    return stateOf(group);
+    const others = [...group.members].filter(([name]) => name !== member).map(([, { expiresAt }]) => expiresAt);
+    if (others.length === 0) return stateOf(group);
+    return { ...stateOf(group), nextExpiryMs: Math.min(...others) - this.#clock.monotonic() };
   }
 
   async state(name: string): Promise<GroupState> {

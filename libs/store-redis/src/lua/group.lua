@@ -10,7 +10,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- Retention of a free lease's fencing token: a clock that steps back by less than this never issues a token twice.
 local TOKEN_RETENTION = 24 * 60 * 60 * 1000
 
-local alive, leaving, disconnected, fencing_tokens, holders = {}, {}, {}, {}, {}
+local alive, leaving, disconnected, expiry, fencing_tokens, holders = {}, {}, {}, {}, {}, {}
 local changed = false
 
 local function write(scope)
@@ -37,6 +37,7 @@ local function load_group()
     if tonumber(expires_at) > now then
       alive[flat[i]] = true
       leaving[flat[i]] = state == ' leaving'
+      expiry[flat[i]] = tonumber(expires_at)
       disconnected[flat[i]] = state == ' disconnected'
     else
       redis.call('HDEL', members, flat[i])
