@@ -76,6 +76,7 @@ export function busFaultsContract(name: string, createBus: CreateBusUnderTest): 
       const offset = after(reader, read[2]);
       const waiting = reader.next(1);
       const refused = expect(waiting).rejects.toMatchObject(lost);
+      const idle = await underTest.connect();
       await faults.recreate('changes', 1);
       await refused;
       await expect(reader.next(1)).rejects.toMatchObject(lost);
@@ -86,6 +87,9 @@ export function busFaultsContract(name: string, createBus: CreateBusUnderTest): 
       // The recovery of a partition worker.
       const end = await other.end('changes', 1);
       expect(end).toMatchObject({ offset: 5, id: 'b5' });
+      expect(end.streamId).not.toBe(offset.streamId);
+      expect((await idle.beginning('changes', 1)).streamId).toBe(end.streamId);
+      await idle.close();
       const onward = other.read('changes', 1, end);
       await bus.append('changes', 1, records('b', 6, 6));
       expect(ids(await take(onward, 1))).toEqual(['b6']);

@@ -78,7 +78,13 @@ describe('with the users of infra/images/nats-users.sh', () => {
       expect(await bus('console').beginning(topic, 1)).toMatchObject({ offset: 0 });
       expect(end.id).toBe(topic === 'changes' ? 'o1' : 'm1');
     }
-    for (const role of roles) expect((await bus(role).end('requests', 0)).id).toBe('r1');
+    for (const role of roles) {
+      expect((await bus(role).end('requests', 0)).id).toBe('r1');
+      expect(await bus(role).beginning('requests', 0)).toMatchObject({
+        offset: 0,
+        streamId: expect.stringMatching(/./),
+      });
+    }
     expect(warnings).toEqual([]);
   });
 

@@ -149,6 +149,9 @@ describe('rights', () => {
     await reconciler?.append('mutations', 0, records('m', 1, 1));
     await reconciler?.append('requests', 0, records('r', 1, 1));
     await writer?.append('changes', 0, records('o', 1, 1));
+    for (const bus of [watcher, reconciler, writer, console]) {
+      expect(await bus?.beginning('requests', 0)).toMatchObject({ offset: 0, streamId: expect.stringMatching(/./) });
+    }
     const first = async (bus: typeof watcher, topic: Topic, count = 1) =>
       bus && ids(await take(bus.read(topic, 0, streamStart), count));
     expect(await first(watcher, 'requests')).toEqual(['r1']);

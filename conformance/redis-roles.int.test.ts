@@ -68,6 +68,7 @@ describe.each(['watcher', 'reconciler', 'writer'] as const)('the %s', (role) => 
     await begin(store, scopes[role]);
     expect(await store.find(scopes[role], 'f')).toHaveLength(1);
     await leases.heartbeat(heartbeat(groups[role]));
+    await leases.heartbeat(heartbeat('bus'));
     expect(await store.setIfAbsent('partitions', '64')).toBe('64');
     await deadLetters.list();
     await clusters.list();
@@ -92,6 +93,6 @@ test('the console reads everything and changes no state', async () => {
     await store.find(scope, '');
     await expect(store.claim(scope, 99)).rejects.toMatchObject(forbidden);
   }
-  for (const group of Object.values(groups)) await leases.state(group);
+  for (const group of [...Object.values(groups), 'bus']) await leases.state(group);
   await deadLetters.list();
 });

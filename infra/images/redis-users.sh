@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prints the `user` lines of redis.conf for a fleet: one user per role, with the permissions of docs/guides/redis.md. Each
-# role can write its own state and leases and what all roles share: known clusters, pins, dead letters, settled values.
+# role can write its own state and leases and what all roles share: known clusters, pins, dead letters, settled values, the
+# claim of the bus.
 #
 #   redis-users.sh FLEET     e.g. redis-users.sh sluice >> redis.conf
 #
@@ -10,7 +11,7 @@ set -eu
 
 fleet=${1:?usage: redis-users.sh FLEET}
 commands='+publish +subscribe +info +ping +eval +evalsha +set +get +time +hget +hmget +hset +hsetnx +hdel +hgetall +hscan +rpush +lpop +llen +lrem +lrange +cluster|slots +cluster|info'
-shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}*"
+shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}* ~{$fleet:leases/bus}*"
 
 user() { # role password keys...
   role=$1 password=$2

@@ -1,3 +1,4 @@
+export * from './bus-claim.ts';
 export * from './infrastructure.ts';
 export * from './open-infrastructure.ts';
 export * from './retry-until-connected.ts';

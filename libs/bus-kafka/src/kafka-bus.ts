@@ -133,6 +133,8 @@ export class KafkaBus implements Bus {
   async beginning(topic: Topic, partition: number): Promise<StreamOffset> {
     const name = this.#name(topic, partition);
     return await this.#retry(`beginning of ${name}/${partition}`, async () => {
+      // No request names the topic id, so one from the cache could be that of a topic that was deleted.
+      await this.#metadata.refresh();
       const { nodeId, topicId } = this.#leaderOf(name, partition);
       const { logStart } = await listOffsets(this.#brokers, nodeId, name, partition);
       return { offset: logStart, id: '', streamId: topicId };

@@ -1,4 +1,4 @@
-import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
+import { BusClaim, type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { createLogger, systemClock, systemRandom } from '@sluice/process';
 import { type Command, Option } from 'commander';
@@ -42,8 +42,10 @@ export async function withFleet<T>(
   action: (fleet: OpenInfrastructure) => Promise<T>,
 ): Promise<T> {
   const logger = createLogger('text', 'warn');
-  const fleet = await openInfrastructure(configuration, { clock: systemClock, random: systemRandom, logger });
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const fleet = await openInfrastructure(configuration, ports);
   try {
+    await new BusClaim({ ...fleet, ...ports, fleet: configuration.fleet }).verify();
     return await action(fleet);
   } finally {
     await fleet.close();

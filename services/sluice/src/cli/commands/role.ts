@@ -7,7 +7,7 @@ import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
 import { type Role, startRole } from '../../composition/roles/start-role.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
-import { type Configured, configure, runProcess } from './run-process.ts';
+import { type Configured, configure, type Process, runProcess } from './run-process.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
   watcher: 'watch clusters and publish changes to the bus',
@@ -41,7 +41,7 @@ async function run(role: Role, configured: Configured): Promise<void> {
     }
     await checkOnlySource(clusterSources(configuration, process.env, { clock: systemClock, logger }));
   }
-  await runProcess(configured, logger, async (infrastructure, ports) => {
+  const start: Process['start'] = async (infrastructure, ports) => {
     // Unique per start, so that a restarted process does not inherit the leases of the crashed one.
     const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
     const tracing = await startTracing(configuration.traces, {
@@ -70,5 +70,6 @@ async function run(role: Role, configured: Configured): Promise<void> {
         { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
       ],
     };
-  });
+  };
+  await runProcess(configured, logger, { start });
 }

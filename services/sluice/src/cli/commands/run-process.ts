@@ -1,4 +1,4 @@
-import { type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/backends';
+import { BusClaim, type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/backends';
 import { type Configuration, configurationOf, rereadConfigurationOf } from '@sluice/configuration';
 import {
   closing,
@@ -44,14 +44,26 @@ export async function configure(command: Command): Promise<Configured> {
   return { configuration, reread: await rereadConfigurationOf(command, process.env), log };
 }
 
-/** Connects to bus and store of a fleet and runs a process in the foreground until SIGINT or SIGTERM. */
+export interface Process {
+  /** It only reads what the fleet does, and claims nothing. */
+  readonly observes?: boolean;
+  readonly start: (infrastructure: OpenInfrastructure, ports: Ports) => Promise<Running>;
+}
+
+/**
+ * Connects to bus and store of a fleet and runs a process in the foreground until SIGINT or SIGTERM.
+ *
+ * @throws UsageError if the fleet uses another bus
+ */
 export async function runProcess(
   { configuration, reread }: Omit<Configured, 'log'>,
   logger: Logger,
-  start: (infrastructure: OpenInfrastructure, ports: Ports) => Promise<Running>,
+  { observes = false, start }: Process,
 ): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { stopped, cancel } = stopSignal(undefined, logger);
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
   try {
     const infrastructure = await retryUntilConnected(
       () => openInfrastructure(configuration, { ...ports, reread }),
@@ -60,9 +72,13 @@ export async function runProcess(
     );
     if (infrastructure === undefined) return logger.info('stopped before connecting to bus and store');
     try {
+      const claim = new BusClaim({ ...infrastructure, ...ports, fleet: configuration.fleet });
+      if (observes) await claim.verify();
+      else await claim.acquire(stopping.signal);
+      if (stopping.signal.aborted) return logger.info('stopped before the bus was claimed');
       const { done, stop } = await start(infrastructure, ports);
       try {
-        await Promise.race([stopped, done]);
+        await Promise.race([stopped, done, ...(observes ? [] : [claim.keep(stopping.signal)])]);
       } finally {
         await shutDown(stop, ports);
       }
@@ -71,6 +87,7 @@ export async function runProcess(
       await shutDown([closing(infrastructure)], ports);
     }
   } finally {
+    stopping.abort();
     cancel();
     exitSoon(logger);
   }

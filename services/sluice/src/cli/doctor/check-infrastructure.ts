@@ -1,4 +1,4 @@
-import { openInfrastructure } from '@sluice/backends';
+import { BusClaim, openInfrastructure } from '@sluice/backends';
 import type { BusLimits } from '@sluice/bus';
 import { type IdentityConflict, StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
@@ -20,8 +20,10 @@ export async function checkInfrastructure(
   }
   const warnings: string[] = [];
   try {
-    const opened = await openInfrastructure(configuration, { ...ports, logger: collectWarnings(warnings) });
+    const logger = collectWarnings(warnings);
+    const opened = await openInfrastructure(configuration, { ...ports, logger });
     try {
+      await new BusClaim({ ...opened, ...ports, logger, fleet: configuration.fleet }).verify();
       const letters = await opened.deadLetters.list();
       const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
       checks.push(messageSizeCheck(about, opened.bus.limits));
