@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,10 @@ export interface LogLine {
 }
 
 const partitions = 4;
+const program = join(import.meta.dirname, '..', '..', 'bin', 'sluice');
+
+/** Settings under `controllers`. */
+type ControllerSettings = Readonly<Record<string, number>>;
 
 /** A fleet of processes on a real kube-apiserver with etcd, NATS and Redis. No role runs before `start`. */
 export class RealFleet {
@@ -36,7 +41,11 @@ export class RealFleet {
   readonly #configuration: string;
   readonly #processes = new Map<string, RoleProcess>();
 
-  private constructor(directory: string, servers: Pick<RealFleet, 'plane' | 'user' | 'nats' | 'redis'>) {
+  private constructor(
+    directory: string,
+    servers: Pick<RealFleet, 'plane' | 'user' | 'nats' | 'redis'>,
+    controllers: ControllerSettings,
+  ) {
     this.#directory = directory;
     this.plane = servers.plane;
     this.user = servers.user;
@@ -48,12 +57,16 @@ export class RealFleet {
       bus: { servers: [this.nats.url] },
       store: { url: [this.redis.url] },
       clusters: [{ name: this.plane.name, kubeconfig: this.plane.kubeconfigs.sluice }],
+      controllers,
       log: { format: 'json', level: 'info' },
     };
     writeFileSync(this.#configuration, JSON.stringify(configuration), { mode: 0o600 });
   }
 
-  static async open(options: Pick<ControlPlaneOptions, 'audit'> = {}): Promise<RealFleet> {
+  static async open({
+    controllers = {},
+    ...options
+  }: Pick<ControlPlaneOptions, 'audit'> & { readonly controllers?: ControllerSettings } = {}): Promise<RealFleet> {
     const directory = mkdtempSync(join(tmpdir(), 'sluice-real-fleet-'));
     const stops: (() => Promise<void>)[] = [];
     try {
@@ -64,7 +77,8 @@ export class RealFleet {
       const cluster = { directory: join(directory, 'cluster'), name: 'production', authorization: 'RBAC' } as const;
       const plane = await startControlPlane({ ...cluster, ...options });
       stops.push(() => plane.stop());
-      return new RealFleet(directory, { plane, nats, redis, user: await ApiClient.open(plane.adminKubeconfig) });
+      const user = await ApiClient.open(plane.adminKubeconfig);
+      return new RealFleet(directory, { plane, nats, redis, user }, controllers);
     } catch (error) {
       for (const stop of stops.reverse()) await stop();
       throw error;
@@ -90,6 +104,16 @@ export class RealFleet {
     const started = new RoleProcess(name, role, flags, onLine, program === undefined ? undefined : [program]);
     this.#processes.set(name, started);
     return started;
+  }
+
+  /** Runs a command with the configuration of the fleet and returns its output. Rejects if it fails. */
+  sluice(...args: string[]): Promise<string> {
+    return new Promise((resolve, reject) => {
+      execFile(program, [...args, '--config', this.#configuration], (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(`sluice ${args.join(' ')}: ${stdout}${stderr}`));
+      });
+    });
   }
 
   process(name: string): RoleProcess {
