@@ -1,6 +1,6 @@
 import { namespaceObject, nodeObject, podObject, podStatus, reference, serviceObject } from '@sluice/conformance';
 import { type JsonObject, labelOf, listAt, objectAt, serviceNameLabel, textAt } from '@sluice/shadow';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { RealFleet } from './harness/real-fleet.ts';
 
 /** `sluice compact` merges slices of a fleet on real NATS, Redis and kube-apiserver that deleted Pods have left partly empty. */
@@ -48,7 +48,7 @@ const podsIn = (slice: JsonObject) =>
 const sizesOf = async (namespace: string) => (await slicesOf(namespace)).map((slice) => podsIn(slice).length).sort();
 
 const sizesBecome = (namespace: string, sizes: readonly number[]) =>
-  expect.poll(() => sizesOf(namespace), { timeout: 90_000, interval: 200 }).toEqual(sizes);
+  vi.waitFor(async () => expect(await sizesOf(namespace)).toEqual(sizes), { timeout: 90_000, interval: 200 });
 
 const versionsOf = async (namespace: string) =>
   (await slicesOf(namespace)).map(({ metadata }) => textAt(metadata, 'resourceVersion'));

@@ -17,7 +17,7 @@ import {
   textAt,
   triggerTimeAnnotation,
 } from '@sluice/shadow';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { RealFleet } from './harness/real-fleet.ts';
 
 /**
@@ -48,14 +48,14 @@ beforeAll(async () => {
   const annotations = { 'service.kubernetes.io/topology-mode': 'Auto' };
   const spec = { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] };
   await user.create('services', serviceObject({ namespace, name, annotations, spec }));
-  for (let n = 0; n < 6; n++) {
-    const nodeName = n < 3 ? 'node-a' : 'node-b';
+  for (let n = 0; n < 12; n++) {
+    const nodeName = n < 6 ? 'node-a' : 'node-b';
     await user.create('pods', podObject({ namespace, name: `web-${n}`, labels: { app: name }, nodeName }));
     await setReady(n, true, nextSecond());
   }
   for (const role of ['watcher', 'writer'] as const) fleet.start(role, role);
   startReconciler();
-  await becomes(hintedZones, { a: 3, b: 3 });
+  await becomes(hintedZones, { a: 6, b: 6 });
 });
 
 afterAll(() => fleet?.stop());
@@ -111,7 +111,7 @@ async function hintEvents(): Promise<Readonly<Record<string, number>>> {
 }
 
 const becomes = (value: () => Promise<unknown>, expected: unknown) =>
-  expect.poll(value, { timeout: 90_000, interval: 200 }).toEqual(expected);
+  vi.waitFor(async () => expect(await value()).toEqual(expected), { timeout: 90_000, interval: 200 });
 
 const enabled = 'Topology Aware Hints has been enabled, addressType: IPv4';
 const disabled = 'Topology Aware Hints has been disabled, addressType: IPv4';
@@ -132,15 +132,15 @@ test('hints: the successor announces them no second time, adapts them at once wh
   await becomes(hintEvents, { [enabled]: 1 });
   await replaceReconciler();
   await setCpu('b', '20');
-  await becomes(hintedZones, { a: 1, b: 5 });
+  await becomes(hintedZones, { a: 2, b: 10 });
   await replaceReconciler();
   await setReady(1, false, nextSecond());
-  await becomes(async () => Object.values(await hintedZones()).reduce((sum, count) => sum + count, 0), 5);
+  await becomes(async () => Object.values(await hintedZones()).reduce((sum, count) => sum + count, 0), 11);
   expect(await hintEvents()).toEqual({ [enabled]: 1 });
   await replaceReconciler();
   await fleet.user.patch(reference('services', { namespace, name }), {
     metadata: { annotations: { 'service.kubernetes.io/topology-mode': null } },
   });
-  await becomes(hintedZones, { none: 5 });
+  await becomes(hintedZones, { none: 11 });
   await becomes(hintEvents, { [enabled]: 1, [disabled]: 1 });
 });

@@ -27,6 +27,10 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
     writer: {
       maxWritesInFlight: 64,
       maxWritesPerSecond: 0,
+      maxRetriesPerSecond: 0,
+      concurrentEndpointSyncs: 0,
+      concurrentServiceEndpointSyncs: 0,
+      mirroringConcurrentServiceEndpointSyncs: 0,
       maxRemovalPercent: 25,
       maxAdditionPercent: 25,
       takeOver: false,

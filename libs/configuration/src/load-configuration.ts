@@ -90,6 +90,10 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
     writer: {
       maxWritesInFlight: values.need('writer.maxInFlight'),
       maxWritesPerSecond: values.need('writer.maxPerSecond'),
+      maxRetriesPerSecond: values.need('writer.maxRetriesPerSecond'),
+      concurrentEndpointSyncs: values.need('writer.concurrentEndpointSyncs'),
+      concurrentServiceEndpointSyncs: values.need('writer.concurrentServiceEndpointSyncs'),
+      mirroringConcurrentServiceEndpointSyncs: values.need('writer.mirroringConcurrentServiceEndpointSyncs'),
       maxRemovalPercent: values.need('writer.maxRemovalPercent'),
       maxAdditionPercent: values.need('writer.maxAdditionPercent'),
       takeOver: values.need('writer.takeOver'),

@@ -245,6 +245,26 @@ export const settings = {
   'writer.maxPerSecond': setting(kinds.integer(0, 10_000), 'maximum requests per second and cluster; 0: unlimited', {
     default: writerDefaults.maxWritesPerSecond,
   }),
+  'writer.maxRetriesPerSecond': setting(
+    kinds.integer(0, 1000),
+    'maximum retries per second and cluster, with a burst of ten seconds; 0: unlimited; kube-controller-manager: 10',
+    { default: writerDefaults.maxRetriesPerSecond },
+  ),
+  'writer.concurrentEndpointSyncs': setting(
+    kinds.integer(0, 1000),
+    'maximum concurrent requests of the Endpoints controller per cluster; 0: only `writer.maxInFlight` bounds them',
+    { default: writerDefaults.concurrentEndpointSyncs },
+  ),
+  'writer.concurrentServiceEndpointSyncs': setting(
+    kinds.integer(0, 50),
+    'as `writer.concurrentEndpointSyncs`, of the EndpointSlice controller',
+    { default: writerDefaults.concurrentServiceEndpointSyncs },
+  ),
+  'writer.mirroringConcurrentServiceEndpointSyncs': setting(
+    kinds.integer(0, 50),
+    'as `writer.concurrentEndpointSyncs`, of the EndpointSliceMirroring controller',
+    { default: writerDefaults.mirroringConcurrentServiceEndpointSyncs },
+  ),
   'writer.maxRemovalPercent': setting(
     kinds.integer(1, 100),
     'percentage of its ready endpoints a cluster may lose in a minute before removals need confirmation; 100: no guard',

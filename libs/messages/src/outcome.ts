@@ -20,6 +20,8 @@ export interface Outcome {
   readonly completedAt: number;
   /** Number of retried requests. */
   readonly retries: number;
+  /** The writer's limit of retries permits the next attempt after this time, in milliseconds. Absent: at once. */
+  readonly retryAfterMs?: number;
 }
 
 export type OutcomeStatus =

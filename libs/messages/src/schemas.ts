@@ -257,6 +257,7 @@ export const outcomeSchema = z.object({
   decidedAt: z.number(),
   completedAt: z.number(),
   retries: index,
+  retryAfterMs: z.number().nonnegative().optional(),
 });
 
 export const resyncRequestSchema = z.object({

@@ -323,6 +323,13 @@ describe('a failed plan', () => {
     expect(slicesState().causes.first.map(({ description }) => description)).toEqual(['change 2']);
   });
 
+  test("is retried when the writer's limit of retries permits it, and with a change at once (B3)", () => {
+    complete({ status: 'unavailable', results: [], message: 'no', retryAfterMs: 90_000 });
+    expect(slicesState()).toMatchObject({ dueAt: now + 90_000, delayedUntil: now + 90_000, retryAfterMs: 90_000 });
+    change(aChange(2, [fact.pod('q')]));
+    expect(slicesState().dueAt).toBe(now);
+  });
+
   test('counts the requests that the writer retried', () => {
     complete({ status: 'unavailable', results: [], retries: 3 });
     expect(slicesState().failures).toBe(4);

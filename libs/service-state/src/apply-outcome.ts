@@ -147,9 +147,11 @@ function afterFailure(idle: ControllerState, outcome: Outcome, now: number, sett
   const isFinal = outcome.status === 'rejected' && settings.policy.parksRejected;
   if (failures < settings.maxAttempts && !isFinal) {
     const moment = { controller: outcome.controller, state: idle, now };
-    const delayedUntil = settings.policy.retryAt(moment, outcome.status, settings.backoff, jitterOf(outcome));
+    const backedOffUntil = settings.policy.retryAt(moment, outcome.status, settings.backoff, jitterOf(outcome));
+    const { retryAfterMs } = outcome;
+    const delayedUntil = Math.max(backedOffUntil, now + (retryAfterMs ?? 0));
     const dueAt = Math.min(idle.dueAt ?? Number.POSITIVE_INFINITY, delayedUntil);
-    return { ...idle, dueAt, failures, delayedUntil, causes: causesOfRetry(idle, outcome) };
+    return { ...idle, dueAt, failures, delayedUntil, retryAfterMs, causes: causesOfRetry(idle, outcome) };
   }
   if (idle.dueAt === null) return park(idle, outcome, now, settings);
   return { ...idle, failures: 0, causes: causesOfRetry(idle, outcome) };

@@ -22,6 +22,11 @@ const inFlight = (redeliverAt: number, redeliveries: number) =>
 test.each<[string, Partial<ControllerState>, Partial<ControllerState>]>([
   ['a decision', { dueAt: now + hour }, { dueAt: now }],
   ['a retry', { dueAt: now + hour, delayedUntil: now + hour, failures: 3 }, { dueAt: now + 30_000 }],
+  [
+    'a retry that the limit of retries delays',
+    { dueAt: now + hour, delayedUntil: now + hour, failures: 3, retryAfterMs: 90_000 },
+    { dueAt: now + 90_000 },
+  ],
   ['a repair', { dueAt: now + hour, repairAt: now + hour, repairing: true }, { repairAt: now + 1_000 }],
   [
     'a repair after many others',

@@ -15,9 +15,19 @@ import { maxCooldownMs } from './write-cooldown.ts';
 export function clampDeadlines(state: ServiceState, now: number, settings: Settings): void {
   for (const controller of decisionOrder) {
     const before = state.controller(controller);
-    const { dueAt, topologyDueAt = null, cooldownUntil, delayedUntil, repairAt, inFlight, failures, parked } = before;
+    const {
+      dueAt,
+      topologyDueAt = null,
+      cooldownUntil,
+      delayedUntil,
+      repairAt,
+      inFlight,
+      failures,
+      retryAfterMs = 0,
+      parked,
+    } = before;
     const batchMs = settings.batchPeriodMs[controller];
-    const retryMs = failures > 0 ? settings.backoff.maxMs : 0;
+    const retryMs = failures > 0 ? Math.max(settings.backoff.maxMs, retryAfterMs) : 0;
     const delayMs = Math.max(batchMs, retryMs);
     const maxDueMs =
       parked !== null

@@ -24,6 +24,8 @@ export interface ControllerState {
   readonly inFlight: InFlight | null;
   /** Consecutive failed attempts; determines the backoff. */
   readonly failures: number;
+  /** Delay of the last failed plan's retry by the writer's limit of retries, in milliseconds; absent: none. */
+  readonly retryAfterMs?: number | undefined;
   /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
   readonly delayedUntil: number | null;
   /** The last time for which a repair was requested: a decision because another client modified what is written. */

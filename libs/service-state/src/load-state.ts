@@ -44,6 +44,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     },
     ...{
       failures: number,
+      retryAfterMs: optional(number),
       delayedUntil: nullable(number),
       repairAt: nullable(number),
       repairing: flag,

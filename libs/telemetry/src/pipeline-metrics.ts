@@ -37,6 +37,7 @@ export class PipelineMetrics {
   readonly #plans: Counter;
   readonly #requests: Counter;
   readonly #retries: Counter;
+  readonly #delayedRetries: Counter;
   readonly #removalChecks: Counter;
   readonly #additionChecks: Counter;
   readonly #competingPlans: Counter;
@@ -69,6 +70,11 @@ export class PipelineMetrics {
       'code',
     ]);
     this.#retries = total('write_retries_total', 'API requests that the writer retried', cluster.names);
+    this.#delayedRetries = total(
+      'write_retries_delayed_total',
+      'Retries of plans that the limit of retries has delayed',
+      cluster.names,
+    );
     this.#removalChecks = total(
       'mass_removal_checks_total',
       'Endpoint removals that the mass-removal guard verified with a quorum read',
@@ -179,6 +185,11 @@ export class PipelineMetrics {
 
   requestsRetried(identity: string, requests: number): void {
     if (requests > 0) this.#retries.inc(this.#cluster.labels(identity), requests);
+  }
+
+  /** Counts a plan whose retry waits for the limit of retries. */
+  retryDelayed(identity: string): void {
+    this.#delayedRetries.inc(this.#cluster.labels(identity));
   }
 
   /** Counts a removal that was verified with a quorum read. */

@@ -9,4 +9,6 @@ export { MassRemovalGuard } from './confirmation/mass-removal-guard.ts';
 export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';
+export { FixedLimit } from './scheduling/fixed-limit.ts';
+export { RetryLimit } from './scheduling/retry-limit.ts';
 export type { CompetingControllerDetection, WritableCluster } from './writable-cluster.ts';

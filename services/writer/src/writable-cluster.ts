@@ -1,10 +1,11 @@
-import type { EventToRecord } from '@sluice/controllers';
+import type { Controller, EventToRecord } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
 import type { CompetingWrite } from './apply/find-competing-write.ts';
 import type { RequestLimit } from './apply/schedule-requests.ts';
 import type { MassAdditionGuard } from './confirmation/mass-addition-guard.ts';
 import type { MassRemovalGuard } from './confirmation/mass-removal-guard.ts';
+import type { RetryLimit } from './scheduling/retry-limit.ts';
 
 /** A cluster as the writer sees it. */
 export interface WritableCluster {
@@ -13,6 +14,10 @@ export interface WritableCluster {
   readonly server?: string | undefined;
   /** Schedules the requests to this cluster. */
   readonly limit: RequestLimit;
+  /** Bounds the concurrent requests of each controller. Default: only `limit` does. */
+  readonly controllerLimits?: Readonly<Partial<Record<Controller, RequestLimit>>>;
+  /** Limits the retries of all plans. Default: no limit. */
+  readonly retryLimit?: RetryLimit | undefined;
   /** Default: removals need no confirmation. */
   readonly massRemovalGuard?: MassRemovalGuard;
   /** Default: new addresses need no confirmation. */

@@ -6,6 +6,12 @@ export interface WriterLimits {
   readonly maxWritesInFlight: number;
   /** 0: unlimited. */
   readonly maxWritesPerSecond: number;
+  /** See RetryLimit; 0: unlimited. */
+  readonly maxRetriesPerSecond: number;
+  /** Maximum concurrent requests of each controller; 0: only `maxWritesInFlight` bounds them. */
+  readonly concurrentEndpointSyncs: number;
+  readonly concurrentServiceEndpointSyncs: number;
+  readonly mirroringConcurrentServiceEndpointSyncs: number;
   /** Percentage; see MassRemovalGuard. */
   readonly maxRemovalPercent: number;
   /** Percentage; see MassAdditionGuard. */
@@ -23,6 +29,10 @@ export interface WriterOptions extends WriterLimits {
 export const writerDefaults: WriterOptions = {
   maxWritesInFlight: 64,
   maxWritesPerSecond: 0,
+  maxRetriesPerSecond: 0,
+  concurrentEndpointSyncs: 0,
+  concurrentServiceEndpointSyncs: 0,
+  mirroringConcurrentServiceEndpointSyncs: 0,
   maxRemovalPercent: 25,
   maxAdditionPercent: 25,
   takeOver: false,
@@ -48,6 +58,30 @@ export function addWriterOptions(command: Command): Command {
       'maximum requests per second and cluster; 0: unlimited',
       inRange('--max-writes-per-second', 0, 10_000),
       writerDefaults.maxWritesPerSecond,
+    )
+    .option(
+      '--max-retries-per-second <n>',
+      'maximum retries per second and cluster, with a burst of ten seconds; 0: unlimited',
+      inRange('--max-retries-per-second', 0, 1000),
+      writerDefaults.maxRetriesPerSecond,
+    )
+    .option(
+      '--concurrent-endpoint-syncs <n>',
+      'maximum concurrent requests of the Endpoints controller per cluster; 0: as --max-writes-in-flight',
+      inRange('--concurrent-endpoint-syncs', 0, 1000),
+      writerDefaults.concurrentEndpointSyncs,
+    )
+    .option(
+      '--concurrent-service-endpoint-syncs <n>',
+      'as above, of the EndpointSlice controller, 0–50',
+      inRange('--concurrent-service-endpoint-syncs', 0, 50),
+      writerDefaults.concurrentServiceEndpointSyncs,
+    )
+    .option(
+      '--mirroring-concurrent-service-endpoint-syncs <n>',
+      'as above, of the EndpointSliceMirroring controller, 0–50',
+      inRange('--mirroring-concurrent-service-endpoint-syncs', 0, 50),
+      writerDefaults.mirroringConcurrentServiceEndpointSyncs,
     )
     .option(
       '--max-removal-percent <n>',

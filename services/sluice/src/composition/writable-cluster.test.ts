@@ -10,6 +10,7 @@ let clock: VirtualClock;
 let metrics: Metrics;
 let logger: RecordingLogger;
 let cluster: ClosableCluster;
+let served: Cluster;
 
 beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
@@ -17,7 +18,7 @@ beforeEach(() => {
   logger = recordingLogger();
   const server = new FakeApiServer({ clock, random: seededRandom(1) });
   const client = new FakeClient(server, { clock });
-  const served: Cluster = { name: 'production', identity: 'uid-1', reader: client, writer: client, record: () => {} };
+  served = { name: 'production', identity: 'uid-1', reader: client, writer: client, record: () => {} };
   cluster = writable(served, { clock, logger, metrics, limits: { maxWritesInFlight: 8 } });
 });
 
@@ -30,6 +31,17 @@ test('exposes its concurrency limit until it is closed, then that of its success
   ]);
   cluster.close();
   expect(await metric('sluice_write_concurrency_limit{')).toEqual([]);
+});
+
+test('limits retries and the requests of each controller if configured, and counts delayed retries', async () => {
+  expect(cluster).toMatchObject({ retryLimit: undefined, controllerLimits: {} });
+  const limits = { maxRetriesPerSecond: 1, concurrentEndpointSyncs: 5, mirroringConcurrentServiceEndpointSyncs: 1 };
+  cluster = writable(served, { clock, logger, metrics, limits });
+  expect(Object.keys(cluster.controllerLimits ?? {})).toEqual(['endpoints', 'endpointslicemirroring']);
+  for (let i = 0; i < 13; i++) cluster.retryLimit?.reserve();
+  expect(await metric('sluice_write_retries_delayed_total{')).toEqual([
+    'sluice_write_retries_delayed_total{cluster="production"} 3',
+  ]);
 });
 
 test('held-back removals are each counted, and logged as an error once a minute', async () => {

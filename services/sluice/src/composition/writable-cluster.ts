@@ -10,8 +10,10 @@ import {
   AdaptiveLimit,
   type CheckResult,
   type CompetingControllerDetection,
+  FixedLimit,
   MassAdditionGuard,
   MassRemovalGuard,
+  RetryLimit,
   type WritableCluster,
 } from '@sluice/writer';
 
@@ -39,10 +41,10 @@ export interface ClosableCluster extends WritableCluster {
 /** The cluster with the limits and guards that a writer needs. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
   const { clock, metrics, partitionShare } = options;
-  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent, maxAdditionPercent } = {
-    ...writerDefaults,
-    ...options.limits,
-  };
+  const allLimits = { ...writerDefaults, ...options.limits };
+  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent, maxAdditionPercent } = allLimits;
+  const { maxRetriesPerSecond: retriesPerSecond } = allLimits;
+  const onDelayed = () => metrics?.pipeline.retryDelayed(cluster.identity);
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
   const close = metrics?.pipeline.exposeLimit(cluster.identity, limit) ?? (() => {});
@@ -59,6 +61,8 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
           ),
     server: cluster.server,
     limit,
+    controllerLimits: controllerLimits(allLimits),
+    retryLimit: retriesPerSecond === 0 ? undefined : new RetryLimit({ perSecond: retriesPerSecond, clock, onDelayed }),
     massRemovalGuard: new MassRemovalGuard({
       ...{ percent: maxRemovalPercent, clock, ...(partitionShare && { partitionShare }) },
       onChecked: reportChecks(cluster, options, 'removals held back; the cluster does not confirm them', (result) =>
@@ -74,6 +78,18 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
     competingControllers: reportCompetingWrites(cluster, options),
     record: cluster.record,
     close,
+  };
+}
+
+function controllerLimits(limits: WriterLimits): WritableCluster['controllerLimits'] & {} {
+  const of = (max: number) => (max === 0 ? undefined : new FixedLimit(max));
+  const endpoints = of(limits.concurrentEndpointSyncs);
+  const endpointslice = of(limits.concurrentServiceEndpointSyncs);
+  const endpointslicemirroring = of(limits.mirroringConcurrentServiceEndpointSyncs);
+  return {
+    ...(endpoints && { endpoints }),
+    ...(endpointslice && { endpointslice }),
+    ...(endpointslicemirroring && { endpointslicemirroring }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface ApplyResult {
   readonly failures: readonly Failure[];
   /** Number of retried requests. Default: 0. */
   readonly retries?: number;
+  /** Delay of the next attempt by the limit of retries, in milliseconds. Default: 0. */
+  readonly retryAfterMs?: number;
   /** Explanation, if no single mutation failed. */
   readonly message?: string;
 }

@@ -1,13 +1,15 @@
 import type { Controller } from '@sluice/controllers';
 import { type ClusterWriter, chainWriter, fenceRequests, type Middleware } from '@sluice/kubernetes';
 import { type RetryOptions, type RetryPorts, retryTransientErrors } from './retry.ts';
-import { type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
+import { type RequestLimit, type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
 
 export interface PlanRequestsOptions extends ScheduleOptions {
   /** The cluster's writer, with the middleware that all plans share. */
   readonly writer: ClusterWriter;
   /** The controller that decided the plan. */
   readonly controller: Controller;
+  /** Bounds the concurrent requests of the controller. Default: only `limit` does. */
+  readonly controllerLimit?: RequestLimit | undefined;
   readonly retry: RetryOptions & RetryPorts;
   /** Throws if the partition's lease has expired. */
   readonly assertCurrent: () => void;
@@ -31,12 +33,21 @@ export interface PlanRequests {
 export function planRequests({
   writer,
   controller,
+  controllerLimit,
   retry,
   assertCurrent,
   trace,
   ...schedule
 }: PlanRequestsOptions): PlanRequests {
-  const attempt = [scheduleRequests(schedule), fenceRequests(assertCurrent), ...(trace === undefined ? [] : [trace])];
+  const { priority, stop } = schedule;
+  const slot: Middleware[] =
+    controllerLimit === undefined ? [] : [(request, next) => controllerLimit.run(priority, () => next(request), stop)];
+  const attempt = [
+    ...slot,
+    scheduleRequests(schedule),
+    fenceRequests(assertCurrent),
+    ...(trace === undefined ? [] : [trace]),
+  ];
   const retrying = retryTransientErrors(retry, schedule.stop);
   const ofController = writer.forController?.(controller) ?? writer;
   return {

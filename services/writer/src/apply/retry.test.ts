@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 /** Runs a request that fails with `errors` in turn. Returns when it was attempted and how it ended. */
-async function tries(errors: readonly unknown[], { random = seededRandom(1), attempts = 4 } = {}) {
+async function tries(errors: readonly unknown[], { random = seededRandom(1), attempts = 4, permitted = 9 } = {}) {
   const at: number[] = [];
   let retries = 0;
   const left = [...errors];
@@ -24,7 +24,7 @@ async function tries(errors: readonly unknown[], { random = seededRandom(1), att
     if (error !== undefined) throw error;
     return done;
   };
-  const ports = { clock, random, logger: silentLogger, onRetry: () => retries++ };
+  const ports = { clock, random, logger: silentLogger, mayRetry: () => retries < permitted, onRetry: () => retries++ };
   const retry = retryTransientErrors({ ...defaultRetry, attempts, ...ports }, stop.signal);
   const writer = chainWriter(Object.assign(new ScriptedCluster(), { get }), retry);
   const ended = writer.get('endpoints', 'shop', 'web', stop.signal).catch((error: unknown) => error);
@@ -34,6 +34,11 @@ async function tries(errors: readonly unknown[], { random = seededRandom(1), att
 }
 
 const delays = (at: readonly number[]) => at.slice(1).map((time, i) => time - (at[i] ?? 0));
+
+test('a retry that exceeds the limit of all retries is left to the reconciler', async () => {
+  const tried = await tries(Array(9).fill(unavailable), { permitted: 1 });
+  expect(tried).toMatchObject({ ended: unavailable, retries: 1, at: { length: 2 } });
+});
 
 test('transient errors are retried up to the maximum number of attempts', async () => {
   expect(await tries([unavailable, unavailable])).toMatchObject({ ended: done, retries: 2, at: { length: 3 } });

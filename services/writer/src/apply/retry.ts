@@ -13,6 +13,8 @@ export interface RetryPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Whether the limit of all retries permits one now. Default: no limit. */
+  readonly mayRetry?: (() => boolean) | undefined;
   /** Called before each retry. */
   readonly onRetry: () => void;
 }
@@ -24,13 +26,14 @@ export const defaultRetry: RetryOptions = { backoff: { baseMs: 100, maxMs: 10_00
  * waiting at least as long as Retry-After asks.
  */
 export function retryTransientErrors(options: RetryOptions & RetryPorts, signal: AbortSignal): Middleware {
-  const { attempts, backoff, clock, random, logger, onRetry } = options;
+  const { attempts, backoff, clock, random, logger, mayRetry, onRetry } = options;
   return async (request, next) => {
     for (let attempt = 0; ; attempt++) {
       try {
         return await next(request);
       } catch (error) {
         if (!isApiError(error) || error.kind !== 'retry' || attempt + 1 >= attempts) throw error;
+        if (mayRetry?.() === false) throw error;
         const delayMs = Math.max(backoffMs(backoff, attempt, random), error.retryAfterMs ?? 0);
         logger.warn('write failed; retrying', {
           attempt: attempt + 1,

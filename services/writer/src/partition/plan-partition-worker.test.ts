@@ -9,8 +9,11 @@ import { defaultRetry } from '../apply/retry.ts';
 import { unlimited } from '../apply/schedule-requests.ts';
 import { runWriter } from '../run-writer.ts';
 import { AdaptiveLimit } from '../scheduling/adaptive-limit.ts';
+import { FixedLimit } from '../scheduling/fixed-limit.ts';
+import { RetryLimit } from '../scheduling/retry-limit.ts';
 import { aPlan, create, remove, update } from '../testing/plans.ts';
 import { apiError, conflict, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
+import type { WritableCluster } from '../writable-cluster.ts';
 import { PlanPartitionWorker } from './plan-partition-worker.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
 
@@ -20,6 +23,8 @@ let store: MemoryStore;
 let cluster: ScriptedCluster;
 let recorded: EventToRecord[];
 let deadLettered: string[];
+let retryLimit: RetryLimit | undefined;
+let controllerLimits: WritableCluster['controllerLimits'] & {};
 let stop: AbortController;
 let requests: AbortController;
 let running: Promise<unknown> | undefined;
@@ -31,6 +36,8 @@ beforeEach(() => {
   cluster = new ScriptedCluster();
   recorded = [];
   deadLettered = [];
+  retryLimit = undefined;
+  controllerLimits = {};
   stop = new AbortController();
   requests = new AbortController();
 });
@@ -55,7 +62,13 @@ function options(): PlanPartitionWorkerOptions {
     requestSignal: requests.signal,
     cluster: (identity) =>
       identity === 'c'
-        ? { writer: cluster, limit: unlimited, record: (events) => void recorded.push(...events) }
+        ? {
+            writer: cluster,
+            limit: unlimited,
+            retryLimit,
+            controllerLimits,
+            record: (events) => void recorded.push(...events),
+          }
         : undefined,
     onDeadLetter: (_record, reason) => deadLettered.push(reason),
   };
@@ -120,6 +133,36 @@ describe('a plan', () => {
     await send(aPlan([[create('a')]]));
     await settle(60_000);
     expect(await all()).toMatchObject([{ status: 'rejected', message: 'terminal 403', retries: 2 }]);
+  });
+
+  test('whose retry exceeds the limit of retries is returned, with the time after which it is permitted (B3)', async () => {
+    let delayed = 0;
+    retryLimit = new RetryLimit({ perSecond: 0.2, clock, onDelayed: () => delayed++ });
+    cluster.fails('create a', unavailable, unavailable, unavailable);
+    start();
+    await send(aPlan([[create('a')]]));
+    await settle(20_000);
+    // A burst of two: both retries of the writer. The next one is permitted five seconds after the first.
+    const [outcome] = await all();
+    expect(outcome).toMatchObject({ status: 'unavailable', retries: 2 });
+    expect(outcome?.retryAfterMs).toBeGreaterThan(0);
+    expect(outcome?.retryAfterMs).toBeLessThanOrEqual(5_000);
+    expect(delayed).toBe(1);
+    await settle(60_000);
+    await send(aPlan([[create('c')]], { service: 'db' }));
+    expect((await all()).at(-1)).not.toHaveProperty('retryAfterMs');
+  });
+
+  test('runs beside those of other controllers, within the limit of its own', async () => {
+    controllerLimits = { endpointslice: new FixedLimit(1) };
+    cluster.shut('create a');
+    start();
+    const endpoints = { controller: 'endpoints', service: 'db' } as const;
+    await send(aPlan([[create('a')]]), aPlan([[create('b')]], { service: 'db' }), aPlan([[create('c')]], endpoints));
+    expect(cluster.requests).toEqual(['create a', 'create c']);
+    cluster.openAll();
+    await settle();
+    expect(cluster.requests).toEqual(['create a', 'create c', 'create b']);
   });
 
   test('does not wait for plans of other Services', async () => {

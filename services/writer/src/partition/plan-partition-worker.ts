@@ -190,12 +190,21 @@ export class PlanPartitionWorker {
       return this.#report(received, { ...conflictResult, status: 'unavailable' }, 'cluster not reached yet');
     }
     const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) });
+    const { retryLimit } = cluster;
     let retries = 0;
     const requests = planRequests({
       writer: cluster.writer,
       controller: plan.controller,
-      retry: { ...retry, clock, random, logger: log, onRetry: () => retries++ },
+      retry: {
+        ...retry,
+        clock,
+        random,
+        logger: log,
+        mayRetry: retryLimit && (() => retryLimit.tryAcquire()),
+        onRetry: () => retries++,
+      },
       limit: cluster.limit,
+      controllerLimit: cluster.controllerLimits?.[plan.controller],
       priority: writePriority(plan, clock.now()),
       // Plans that have not started when the partition is handed over are left to its next owner.
       withdrawn: () =>
@@ -211,7 +220,9 @@ export class PlanPartitionWorker {
     if (signal.aborted && result.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was unavailable');
     }
-    await this.#report(received, { ...result, retries });
+    const isRetried = result.status === 'conflict' || result.status === 'unavailable';
+    const retryAfterMs = isRetried ? (retryLimit?.reserve() ?? 0) : 0;
+    await this.#report(received, { ...result, retries, retryAfterMs });
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);
   }

@@ -61,5 +61,6 @@ function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: nu
     decidedAt: plan.decidedAt,
     completedAt,
     retries: applied.retries ?? 0,
+    ...(applied.retryAfterMs && { retryAfterMs: applied.retryAfterMs }),
   };
 }
