@@ -116,7 +116,7 @@ const becomes = (value: () => Promise<unknown>, expected: unknown) =>
 const enabled = 'Topology Aware Hints has been enabled, addressType: IPv4';
 const disabled = 'Topology Aware Hints has been disabled, addressType: IPv4';
 
-test('trigger times: the successor writes the time of the Pod that changed, not that of the Service (C16)', async () => {
+test('trigger times: the successor writes the time of the Pod that changed, not that of the Service (C16, C17)', async () => {
   for (let round = 0; round < 6; round++) {
     const since = nextSecond();
     // Before the kill, after it, or while the plan may be in flight.
@@ -128,7 +128,7 @@ test('trigger times: the successor writes the time of the Pod that changed, not 
   }
 });
 
-test('hints: the successor announces them no second time, adapts them at once when a zone is overloaded, and announces their end', async () => {
+test('hints: the successor announces them no second time, adapts them when a zone is overloaded, and announces their end (F9, F11)', async () => {
   await becomes(hintEvents, { [enabled]: 1 });
   await replaceReconciler();
   await setCpu('b', '20');
