@@ -38,6 +38,16 @@ describe('confirms', () => {
     expect(await check([{ ...fromPod, address }])).toBeUndefined();
   });
 
+  test.each([
+    ['010.001.000.001', '10.1.0.1'],
+    ['::ffff:10.1.0.1', '10.1.0.1'],
+    ['2001:DB8:0:0::1', '2001:db8::1'],
+    ['not-an-ip', '<nil>'],
+  ])('the IP %s of a Pod, which is written as %s (C6, C7)', async (ip, address) => {
+    store('p', aPod({ ip }));
+    expect(await check([{ ...fromPod, address }])).toBeUndefined();
+  });
+
   test('missing evidence; nothing is read', async () => {
     expect(await check([])).toBeUndefined();
     expect(cluster.requests).toEqual([]);
@@ -87,6 +97,10 @@ describe('a mirrored address', () => {
 
   test.each(['addresses', 'notReadyAddresses'])('is confirmed by %s of the Endpoints', async (list) => {
     expect(await checkIn(endpoints('10.1.0.1', list))).toBeUndefined();
+  });
+
+  test('is confirmed in another form', async () => {
+    expect(await checkIn(endpoints('010.001.0.1'))).toBeUndefined();
   });
 
   test('is contradicted if they do not have it', async () => {

@@ -1,4 +1,11 @@
-import { projectEndpoints, projectPod, projectService, type Service, selectorMatches } from '@sluice/controllers';
+import {
+  normaliseIp,
+  projectEndpoints,
+  projectPod,
+  projectService,
+  type Service,
+  selectorMatches,
+} from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import type { AdditionEvidence, PlannedMutations } from '@sluice/messages';
 import { type Contradiction, decode, type FreshRead, freshReads } from './fresh-read.ts';
@@ -38,7 +45,7 @@ async function contradiction(
     const found = decode(projectEndpoints, await read('endpoints', service.name));
     if (found === 'undecodable') return `Endpoints ${service.name} cannot be decoded`;
     const has = (found?.subsets ?? []).some(({ addresses, notReadyAddresses }) =>
-      [...(addresses ?? []), ...(notReadyAddresses ?? [])].some(({ ip }) => ip === evidence.address),
+      [...(addresses ?? []), ...(notReadyAddresses ?? [])].some(({ ip }) => isSameIp(ip, evidence.address)),
     );
     return has ? undefined : `Endpoints ${service.name} do not have address ${evidence.address}`;
   }
@@ -47,6 +54,9 @@ async function contradiction(
   if (found === 'undecodable') return `Pod ${name} cannot be decoded`;
   if (found === undefined || found.pod.uid !== uid) return `Pod ${name} does not exist`;
   if (!selectorMatches(service.selector, found.labels)) return `Pod ${name} is not selected`;
-  if (found.pod.ip === address || found.pod.ips.includes(address)) return undefined;
+  if ([found.pod.ip, ...found.pod.ips].some((ip) => isSameIp(ip, address))) return undefined;
   return `Pod ${name} does not have address ${address}`;
 }
+
+/** Whether an IP in any of the forms that the API server stores is written as this address (C6, C7). */
+const isSameIp = (ip: string, address: string): boolean => normaliseIp(ip).text === address || ip === address;
