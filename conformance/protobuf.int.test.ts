@@ -39,8 +39,7 @@ beforeAll(async () => {
   });
   const access = await loadKubeconfig({ paths: [plane.adminKubeconfig] });
   connection = new Connection({ access, userAgent: 'sluice/test', clock: systemClock, logger: silentLogger });
-  const onSkipped = (object: unknown) => void skipped.push(object);
-  cluster = new HttpCluster({ connection, clock: systemClock, random: seededRandom(1), onSkipped });
+  cluster = new HttpCluster({ connection, clock: systemClock, random: seededRandom(1) });
   await kubectl(plane.adminKubeconfig, ['create', '--validate=false', '-f', '-'], JSON.stringify(given));
   await kubectl(
     plane.adminKubeconfig,
@@ -68,9 +67,10 @@ it.each(watchedResources)('a watch of %s in protobuf returns the same as a list 
   const { items } = await cluster.list(resource, { limit: 500, continueToken: '' }, noAbort);
   expect(items.length).toBeGreaterThan(0);
   const stop = new AbortController();
+  const onSkipped = (object: unknown) => void skipped.push(object);
   const received: unknown[] = [];
   let ended = '';
-  for await (const batch of cluster.watch(resource, '', stop.signal, { sendInitialEvents: true })) {
+  for await (const batch of cluster.watch(resource, '', stop.signal, { sendInitialEvents: true, onSkipped })) {
     for (const event of batch) {
       if (event.type !== 'BOOKMARK') received.push(project(event.object));
       else if (event.initialEventsEnd) ended = event.resourceVersion;

@@ -1,139 +1,220 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kubeconfigText } from '@sluice/clusters/testing';
 import { SluiceProcess } from '@sluice/conformance';
 import { ApiServerHttp, FakeApiServer, populate } from '@sluice/fake-apiserver';
+import { encodedWatchEvent, framed } from '@sluice/kubernetes-protobuf/testing';
 import { systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  type Answer,
+  HostileServer,
+  isOf,
+  isWatch,
+  protobufField,
+  refuseWatchList,
+  writeForever,
+} from './harness/hostile-server.ts';
 
-/** A process that serves an honest cluster and one whose API server tries to exhaust its memory. */
+/** A process that serves an honest cluster and one whose API server tries to stop it. */
 
+const shape = { services: 5, podsPerService: 2, nodes: 2 };
 let directory: string;
 let honest: FakeApiServer;
-let http: ApiServerHttp[];
-let hostile: Server;
-let sluice: SluiceProcess | undefined;
+let http: ApiServerHttp;
+/** What the hostile server answers besides its attack. */
+let genuine: FakeApiServer;
+let hostile: HostileServer | undefined;
+let sluice: SluiceProcess;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sluice-hostile-'));
-  http = [];
   honest = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
-  populate(honest, { services: 5, podsPerService: 2, nodes: 2 });
-  await writeFile(join(directory, 'honest.yaml'), kubeconfigText({ server: await serve(honest) }));
+  genuine = new FakeApiServer({ clock: systemClock, random: seededRandom(2) });
+  populate(honest, shape);
+  populate(genuine, shape);
+  http = new ApiServerHttp({ server: honest, clock: systemClock });
+  await writeFile(join(directory, 'honest.yaml'), kubeconfigText({ server: await http.listen() }));
   // Small enough to be exhausted in seconds, large enough for the program.
   vi.stubEnv('NODE_OPTIONS', '--max-old-space-size=192');
 });
 
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await sluice?.kill();
-  hostile.closeAllConnections();
-  await new Promise((resolve) => hostile.close(resolve));
-  for (const server of http) await server.close();
+  await sluice.kill();
+  await hostile?.close();
+  await http.close();
   await rm(directory, { recursive: true, force: true });
 });
 
-async function serve(server: FakeApiServer): Promise<string> {
-  const served = new ApiServerHttp({ server, clock: systemClock });
-  http.push(served);
-  return served.listen();
+/** Starts the hostile server and the process. */
+async function start(answer: Answer): Promise<void> {
+  hostile = new HostileServer(genuine, answer);
+  await writeFile(join(directory, 'hostile.yaml'), kubeconfigText({ server: await hostile.listen() }));
+  sluice = new SluiceProcess(['--take-over', '--kubeconfig', directory, '--metrics-bind-address', '0']);
 }
 
-/** Answers lists and watches of Pods with `answer`, and everything else as an API server does. */
-async function startHostile(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
-  const origin = await serve(new FakeApiServer({ clock: systemClock, random: seededRandom(2) }));
-  hostile = createServer((request, response) => {
-    if (request.method === 'GET' && request.url?.startsWith('/api/v1/pods')) return answer(request, response);
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => void forward(origin, request, Buffer.concat(chunks), response));
-  });
-  await new Promise<void>((resolve) => hostile.listen(0, '127.0.0.1', resolve));
-  const { port } = hostile.address() as AddressInfo;
-  await writeFile(join(directory, 'hostile.yaml'), kubeconfigText({ server: `http://127.0.0.1:${port}` }));
-}
+const logged = (text: RegExp) => sluice.until(() => text.test(sluice.stderr), 60_000, `it logs ${text}`);
 
-async function forward(origin: string, { method, url, headers }: IncomingMessage, body: Buffer, to: ServerResponse) {
-  const stop = new AbortController();
-  to.on('close', () => stop.abort());
-  try {
-    const response = await fetch(`${origin}${url}`, {
-      ...{ method: method ?? 'GET', signal: stop.signal, headers: { accept: headers.accept ?? '' } },
-      ...(body.length > 0 && { body, headers: { 'content-type': headers['content-type'] ?? '' } }),
-    });
-    to.writeHead(response.status, { 'content-type': response.headers.get('content-type') ?? '' });
-    for await (const chunk of response.body ?? []) to.write(chunk);
-    to.end();
-  } catch {
-    to.destroy();
-  }
+/** The process writes what the cluster lacks, also again. */
+async function isServed(server: FakeApiServer): Promise<void> {
+  const slices = () => server.list('endpointslices').items;
+  await expect.poll(() => slices().length, { timeout: 60_000 }).toBe(shape.services);
+  server.delete('endpointslices', 'bench-0', String(slices()[0]?.metadata.name));
+  await expect.poll(() => slices().length, { timeout: 60_000 }).toBe(shape.services);
+  expect(sluice.running).toBe(true);
 }
 
 let next = 0;
+const labels = Object.fromEntries([...Array(50).keys()].map((i) => [`label-${i}`, `${'v'.repeat(50)}${i}`]));
 const pod = () => ({
   metadata: { name: `pod-${next++}`, namespace: 'default', uid: `${next}`, resourceVersion: '1', labels },
   spec: { containers: [] },
   status: { phase: 'Running', podIP: '10.1.0.1', podIPs: [{ ip: '10.1.0.1' }] },
 });
-const labels = Object.fromEntries([...Array(50).keys()].map((i) => [`label-${i}`, `${'v'.repeat(50)}${i}`]));
+const pods = '/api/v1/pods';
+const slices = '/apis/discovery.k8s.io/v1/endpointslices';
 
-/** Writes as long as the client reads. */
-function writeForever(response: ServerResponse, first: string, text: () => string): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.write(first);
-  const more = () => {
-    while (!response.destroyed && response.write(text()));
-  };
-  response.on('drain', more);
-  more();
-}
-
-const isWatch = (request: IncomingMessage) => request.url?.includes('watch=1') === true;
-const refuseWatch = (response: ServerResponse) => {
-  const status = { kind: 'Status', status: 'Failure', reason: 'BadRequest', message: 'no WatchList', code: 400 };
-  response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(status));
-};
-
-test.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
+test.each<[string, Answer]>([
   [
     'items without end',
     (request, response) => {
-      if (isWatch(request)) return refuseWatch(response);
-      const start = `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[${JSON.stringify(pod())}`;
-      writeForever(response, start, () => `,${JSON.stringify(pod())}`);
+      if (!isOf(request, pods)) return false;
+      if (isWatch(request)) return refuseWatchList(response);
+      const first = `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[${JSON.stringify(pod())}`;
+      return writeForever(response, 200, first, () => `,${JSON.stringify(pod())}`);
     },
   ],
   [
     'pages without end',
     (request, response) => {
-      if (isWatch(request)) return refuseWatch(response);
+      if (!isOf(request, pods)) return false;
+      if (isWatch(request)) return refuseWatchList(response);
       const items = Array.from({ length: 500 }, pod);
       const list = { kind: 'PodList', metadata: { resourceVersion: '1', continue: `${next}` }, items };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list));
+      return true;
     },
   ],
   [
     'initial events without end',
     (request, response) => {
+      if (!isOf(request, pods)) return false;
       const event = () => `${JSON.stringify({ type: 'ADDED', object: pod() })}\n`;
-      writeForever(response, event(), isWatch(request) ? event : () => ' ');
+      return writeForever(response, 200, event(), isWatch(request) ? event : () => ' ');
     },
   ],
 ])(
   '%s end with an error, and the other cluster is served',
   async (_, answer) => {
-    await startHostile(answer);
-    const run = new SluiceProcess(['--take-over', '--kubeconfig', directory, '--metrics-bind-address', '0']);
-    sluice = run;
-    await run.until(() => /the list of pods is too large/.test(run.stderr), 90_000, 'the list is too large');
-    await expect.poll(() => honest.list('endpointslices').items.length, { timeout: 30_000 }).toBe(5);
-    honest.delete('endpointslices', 'bench-0', String(honest.list('endpointslices').items[0]?.metadata.name));
-    await expect.poll(() => honest.list('endpointslices').items.length, { timeout: 30_000 }).toBe(5);
-    expect(run.running).toBe(true);
+    await start(answer);
+    await logged(/the list of pods is too large/);
+    await isServed(honest);
   },
   180_000,
 );
+
+test.each<[string, string, number, RegExp]>([
+  ['a response', '/api/v1/namespaces/kube-system', 200, /"cluster":"hostile".*larger than/],
+  ['a refusal', pods, 403, /"cluster":"hostile".*"reason":"HTTP403"/],
+])(
+  '%s without end ends with an error, and the other cluster is served',
+  async (_, path, status, error) => {
+    let bytes = 0;
+    const text = 'x'.repeat(64 * 1024);
+    const count = () => {
+      bytes += text.length;
+      return text;
+    };
+    await start((request, response) => isOf(request, path) && writeForever(response, status, '{"kind":"', count));
+    await isServed(honest);
+    await expect.poll(() => bytes, { timeout: 60_000 }).toBeGreaterThan(text.length);
+    await logged(error);
+    expect(sluice.running).toBe(true);
+  },
+  180_000,
+);
+
+describe('an object on a watch', () => {
+  /** Sends `events` at the first watch of `path` that follows a list. */
+  const onWatch = (path: string, type: string, events: () => Iterable<Buffer>): Answer => {
+    let sent = false;
+    return (request, response) => {
+      if (!isOf(request, path) || !isWatch(request)) return false;
+      if (request.url?.includes('sendInitialEvents')) return refuseWatchList(response);
+      if (sent) return false;
+      sent = true;
+      response.writeHead(200, { 'content-type': type });
+      void sendAll(response, events());
+      return true;
+    };
+  };
+
+  async function sendAll(response: ServerResponse, events: Iterable<Buffer>): Promise<void> {
+    for (const event of events) {
+      if (!response.write(event)) await new Promise((resolve) => response.once('drain', resolve));
+    }
+    // The next watch is a genuine one.
+    response.end();
+  }
+
+  /** A resourceVersion that the genuine server gives to no object of the watched resource. */
+  const nextVersion = () => {
+    genuine.put('namespaces', { metadata: { name: `namespace-${next++}` } });
+    return genuine.list('namespaces').resourceVersion;
+  };
+
+  const protobuf = 'application/vnd.kubernetes.protobuf;stream=watch';
+  const metadata = (...fields: readonly Buffer[]) =>
+    protobufField(
+      1,
+      Buffer.concat([
+        protobufField(1, 'hostile-pod'),
+        protobufField(3, 'bench-0'),
+        ...fields,
+        protobufField(6, nextVersion()),
+      ]),
+    );
+  const podFrame = (...fields: readonly Buffer[]) => framed(encodedWatchEvent('ADDED', Buffer.concat(fields)));
+  /** Containers of two bytes each, which become objects in memory. */
+  const containers = (count: number) => protobufField(2, Buffer.alloc(2 * count, Buffer.from([0x12, 0x00])));
+
+  test.each([15_000_000, 4_000_000])(
+    'with %i containers is skipped',
+    async (count) => {
+      await start(onWatch(pods, protobuf, () => [podFrame(metadata(), containers(count))]));
+      await logged(/"resource":"pods".*"skipping malformed object"/);
+      await Promise.all([isServed(honest), isServed(genuine)]);
+    },
+    180_000,
+  );
+
+  test('with __proto__ as a label, twice, is read as any other', async () => {
+    const label = (value: string) =>
+      protobufField(11, Buffer.concat([protobufField(1, '__proto__'), protobufField(2, value)]));
+    await start(onWatch(pods, protobuf, () => [podFrame(metadata(label('a'), label('b')), protobufField(2, ''))]));
+    await Promise.all([isServed(honest), isServed(genuine)]);
+    expect(sluice.stderr).not.toMatch(/TypeError/);
+  }, 180_000);
+
+  test('nested deeply is skipped, and the Service that it belongs to is served', async () => {
+    const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    const slice = () =>
+      JSON.stringify({
+        metadata: {
+          ...{ name: 'nested', namespace: 'bench-0', uid: 'nested', resourceVersion: nextVersion() },
+          labels: {
+            'kubernetes.io/service-name': 'svc-00000',
+            'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+          },
+        },
+        ...{ addressType: 'IPv4', endpoints: [{ addresses: ['10.1.0.1'], deep: '-' }], ports: [] },
+      }).replace('"-"', nested);
+    await start(onWatch(slices, 'application/json', () => [Buffer.from(`{"type":"ADDED","object":${slice()}}\n`)]));
+    await logged(/"resource":"endpointslices".*"skipping malformed object"/);
+    await Promise.all([isServed(honest), isServed(genuine)]);
+  }, 180_000);
+});

@@ -39,6 +39,17 @@ export interface WatchOptions {
    * with `watchList`.
    */
   readonly sendInitialEvents?: boolean;
+  /** Called for each malformed object that the watch skips. */
+  readonly onSkipped?: (skipped: SkippedObject) => void;
+}
+
+/** A malformed object that is skipped. */
+export interface SkippedObject {
+  readonly resource: Resource;
+  readonly namespace: string;
+  /** Empty if unknown. */
+  readonly name: string;
+  readonly why: string;
 }
 
 /**

@@ -4,11 +4,10 @@ import { sliceFrame } from '@sluice/kubernetes-protobuf/testing';
 import { seededRandom } from '@sluice/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ApiError, isApiError } from './api-error.ts';
-import type { WatchEvent } from './cluster.ts';
+import type { SkippedObject, WatchEvent } from './cluster.ts';
 import { eventObject } from './event-object.ts';
 import type { HttpClusterOptions } from './http-cluster.ts';
 import { clusterOver, connect, type Handler, json, noAbort, startServer } from './testing/fixtures.ts';
-import type { SkippedObject } from './watch-line.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -137,10 +136,11 @@ describe('HttpCluster.watch', () => {
   it('skips malformed objects, reports their names and continues', async () => {
     const skipped: SkippedObject[] = [];
     const text = `{"type":"ADDED","object":{"metadata":{"name":"torn"\n${line('ADDED', { metadata: { name: 'x' } })}${line('ADDED', pod('b', '2'))}`;
-    const { cluster } = await given((_, response) => response.end(text), {
-      onSkipped: (object) => skipped.push(object),
-    });
-    expect(await collect(cluster.watch('pods', '0', noAbort))).toEqual([{ type: 'ADDED', object: pod('b', '2') }]);
+    const { cluster } = await given((_, response) => response.end(text));
+    const onSkipped = (object: SkippedObject) => void skipped.push(object);
+    expect(await collect(cluster.watch('pods', '0', noAbort, { onSkipped }))).toEqual([
+      { type: 'ADDED', object: pod('b', '2') },
+    ]);
     expect(skipped.map(({ name, why }) => `${name}: ${why}`)).toEqual([
       'torn: the line is not JSON',
       'x: no resourceVersion',

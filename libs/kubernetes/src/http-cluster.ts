@@ -22,7 +22,6 @@ import { once } from './middleware.ts';
 import { readList } from './read-list.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
 import { eventsOfFrames, eventsOfLines } from './watch-events.ts';
-import type { SkippedObject } from './watch-line.ts';
 
 export interface HttpClusterOptions {
   readonly connection: ApiClient;
@@ -30,8 +29,6 @@ export interface HttpClusterOptions {
   readonly controllerConnection?: (controller: Controller) => ApiClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called for each malformed object that a watch skips. */
-  readonly onSkipped?: (skipped: SkippedObject) => void;
   /** A watch without data for this long is considered dead; bookmarks arrive every minute. Default 150,000. */
   readonly watchIdleMs?: number;
   /** A list without data for this long has failed. Default 60,000. */
@@ -120,7 +117,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       const headers = { accept: this.#readAsJson.has(resource) ? 'application/json' : preferProtobuf };
       const stream = await this.#read(resource, { method: 'GET', path, headers, signal, idleMs });
       yield [];
-      yield* this.#events(resource, stream, options.sendInitialEvents ?? false);
+      yield* this.#events(resource, stream, options);
     } catch (error) {
       if (!signal.aborted) throw error;
     }
@@ -138,9 +135,9 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   #events(
     resource: Resource,
     { headers, chunks }: ApiStream,
-    initialEvents: boolean,
+    { sendInitialEvents: initialEvents = false, onSkipped = () => {} }: WatchOptions,
   ): AsyncIterable<readonly WatchEvent[]> {
-    const { clock, onSkipped = () => {} } = this.#options;
+    const { clock } = this.#options;
     const reading = { resource, initialEvents, onSkipped, now: () => clock.now() };
     const isProtobuf = `${headers['content-type']}`.startsWith(protobufMediaType);
     if (!isProtobuf) return eventsOfLines(reading, chunks);

@@ -25,4 +25,3 @@ export { isOlderVersion } from './resource-version.ts';
 export { apiGroup, objectPath } from './resources.ts';
 export * from './service-account-access.ts';
 export { errorFromResponse, errorFromStatus, type ResponseHead } from './status.ts';
-export type { SkippedObject } from './watch-line.ts';

@@ -1,8 +1,7 @@
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ApiError } from './api-error.ts';
-import type { ClusterReader, RawObject, Resource, WatchEvent } from './cluster.ts';
+import type { ClusterReader, RawObject, Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import type { ListBudget } from './list-budget.ts';
-import type { SkippedObject } from './watch-line.ts';
 
 /**
  * Receives the reflected objects. Calls are sequential and awaited, which applies backpressure: nothing is read

@@ -21,8 +21,8 @@ const page = (items: readonly RawObject[], resourceVersion: string, continueToke
 const error = (kind: ApiErrorKind, status: number, more: { reason?: string; retryAfterMs?: number } = {}) =>
   new ApiError('failed', { kind, status, reason: 'Test', ...more });
 
-/** What one watch yields, in order: batches, an error that ends it, or `silence`, which lasts until the end. */
-type WatchScript = readonly (readonly WatchEvent[] | ApiError | 'silence')[];
+/** What one watch yields, in order: batches, a name that it skips, an error that ends it, or `silence`, which lasts until the end. */
+type WatchScript = readonly (readonly WatchEvent[] | { readonly skipped: string } | ApiError | 'silence')[];
 
 /**
  * A reader that answers from a script and then stays silent. Records its requests. `current`: the cluster's resourceVersion,
@@ -49,6 +49,7 @@ function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly Wat
       for (const step of watches[watch++] ?? ['silence']) {
         if (step instanceof ApiError) throw step;
         if (step === 'silence') await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        else if ('skipped' in step) options?.onSkipped?.({ ...malformed, name: step.skipped });
         else yield step;
       }
     },
@@ -56,6 +57,7 @@ function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly Wat
   return { cluster, clock, asked };
 }
 
+const malformed = { resource: 'pods', namespace: 'ns', why: 'it has no spec' } as const;
 const text = (event: WatchEvent) =>
   event.type === 'BOOKMARK' ? `BOOKMARK ${event.resourceVersion}` : `${event.type} ${nameOf(event.object)}`;
 const nameOf = (object: RawObject) => String((object.metadata as RawObject).name);
@@ -250,13 +252,11 @@ describe('Reflector', () => {
       return object;
     };
     const batch = [event('ADDED', 'bad2', '11'), event('ADDED', 'b', '12')];
-    const script = scripted([page([pod('a', '1'), pod('bad1', '2')], '10')], [[batch, 'silence']]);
+    const script = scripted([page([pod('a', '1'), pod('bad1', '2')], '10')], [[batch, { skipped: 'bad3' }, 'silence']]);
     const { told, status } = await reflect(script, { decode, logger });
     expect(told).toEqual(['[listing]', 'replace a @10', '[watching]', 'ADDED b']);
-    expect(status.skipped).toBe(2);
-    expect(logger.fields('warn')).toEqual(
-      ['bad1', 'bad2'].map((name) => ({ resource: 'pods', namespace: 'ns', name, why: 'it has no spec' })),
-    );
+    expect(status.skipped).toBe(3);
+    expect(logger.fields('warn')).toEqual(['bad1', 'bad2', 'bad3'].map((name) => ({ ...malformed, name })));
   });
 });
 

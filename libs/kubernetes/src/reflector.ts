@@ -1,6 +1,6 @@
 import { errorMessage, sleep } from '@sluice/runtime';
 import { type ApiError, isApiError, isOutage } from './api-error.ts';
-import type { RawObject, WatchEvent } from './cluster.ts';
+import type { RawObject, SkippedObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
 import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
 import { ResourceVersionGuard } from './resource-version-guard.ts';
@@ -111,8 +111,9 @@ export class Reflector<T = RawObject> {
       return decoded;
     });
     let complete = false;
+    const options = { sendInitialEvents: true, onSkipped: this.#skip };
     try {
-      for await (const batch of cluster.watch(resource, this.#versions.minimum, signal, { sendInitialEvents: true })) {
+      for await (const batch of cluster.watch(resource, this.#versions.minimum, signal, options)) {
         if (signal.aborted) return;
         this.#lastHeardMs = clock.monotonic();
         if (complete) {
@@ -179,7 +180,7 @@ export class Reflector<T = RawObject> {
     // After a list the server is known to respond; after a failure only its next event shows that.
     if (this.#state === 'listing') this.#enter('watching', `from version ${this.#resourceVersion}`);
     try {
-      for await (const batch of cluster.watch(resource, this.#resourceVersion, signal)) {
+      for await (const batch of cluster.watch(resource, this.#resourceVersion, signal, { onSkipped: this.#skip })) {
         if (signal.aborted) return;
         open = true;
         this.#lastHeardMs = clock.monotonic();
@@ -244,17 +245,21 @@ export class Reflector<T = RawObject> {
   }
 
   #decode(object: RawObject): { readonly value: T } | undefined {
-    const { decode, resource, logger, onSkipped } = this.#options;
+    const { decode, resource } = this.#options;
     try {
       return { value: decode(object) };
     } catch (error) {
-      this.#skipped++;
-      const skipped = describe(resource, object, errorMessage(error));
-      logger.warn('skipping malformed object', { ...skipped });
-      onSkipped?.(skipped);
+      this.#skip(describe(resource, object, errorMessage(error)));
       return undefined;
     }
   }
+
+  readonly #skip = (skipped: SkippedObject): void => {
+    const { logger, onSkipped } = this.#options;
+    this.#skipped++;
+    logger.warn('skipping malformed object', { ...skipped });
+    onSkipped?.(skipped);
+  };
 
   async #wait(error: ApiError, signal: AbortSignal): Promise<void> {
     const { clock, random, logger, resource, onError } = this.#options;

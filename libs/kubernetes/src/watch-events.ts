@@ -1,10 +1,10 @@
 import type { TextTable } from '@sluice/kubernetes-protobuf';
 import { FrameSplitter } from '@sluice/kubernetes-protobuf';
 import { ApiError } from './api-error.ts';
-import type { Resource, WatchEvent } from './cluster.ts';
+import type { Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { parseWatchFrame, type WatchFrame } from './watch-frame.ts';
-import { parseWatchLine, type SkippedObject } from './watch-line.ts';
+import { parseWatchLine } from './watch-line.ts';
 
 export interface WatchReading {
   readonly resource: Resource;

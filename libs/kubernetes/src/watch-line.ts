@@ -1,16 +1,7 @@
 import { asRecord, asString, isRecord } from '@sluice/runtime';
 import type { ApiError } from './api-error.ts';
-import type { Resource, WatchEvent } from './cluster.ts';
+import type { Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import { errorFromStatus } from './status.ts';
-
-/** A malformed object that is skipped. */
-export interface SkippedObject {
-  readonly resource: Resource;
-  readonly namespace: string;
-  /** Empty if unknown. */
-  readonly name: string;
-  readonly why: string;
-}
 
 export type WatchLine =
   | { readonly kind: 'event'; readonly event: WatchEvent }

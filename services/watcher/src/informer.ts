@@ -11,7 +11,6 @@ import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';
 import type { EventHandler } from './event-handler.ts';
-import { objectName } from './object-event.ts';
 
 export interface InformerOptions
   extends Pick<
@@ -100,7 +99,7 @@ export class Informer {
         onState?.(resource, state, detail);
       },
       onError: (error) => this.#availability.failed(error),
-      onSkipped: ({ namespace, name, why }) => reportMalformed(`${objectName(namespace, name)}: ${why}`),
+      onSkipped: () => onMalformed?.(resource),
     });
   }
 

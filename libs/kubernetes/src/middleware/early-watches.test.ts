@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ClusterReader, type Resource, type WatchEvent, watchedResources } from '../cluster.ts';
+import {
+  type ClusterReader,
+  type Resource,
+  type SkippedObject,
+  type WatchEvent,
+  watchedResources,
+} from '../cluster.ts';
 import { chainReader } from '../middleware.ts';
 import { EarlyWatches } from './early-watches.ts';
 
@@ -25,6 +31,7 @@ const reader: ClusterReader = {
   async *watch(resource, from, signal, options = {}) {
     const watch: Opened = { resource, from, initial: options.sendInitialEvents === true, read: 0, ended: false };
     opened.push(watch);
+    options.onSkipped?.({ resource, namespace: 'ns', name: 'malformed', why: 'no spec' });
     if (failure !== undefined) throw failure;
     try {
       for (const batch of [[], [bookmark('1')], [bookmark('2')]]) {
@@ -106,4 +113,13 @@ test('another watch than that is a new one, and that is closed up', async () => 
   const early = openEarly();
   await early.watch('pods', '7', stop.signal)[Symbol.asyncIterator]().next();
   expect(opened.filter(({ resource }) => resource === 'pods').map(({ from }) => from)).toEqual(['', '7']);
+});
+
+test('what an early watch has skipped is reported to the reader that takes it over', async () => {
+  const early = openEarly();
+  await eventLoopTurn();
+  const skipped: string[] = [];
+  const onSkipped = ({ resource, name }: SkippedObject) => void skipped.push(`${resource} ${name}`);
+  await early.watch('pods', '', stop.signal, { sendInitialEvents: true, onSkipped })[Symbol.asyncIterator]().next();
+  expect(skipped).toEqual(['pods malformed']);
 });

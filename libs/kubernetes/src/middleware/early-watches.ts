@@ -1,4 +1,11 @@
-import { type ClusterReader, type Resource, type WatchEvent, watchedResources } from '../cluster.ts';
+import {
+  type ClusterReader,
+  type Resource,
+  type SkippedObject,
+  type WatchEvent,
+  type WatchOptions,
+  watchedResources,
+} from '../cluster.ts';
 import type { ClusterRequest, RequestOf, ResponseTo, WatchStream } from '../cluster-request.ts';
 import type { Middleware } from '../middleware.ts';
 
@@ -6,6 +13,22 @@ interface EarlyWatch {
   readonly batches: AsyncIterator<readonly WatchEvent[]>;
   readonly first: Promise<IteratorResult<readonly WatchEvent[]>>;
   readonly abort: AbortController;
+  readonly skipped: SkippedObjects;
+}
+
+/** Keeps what a watch skips until a reflector takes the watch over. */
+class SkippedObjects {
+  readonly #objects: SkippedObject[] = [];
+  #report = (object: SkippedObject): void => void this.#objects.push(object);
+
+  add(object: SkippedObject): void {
+    this.#report(object);
+  }
+
+  reportTo(onSkipped: (object: SkippedObject) => void): void {
+    this.#report = onSkipped;
+    for (const object of this.#objects.splice(0)) onSkipped(object);
+  }
 }
 
 /**
@@ -20,12 +43,14 @@ export class EarlyWatches {
     for (const resource of watchedResources) {
       const abort = new AbortController();
       signal.addEventListener('abort', () => this.#watches.delete(resource) && abort.abort(), { once: true });
-      const watch = reader.watch(resource, '', abort.signal, { sendInitialEvents: true });
+      const skipped = new SkippedObjects();
+      const onSkipped = (object: SkippedObject) => skipped.add(object);
+      const watch = reader.watch(resource, '', abort.signal, { sendInitialEvents: true, onSkipped });
       const batches = watch[Symbol.asyncIterator]();
       const first = batches.next();
       // The reflector that takes the watch over sees the failure.
       first.catch(() => {});
-      this.#watches.set(resource, { batches, first, abort });
+      this.#watches.set(resource, { batches, first, abort, skipped });
     }
   }
 
@@ -36,7 +61,7 @@ export class EarlyWatches {
     const early = this.#watches.get(resource);
     this.#watches.delete(resource);
     if (early !== undefined && resourceVersion === '' && options.sendInitialEvents === true) {
-      return takeOver(early, signal) as ResponseTo<typeof request>;
+      return takeOver(early, options, signal) as ResponseTo<typeof request>;
     }
     early?.abort.abort();
     return next(request);
@@ -47,7 +72,9 @@ function isWatch<R extends ClusterRequest>(request: R): request is R & RequestOf
   return request.verb === 'watch';
 }
 
-async function* takeOver({ batches, first, abort }: EarlyWatch, signal: AbortSignal): WatchStream {
+async function* takeOver(early: EarlyWatch, { onSkipped }: WatchOptions, signal: AbortSignal): WatchStream {
+  const { batches, first, abort, skipped } = early;
+  skipped.reportTo(onSkipped ?? (() => {}));
   const close = () => abort.abort();
   signal.addEventListener('abort', close, { once: true });
   if (signal.aborted) close();
