@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { kubeconfigText } from '@sluice/clusters/testing';
+import { SluiceProcess } from '@sluice/conformance';
+import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
+import { freePorts } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+/** A user of the machine opens streams of a long history in `sluice run`, and reads nothing. */
+
+const connections = 300;
+let directory: string;
+let server: FakeApiServer;
+let population: Population;
+let http: ApiServerHttp;
+let sluice: SluiceProcess;
+let port: number;
+const sockets: Socket[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sluice-console-streams-'));
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  population = populate(server, { services: 3, podsPerService: 20, nodes: 2 });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  const kubeconfig = join(directory, 'kubeconfig.yaml');
+  await writeFile(kubeconfig, kubeconfigText({ server: await http.listen() }));
+  [port = 0] = await freePorts(1);
+  // A backlog for each connection would exhaust it.
+  vi.stubEnv('NODE_OPTIONS', '--max-old-space-size=192');
+  sluice = await SluiceProcess.start(kubeconfig, ['--metrics-bind-address', `127.0.0.1:${port}`]);
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await sluice?.kill();
+  await http.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+
+/** Whether all slices have the readiness that the Pod of this Service has. */
+function isWritten(service: number, ready: boolean): boolean {
+  const name = `svc-${String(service).padStart(5, '0')}`;
+  const slices = server.list('endpointslices').items as unknown as readonly Slice[];
+  const endpoints = slices
+    .filter(({ metadata }) => metadata.labels['kubernetes.io/service-name'] === name)
+    .flatMap((slice) => slice.endpoints);
+  return endpoints.length === 20 && endpoints.filter(({ conditions }) => !conditions.ready).length === (ready ? 0 : 1);
+}
+
+interface Slice {
+  readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+  readonly endpoints: readonly { readonly conditions: { readonly ready: boolean } }[];
+}
+
+async function change(service: number, ready: boolean): Promise<void> {
+  server.put('pods', population.podObject(service, 0, ready));
+  await expect.poll(() => isWritten(service, ready), { timeout: 60_000 }).toBe(true);
+}
+
+/** A connection that sends a request and reads no response. */
+function openUnread(path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port }, () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`, () => resolve());
+    });
+    sockets.push(socket.pause().on('error', reject));
+  });
+}
+
+test('health checks answer and endpoints are written while 300 streams are not read', async () => {
+  for (let n = 0; n < 100; n++) await change(0, n % 2 === 1);
+  const stream = `/api/v1/services/${server.identity}/bench-0/svc-00000/history/stream`;
+  expect((await get(stream.replace('/stream', ''))).status).toBe(200);
+  await Promise.all(Array.from({ length: connections }, () => openUnread(stream)));
+  // All streams that may be open are.
+  await expect.poll(async () => statusOf(stream), { timeout: 60_000 }).toBe(503);
+  for (let n = 0; n < 20; n++) {
+    expect((await get('/livez')).status).toBe(200);
+    // Of the Service that is streamed, and of another.
+    await change(0, n % 2 === 1);
+    await change(1, n % 2 === 1);
+  }
+  expect(await statusOf(stream), 'the streams are still open').toBe(503);
+  expect(sluice.running).toBe(true);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await expect.poll(async () => statusOf(stream), { timeout: 60_000 }).toBe(200);
+}, 300_000);
+
+async function statusOf(path: string): Promise<number> {
+  const response = await get(path);
+  await response.body?.cancel();
+  return response.status;
+}
