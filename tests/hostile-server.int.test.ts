@@ -26,16 +26,16 @@ let directory: string;
 let honest: FakeApiServer;
 let http: ApiServerHttp;
 /** What the hostile server answers besides its attack. */
-let genuine: FakeApiServer;
+let origin: FakeApiServer;
 let hostile: HostileServer | undefined;
 let sluice: SluiceProcess;
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sluice-hostile-'));
   honest = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
-  genuine = new FakeApiServer({ clock: systemClock, random: seededRandom(2) });
+  origin = new FakeApiServer({ clock: systemClock, random: seededRandom(2) });
   populate(honest, shape);
-  populate(genuine, shape);
+  populate(origin, shape);
   http = new ApiServerHttp({ server: honest, clock: systemClock });
   await writeFile(join(directory, 'honest.yaml'), kubeconfigText({ server: await http.listen() }));
   // Small enough to be exhausted in seconds, large enough for the program.
@@ -52,7 +52,7 @@ afterEach(async () => {
 
 /** Starts the hostile server and the process. */
 async function start(answer: Answer): Promise<void> {
-  hostile = new HostileServer(genuine, answer);
+  hostile = new HostileServer(origin, answer);
   await writeFile(join(directory, 'hostile.yaml'), kubeconfigText({ server: await hostile.listen() }));
   sluice = new SluiceProcess(['--take-over', '--kubeconfig', directory, '--metrics-bind-address', '0']);
 }
@@ -157,14 +157,14 @@ describe('an object on a watch', () => {
     for (const event of events) {
       if (!response.write(event)) await new Promise((resolve) => response.once('drain', resolve));
     }
-    // The next watch is a genuine one.
+    // The next watch reads from `origin`.
     response.end();
   }
 
-  /** A resourceVersion that the genuine server gives to no object of the watched resource. */
+  /** A resourceVersion that `origin` gives to no object of the watched resource. */
   const nextVersion = () => {
-    genuine.put('namespaces', { metadata: { name: `namespace-${next++}` } });
-    return genuine.list('namespaces').resourceVersion;
+    origin.put('namespaces', { metadata: { name: `namespace-${next++}` } });
+    return origin.list('namespaces').resourceVersion;
   };
 
   const protobuf = 'application/vnd.kubernetes.protobuf;stream=watch';
@@ -187,7 +187,7 @@ describe('an object on a watch', () => {
     async (count) => {
       await start(onWatch(pods, protobuf, () => [podFrame(metadata(), containers(count))]));
       await logged(/"resource":"pods".*"skipping malformed object"/);
-      await Promise.all([isServed(honest), isServed(genuine)]);
+      await Promise.all([isServed(honest), isServed(origin)]);
     },
     180_000,
   );
@@ -196,7 +196,7 @@ describe('an object on a watch', () => {
     const label = (value: string) =>
       protobufField(11, Buffer.concat([protobufField(1, '__proto__'), protobufField(2, value)]));
     await start(onWatch(pods, protobuf, () => [podFrame(metadata(label('a'), label('b')), protobufField(2, ''))]));
-    await Promise.all([isServed(honest), isServed(genuine)]);
+    await Promise.all([isServed(honest), isServed(origin)]);
     expect(sluice.stderr).not.toMatch(/TypeError/);
   }, 180_000);
 
@@ -215,6 +215,6 @@ describe('an object on a watch', () => {
       }).replace('"-"', nested);
     await start(onWatch(slices, 'application/json', () => [Buffer.from(`{"type":"ADDED","object":${slice()}}\n`)]));
     await logged(/"resource":"endpointslices".*"skipping malformed object"/);
-    await Promise.all([isServed(honest), isServed(genuine)]);
+    await Promise.all([isServed(honest), isServed(origin)]);
   }, 180_000);
 });
