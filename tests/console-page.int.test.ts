@@ -127,9 +127,9 @@ describe('one Service', () => {
     expect(await cells(page, 'ready')).toBe(2);
     const pod = page.locator('.pods li', { hasText: 'cells-2' });
     await wait(() => textOf(pod)).toMatch(/not ready[\s\S]*its condition Ready is False since Jan 1 \d/);
-    const write = page.locator('.timeline li.completed', { hasText: 'no longer ready' }).first();
+    const write = page.locator('.timeline li.completed', { hasText: 'cells-2 ready → not ready' }).first();
     await wait(() => textOf(write)).toMatch(
-      /cells-2 no longer ready[\s\S]*Pod shop\/cells-2 became not ready[\s\S]*\d (ms|s)/,
+      /cells-2 ready → not ready[\s\S]*Pod shop\/cells-2 became not ready[\s\S]*\d (ms|s)/,
     );
     await page.locator('.slices .cell.not-ready').first().click();
     await wait(() => page.locator('.timeline li').allInnerTexts()).not.toContainEqual(expect.stringMatching('cells-1'));
@@ -143,7 +143,7 @@ describe('one Service', () => {
     await wait(() => cells(page, 'ready')).toBe(2);
     shop.setPod('past', 'past-1', false);
     await wait(() => cells(page, 'not-ready')).toBe(1);
-    await wait(() => textOf(page.locator('.timeline'))).toContain('past-1 no longer ready');
+    await wait(() => textOf(page.locator('.timeline'))).toContain('past-1 ready → not ready');
     const isPast = () => page.locator('.service.past').count();
     let steps = 0;
     while ((await cells(page, 'ready')) < 2 && steps++ < 20) {

@@ -72,7 +72,7 @@ test('the page links from a history entry to its trace, and back to the Service'
   expect(trace.spans.map(({ depth }) => depth)).toEqual(expect.arrayContaining([0, 1, 2, 3, 4, 5, 6]));
 
   const { page, errors } = await openPage(browser, `${served.url}/services/prod/shop/web`);
-  const line = page.locator('.timeline li.completed', { hasText: 'web-1 no longer ready' }).first();
+  const line = page.locator('.timeline li.completed', { hasText: 'web-1 ready → not ready' }).first();
   await line.getByRole('link', { name: 'trace' }).click();
   await page.getByRole('heading', { name: 'Pod shop/web-1 became not ready' }).waitFor();
   await expect.poll(() => page.locator('.span.writer').count(), waiting).toBeGreaterThan(1);

@@ -115,16 +115,22 @@ function Change({ change }: { change: EndpointChange }) {
   return html`<p class=${`change ${type}`}><b>${signs[type]}</b> ${pod || addresses.join(', ')} <small>${difference(change)}</small></p>`;
 }
 
+/** What changed for a proxy, as `sluice history` shows it. */
 function difference({ before, after }: EndpointChange): string {
-  if (after === null) return before?.ready ? 'was ready' : '';
-  if (before === null) return after.ready ? 'ready' : 'not ready';
-  const texts: string[] = [];
-  if (before.ready !== after.ready) texts.push(after.ready ? 'now ready' : 'no longer ready');
-  if (before.terminating !== after.terminating) texts.push('terminating');
-  else if (before.serving !== after.serving && before.ready === after.ready)
-    texts.push(after.serving ? 'serving' : 'not serving');
-  if (before.zone !== after.zone) texts.push(`zone ${after.zone || 'unknown'}`);
-  if (before.hints.join() !== after.hints.join())
-    texts.push(after.hints.length === 0 ? 'no hints' : `hints: ${after.hints.join(', ')}`);
-  return texts.join(', ');
+  if (after === null) return before === null ? '' : `was ${wordsOf(before).join(', ')}`;
+  if (before === null) return wordsOf(after).join(', ');
+  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const changed = (words: readonly string[], others: readonly string[]) =>
+    words.filter((word) => !others.includes(word)).join(', ') || '(none)';
+  return `${changed(old, now)} → ${changed(now, old)}`;
+}
+
+function wordsOf({ ready, serving, terminating, zone, hints }: NonNullable<EndpointChange['after']>): string[] {
+  return [
+    ready ? 'ready' : 'not ready',
+    ...(terminating ? ['terminating'] : []),
+    ...(terminating && serving ? ['serving'] : []),
+    ...(zone === '' ? [] : [`zone ${zone}`]),
+    ...(hints.length === 0 ? [] : [`for ${hints.join(', ')}`]),
+  ];
 }
