@@ -4,7 +4,7 @@ import { exitOnClosedPipe, isUsageError, printable, systemClock, version, withLo
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
-import { helpWidth, subcommandTerm } from './cli/help.ts';
+import { helpStyle } from './cli/help.ts';
 
 exitOnClosedPipe();
 
@@ -17,7 +17,7 @@ const program = new Command('sluice')
   )
   .version(version)
   .showHelpAfterError(`See '${usage} --help'.`)
-  .configureHelp({ showGlobalOptions: true, helpWidth: helpWidth(process.stdout.columns), subcommandTerm })
+  .configureHelp(helpStyle(process.stdout.columns))
   .exitOverride((error) => {
     // Commander has already printed the error. Usage errors exit with status 2.
     process.exit(error.exitCode === 0 ? 0 : 2);

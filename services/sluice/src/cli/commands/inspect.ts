@@ -38,7 +38,7 @@ export function addInspectCommands(program: Command): void {
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
     .option('--pod <name>', 'only entries of this Pod')
     .option('-f, --follow', 'follow new entries until SIGINT');
-  add(program, 'explain', 'show why each Pod of a Service gets traffic or not, now or at a past time', explain)
+  add(program, 'explain', 'why each Pod of a Service gets traffic or not, now or at a past time', explain)
     .option('--pod <name>', 'only this Pod, which may be deleted')
     .option(
       '--at <time>',
