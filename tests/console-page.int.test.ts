@@ -68,6 +68,25 @@ describe('the list of Services', () => {
     expect(watched?.loads()).toBe(1);
   });
 
+  test('lists a write once that is both loaded and in the first update', async () => {
+    const pods = Array.from({ length: 40 }, (_, i) => `once-${i + 1}`);
+    shop.addService('once', pods.length);
+    const left = [...pods];
+    const timer = setInterval(() => {
+      const pod = left.shift();
+      if (pod !== undefined) shop.setPod('once', pod, false);
+    }, 100);
+    try {
+      const page = await open();
+      await wait(() => textOf(rowOf(page, 'once'))).toMatch(/0\/40/);
+      const causes = (await textOf(page.locator('.feed'))).match(/once-\d+ became not ready/g) ?? [];
+      expect(causes).not.toEqual([]);
+      expect(causes).toEqual([...new Set(causes)]);
+    } finally {
+      clearInterval(timer);
+    }
+  });
+
   test('filters by name and by status', async () => {
     const page = await open();
     await page.getByRole('searchbox').fill('shop/d');

@@ -6,6 +6,7 @@ import { html } from '../html.ts';
 import { Link } from '../router.ts';
 import { useUpdates } from '../stream.ts';
 import { LatencyBar } from './latency-bar.ts';
+import { keyOf, mergeChanges } from './merge-changes.ts';
 
 const maxShown = 60;
 
@@ -17,16 +18,16 @@ export function Feed({ showsCluster }: { showsCluster: boolean }) {
   useEffect(() => {
     const abort = new AbortController();
     api.changes(maxShown, abort.signal).then(
-      ({ items }) => setChanges((newer) => [...newer, ...items.filter(isRelevant)].slice(0, maxShown)),
+      ({ items }) => setChanges((newer) => mergeChanges(newer, items.filter(isRelevant), maxShown)),
       () => {},
     );
     return () => abort.abort();
   }, []);
   useUpdates(
     (update) => {
-      const added = update.changes.filter(isRelevant).toReversed();
+      const added = update.changes.filter(isRelevant);
       if (added.length === 0) return;
-      pending.current = [...added, ...pending.current].slice(0, maxShown);
+      pending.current = mergeChanges(added, pending.current, maxShown);
       if (!isPaused) flush();
     },
     [isPaused],
@@ -34,7 +35,7 @@ export function Feed({ showsCluster }: { showsCluster: boolean }) {
   const flush = () => {
     const added = pending.current;
     pending.current = [];
-    setChanges((old) => [...added, ...old].slice(0, maxShown));
+    setChanges((old) => mergeChanges(added, old, maxShown));
   };
   const resume = () => {
     setPaused(false);
@@ -51,9 +52,6 @@ export function Feed({ showsCluster }: { showsCluster: boolean }) {
 function isRelevant({ added, removed, changed, status }: RecentChange): boolean {
   return added + removed + changed > 0 || status !== 'applied';
 }
-
-const keyOf = ({ at, cluster, namespace, name, controller }: RecentChange): string =>
-  [at, cluster, namespace, name, controller].join('/');
 
 function Line({ change, showsCluster }: { change: RecentChange; showsCluster: boolean }) {
   const { clusterName, namespace, name, at, causes } = change;

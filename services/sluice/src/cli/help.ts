@@ -31,6 +31,9 @@ function formatItem(term: string, termWidth: number, description: string, help: 
 function subcommandTerm(command: Command): string {
   const subcommands = command.commands.map((one) => one.name());
   if (subcommands.length > 0) return `${command.name()} ${subcommands.join('|')}`;
-  const given = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
+  const given = command.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? '...' : ''}`;
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
   return [command.name(), ...given].join(' ');
 }
