@@ -16,10 +16,7 @@ import {
   fnv1a128,
   hintsEnabled,
   isOverloaded,
-  type LabelledPod,
   nodeTopology,
-  podChange,
-  podProjectionKey,
   podToEndpoint,
   podToEndpointAddress,
   portMapKey,
@@ -32,6 +29,7 @@ import {
   trafficDistributionHints,
   truncateSubsets,
 } from '@sluice/controllers';
+import { type LabelledPod, podChange, podProjectionKey } from '@sluice/shadow';
 import { describe, expect, it } from 'vitest';
 
 /**

@@ -35,7 +35,6 @@ export * from './objects/service.ts';
 export * from './objects/well-known.ts';
 export * from './plan.ts';
 export * from './pods/endpoint-eligibility.ts';
-export * from './pods/pod-change.ts';
 export * from './pods/selector-matches.ts';
 export * from './policy.ts';
 export * from './projections/malformed-object-error.ts';

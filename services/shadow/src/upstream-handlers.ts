@@ -6,10 +6,10 @@ import {
   isMirrorable,
   isOverloaded,
   type Pod,
-  podChange,
 } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
 import { managerOf, type PodEntry, type ServiceState } from '@sluice/service-state';
+import { podChange } from './pod-change.ts';
 
 const all: ReadonlySet<Controller> = new Set(controllers);
 const none: ReadonlySet<Controller> = new Set();

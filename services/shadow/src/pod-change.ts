@@ -1,6 +1,4 @@
-import { equalStringMaps } from '../comparison/string-maps.ts';
-import type { StringMap } from '../objects/metadata.ts';
-import type { Pod } from '../objects/pod.ts';
+import { equalStringMaps, type Pod, type StringMap } from '@sluice/controllers';
 
 /** A Pod with its labels. Null labels differ from empty ones (C12). */
 export interface LabelledPod {
