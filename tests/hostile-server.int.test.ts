@@ -117,6 +117,30 @@ test.each<[string, Answer]>([
   180_000,
 );
 
+test('valid objects without end on a watch end with an error, and the other cluster is served', async () => {
+  // Higher than that of the list.
+  let version = 1000;
+  await start((request, response) => {
+    if (!isOf(request, pods)) return false;
+    if (request.url?.includes('sendInitialEvents')) return refuseWatchList(response);
+    if (!isWatch(request)) {
+      // Before it resumes a watch, the reflector asks for the current version.
+      if (version === 1000) return false;
+      const list = { kind: 'PodList', metadata: { resourceVersion: `${version}` }, items: [] };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list));
+      return true;
+    }
+    const event = () => {
+      const { metadata, ...rest } = pod();
+      const object = { metadata: { ...metadata, resourceVersion: `${++version}` }, ...rest };
+      return `${JSON.stringify({ type: 'ADDED', object })}\n`;
+    };
+    return writeForever(response, 200, event(), event);
+  });
+  await logged(/"cluster":"hostile".*the watch of pods sends too much/);
+  await isServed(honest);
+}, 180_000);
+
 test.each<[string, string, number, RegExp]>([
   ['a response', '/api/v1/namespaces/kube-system', 200, /"cluster":"hostile".*larger than/],
   ['a refusal', pods, 403, /"cluster":"hostile".*"reason":"HTTP403"/],

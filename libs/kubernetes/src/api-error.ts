@@ -42,7 +42,10 @@ export class ApiError extends Error {
 }
 
 /** Errors of the reflector about a response. */
-const responded: ReadonlySet<string> = new Set(['WatchEndedEarly', 'StaleList', 'StaleWatch', 'WentBack', 'Aborted']);
+const responded: ReadonlySet<string> = new Set([
+  ...['WatchEndedEarly', 'StaleList', 'StaleWatch', 'WentBack', 'Aborted'],
+  ...['ListTooLarge', 'WatchTooLarge'],
+]);
 
 /** Whether the API server did not answer, or answered that it cannot serve requests (5xx). */
 export function isOutage({ status, reason }: ApiError): boolean {

@@ -44,3 +44,19 @@ test('the lists of a cluster share the memory, and a list replaces the previous 
   budget.begin('services').add(half);
   expect(addUntilFailure(budget.begin('pods'), half)).toBe(0);
 });
+
+test('events of a watch are counted by what they add to or remove from the list', () => {
+  const budget = new ListBudget(1024 * 1024);
+  const half = 'x'.repeat(500_000);
+  budget.begin('services').add(half);
+  budget.update('pods', undefined, half);
+  const add = () => budget.update('pods', undefined, half);
+  expect(add).toThrow('the watch of pods sends too much: the objects of this cluster need more than 1 MiB of memory');
+  // Replaced a thousand times by an object of the same size, and then deleted.
+  for (let n = 0; n < 1000; n++) budget.update('pods', half, half);
+  budget.update('services', half, undefined);
+  expect(add).not.toThrow();
+  expect(add).toThrow('too much');
+  budget.begin('pods');
+  expect(add).not.toThrow();
+});

@@ -8,17 +8,35 @@ const maxObjects = 2_000_000;
 const maxPages = 20_000;
 
 /**
- * Bounds the memory that the lists of one cluster take, so that a list without end fails instead of exhausting the memory
- * of all clusters in the process. It counts what is kept of the objects, not what was received.
+ * Bounds the memory that the objects of one cluster take, so that a list or watch without end fails instead of exhausting the
+ * memory of all clusters in the process. It counts what is kept of the objects, not what was received.
  */
 export class ListBudget {
   readonly #maxBytes: number;
-  /** Bytes of the last list of each resource. */
+  /** Bytes of the last list of each resource, and of its changes since. */
   readonly #kept = new Map<Resource, number>();
 
   /** `maxBytes`: for all resources together. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Counts an event of a watch, after which `after` is kept instead of `before`; undefined: nothing.
+   *
+   * @throws ApiError, and counts nothing, if the objects become too large
+   */
+  update(resource: Resource, before: unknown, after: unknown): void {
+    const growth = sizeOf(after) - sizeOf(before);
+    const total = this.#kept.values().reduce((sum, bytes) => sum + bytes, 0);
+    if (growth > 0 && total + growth > this.#maxBytes) {
+      throw readerError('terminal', 'WatchTooLarge', `the watch of ${resource} sends too much: ${this.#limit}`);
+    }
+    this.#kept.set(resource, (this.#kept.get(resource) ?? 0) + growth);
+  }
+
+  get #limit(): string {
+    return `the objects of this cluster need more than ${Math.floor(this.#maxBytes / 1024 / 1024)} MiB of memory`;
   }
 
   /** Begins a list, which replaces the previous one of the resource. */
@@ -33,8 +51,7 @@ export class ListBudget {
         this.#kept.set(resource, bytes);
         if (objects > maxObjects) throw tooLarge(resource, `it has more than ${maxObjects} objects`);
         if (others + bytes > this.#maxBytes) {
-          const limit = `${Math.floor(this.#maxBytes / 1024 / 1024)} MiB`;
-          throw tooLarge(resource, `the lists of this cluster need more than ${limit} of memory`);
+          throw tooLarge(resource, this.#limit);
         }
       },
       addPage: () => {

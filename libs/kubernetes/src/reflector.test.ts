@@ -115,7 +115,7 @@ describe('Reflector', () => {
       listBudget: new ListBudget(4096),
       onError: ({ reason, message }: ApiError) => void failures.push(`${reason}: ${message}`),
     };
-    const tooLarge = /^ListTooLarge: the list of pods is too large: the lists of this cluster need more than/;
+    const tooLarge = /^ListTooLarge: the list of pods is too large: the objects of this cluster need more than/;
 
     it('the pages of a list', async () => {
       const { told, status } = await reflect(scripted(endless, []), options, 1);

@@ -50,6 +50,13 @@ export class EventHandler {
     for (const name of missing) this.delete(resource, parseObjectName(name), observedAt);
   }
 
+  /** What is kept of this object now: its last valid version, or the fact that it cannot be decoded. Undefined: nothing. */
+  kept<R extends Resource>(resource: R, { namespace, name }: ObjectIdentity): Partial<DecodedObject<R>> | undefined {
+    const object = this.#indexer.get(resource, namespace, name);
+    if (object !== undefined) return { namespace, name, object };
+    return this.#indexer.hasUndecodable(resource, namespace, name) ? { namespace, name } : undefined;
+  }
+
   /** Handles an added or modified object. */
   upsert<R extends Resource>(resource: R, decoded: DecodedObject<R>, observedAt: number): void {
     const { namespace, name, object: newObject, manager } = decoded;

@@ -149,6 +149,11 @@ export class Informer {
         this.#advance(resource, event.resourceVersion);
         continue;
       }
+      // Before the event is handled: an object that does not fit is not kept.
+      const before = handler.kept(resource, event.object);
+      const { namespace, name, object } = event.object;
+      const after = object === undefined ? (before ?? { namespace, name }) : { namespace, name, object };
+      this.#listBudget.update(resource, before, event.type === 'DELETED' ? undefined : after);
       if (event.type === 'DELETED') handler.delete(resource, event.object, observedAt);
       else handler.upsert(resource, event.object, observedAt);
       this.#advance(resource, event.object.resourceVersion);
