@@ -249,14 +249,16 @@ class ChaosRun {
     }
   }
 
-  /** Restarts processes that exit on their own, as a process manager does. */
+  /** Restarts processes and servers that exit on their own, as a process manager does. */
   async #supervise(): Promise<void> {
+    const { fleet, say } = this.#with;
     while (!this.#over) {
-      for (const { target } of this.#with.fleet.roles) {
+      for (const target of fleet.targets.values()) {
         if (target.busy || target.process.running) continue;
-        this.#restarted++;
-        this.#with.say(`${target.name} exited unexpectedly; restarting it`);
-        await target.enqueue(() => target.start());
+        if (fleet.roles.some((role) => role.target === target)) this.#restarted++;
+        say(`${target.name} exited unexpectedly; restarting it`);
+        const failed = (error: unknown) => say(`${target.name} does not start: ${errorMessage(error)}; retrying`);
+        await target.enqueue(() => target.start()).catch(failed);
       }
       await sleep(500);
     }
