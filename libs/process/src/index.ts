@@ -5,6 +5,7 @@ export * from './heap-limit.ts';
 export * from './local-time.ts';
 export * from './logger.ts';
 export * from './loopback.ts';
+export * from './name-clusters.ts';
 export * from './printable.ts';
 export * from './shut-down.ts';
 export * from './stop-signal.ts';

@@ -1,5 +1,6 @@
 export * from './cluster-directory.ts';
 export * from './cluster-pins.ts';
+export * from './count-fenced-errors.ts';
 export * from './dead-letters.ts';
 export * from './leases.ts';
 export * from './memory-cluster-directory.ts';

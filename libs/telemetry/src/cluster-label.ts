@@ -1,3 +1,4 @@
+import type { ClusterNames } from '@sluice/process';
 import type { Labels } from './prometheus/metrics.ts';
 
 /**
@@ -8,9 +9,6 @@ export interface ClusterLabel {
   readonly names: readonly 'cluster'[];
   labels(identity: string): Labels;
 }
-
-/** Names of clusters by identity. Clusters may be added later. */
-export type ClusterNames = Pick<ReadonlyMap<string, string>, 'get'>;
 
 /** An unknown cluster is labelled with its identity. */
 export function clusterLabel(clusterNames: ClusterNames, fleet: boolean): ClusterLabel {

@@ -1,4 +1,3 @@
-export type { ClusterNames } from './cluster-label.ts';
 export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './lease-metrics.ts';
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export { partitionLag } from './partition-lag.ts';

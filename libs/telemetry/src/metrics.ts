@@ -1,7 +1,8 @@
+import type { ClusterNames } from '@sluice/process';
 import { collectDefaultMetrics } from 'prom-client';
 import { backendGauge } from './backend-metrics.ts';
 import { ChangeMetrics } from './change-metrics.ts';
-import { type ClusterLabel, type ClusterNames, clusterLabel } from './cluster-label.ts';
+import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
 import { type ConsoleStands, consoleMetrics } from './console-metrics.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';

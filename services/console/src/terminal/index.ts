@@ -1,4 +1,5 @@
 export * from './find-service.ts';
+export * from './print-dead-letters.ts';
 export * from './print-explanation.ts';
 export * from './print-history.ts';
 export * from './print-parked.ts';

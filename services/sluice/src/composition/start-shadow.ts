@@ -1,6 +1,7 @@
 import { MemoryBus } from '@sluice/bus';
 import { type ClusterReader, chainReader } from '@sluice/kubernetes';
 import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
+import { nameClusters } from '@sluice/process';
 import { observeDecisions, reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
@@ -17,7 +18,6 @@ import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
 import { maxListBytes } from './list-limit.ts';
-import { nameClusters } from './name-clusters.ts';
 
 export interface ShadowOptions {
   readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];

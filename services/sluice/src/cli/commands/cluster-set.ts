@@ -2,6 +2,7 @@ import {
   ClusterOutages,
   ClusterSet,
   type ClusterState,
+  CompetingManagers,
   checkOnlySource,
   clusterSources,
   connectTo,
@@ -15,7 +16,6 @@ import type { Logger } from '@sluice/runtime';
 import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
-import { CompetingManagers } from '../../composition/competing-managers.ts';
 import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';

@@ -1,7 +1,7 @@
 import type { OpenInfrastructure } from '@sluice/backends';
+import { deadLetterJson, describeDeadLetter, listDeadLetters } from '@sluice/console/terminal';
 import { columnsOf, systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import { deadLetterJson, describeDeadLetter, listDeadLetters } from '../dead-letters/print.ts';
 import { replayDeadLetter } from '../dead-letters/replay.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 

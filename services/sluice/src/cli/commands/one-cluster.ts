@@ -1,9 +1,8 @@
-import { type ConnectedCluster, connect } from '@sluice/clusters';
+import { CompetingManagers, type ConnectedCluster, connect } from '@sluice/clusters';
 import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
-import { CompetingManagers } from '../../composition/competing-managers.ts';
 import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';

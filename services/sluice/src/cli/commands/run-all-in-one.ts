@@ -1,8 +1,16 @@
 import { toCompaction, toSettings } from '@sluice/configuration';
-import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom, tracesGraceMs } from '@sluice/process';
+import {
+  createLogger,
+  graceMs,
+  marginMs,
+  nameClusters,
+  shutDown,
+  systemClock,
+  systemRandom,
+  tracesGraceMs,
+} from '@sluice/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
-import { nameClusters } from '../../composition/name-clusters.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome } from '../display/record-outcome.ts';

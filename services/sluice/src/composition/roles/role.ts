@@ -3,9 +3,8 @@ import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
-import { countProblems, type Store } from '@sluice/store';
+import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
-import { countFencedErrors } from './count-fenced-errors.ts';
 import type { RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {

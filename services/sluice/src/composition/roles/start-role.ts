@@ -8,6 +8,7 @@ import {
   connectTo,
   guardWrites,
   PendingClusters,
+  PublishedNames,
   publishPauses,
   publishUnidentified,
   StoredIdentities,
@@ -15,6 +16,7 @@ import {
 import type { Configuration } from '@sluice/configuration';
 import { toCompaction, toSettings } from '@sluice/configuration';
 import { partitionLogger } from '@sluice/ownership';
+import { nameClusters } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import { aborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health } from '@sluice/telemetry';
@@ -22,10 +24,8 @@ import { Metrics } from '@sluice/telemetry';
 import type { WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
 import { drainable } from '../drainable-cluster.ts';
-import { nameClusters } from '../name-clusters.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
-import { PublishedNames } from './published-names.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { type RoleOptions, storeProblemCounts } from './role.ts';
 import { RoleHealth } from './role-health.ts';

@@ -1,8 +1,6 @@
-import { MemoryBus, streamStart } from '@sluice/bus';
 import type { DeadLetter } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { deadLetterJson, describeDeadLetter, listDeadLetters } from './print.ts';
-import { replayDeadLetter } from './replay.ts';
+import { deadLetterJson, describeDeadLetter, listDeadLetters } from './print-dead-letters.ts';
 
 const deadLetteredAt = new Date(2026, 0, 2, 3, 4, 5).getTime();
 const names = new Map([['uid', 'west']]);
@@ -59,13 +57,4 @@ test('JSON is one line, with a binary payload in base64', () => {
   const binary = letter({ record: { ...letter().record, payload: Uint8Array.of(255) } });
   expect(JSON.parse(deadLetterJson(binary))).toMatchObject({ payloadBase64: '/w==' });
   expect(deadLetterJson(letter()).match(/\n/g)).toHaveLength(1);
-});
-
-test('replay appends to the original partition under a new id', async () => {
-  const bus = new MemoryBus({ partitions: 4 });
-  await replayDeadLetter(bus, letter());
-  const [record] = await bus.read('changes', 3, streamStart).next(1);
-  expect(record).toMatchObject({ id: 'r/replayed/7', key: 'uid/shop/web', headers: { traceparent: '00-1' } });
-  await expect(replayDeadLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
-  await expect(replayDeadLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of topic other');
 });

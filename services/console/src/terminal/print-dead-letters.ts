@@ -1,7 +1,15 @@
-import { firstLine, formatFields, formatTable, localTime, printable, timestamp, timeToSecond } from '@sluice/process';
+import {
+  type ClusterNames,
+  firstLine,
+  formatFields,
+  formatTable,
+  localTime,
+  printable,
+  timestamp,
+  timeToSecond,
+  withNames,
+} from '@sluice/process';
 import type { DeadLetter } from '@sluice/store';
-import type { ClusterNames } from '@sluice/telemetry';
-import { withNames } from '../../composition/name-clusters.ts';
 
 interface Format {
   /** Columns of the terminal. */

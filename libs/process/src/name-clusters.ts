@@ -1,5 +1,7 @@
 import type { LogFields, Logger } from '@sluice/runtime';
-import type { ClusterNames } from '@sluice/telemetry';
+
+/** Names of clusters by identity. Clusters may be added later. */
+export type ClusterNames = Pick<ReadonlyMap<string, string>, 'get'>;
 
 /** Fields whose value is the identity of a cluster, or contains it between slashes. */
 const fieldsWithClusters = ['cluster', 'key', 'service', 'group'] as const;

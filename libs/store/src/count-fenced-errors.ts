@@ -1,4 +1,4 @@
-import { isFencedError, type Store } from '@sluice/store';
+import { isFencedError, type Store } from './store.ts';
 
 /** The store, calling `onFenced` whenever it rejects a former owner. */
 export function countFencedErrors(store: Store, onFenced: () => void): Store {
