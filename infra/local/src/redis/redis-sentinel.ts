@@ -31,6 +31,7 @@ export interface RedisSentinelOptions extends Omit<RedisServerOptions, 'cluster'
 const MASTER = 'sluice';
 const DOWN_AFTER_MILLISECONDS = 1000;
 const READY_TIMEOUT_MILLISECONDS = 45_000;
+const FAILOVER_TIMEOUT_MILLISECONDS = 3_000;
 
 /** Starts a master, a replica and their sentinels on loopback. @throws LocalError and leaves nothing running */
 export async function startRedisSentinel(options: RedisSentinelOptions): Promise<RedisSentinel> {
@@ -66,11 +67,14 @@ export async function startRedisSentinel(options: RedisSentinelOptions): Promise
     };
     const failover = async () => {
       const former = await master();
-      let accepted = false;
+      let acceptedAt = Number.NEGATIVE_INFINITY;
       await until('the failover', async () => {
-        // Sentinel refuses a failover for a while after another one.
-        if (!accepted) accepted = await isAccepted(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER]);
-        return (await master()) !== former;
+        if ((await master()) !== former) return true;
+        // Sentinel refuses a failover for a while after another one, and gives one up if the replica is lost meanwhile.
+        const isDue = performance.now() - acceptedAt > 3 * FAILOVER_TIMEOUT_MILLISECONDS;
+        if (isDue && (await isAccepted(ports[0] ?? 0, ['SENTINEL', 'FAILOVER', MASTER])))
+          acceptedAt = performance.now();
+        return false;
       });
       await following(former);
     };
@@ -90,7 +94,7 @@ function sentinel(directory: string, port: number, master: RedisServer, quorum: 
     `dir ${directory}`,
     `sentinel monitor ${MASTER} 127.0.0.1 ${master.port} ${quorum}`,
     `sentinel down-after-milliseconds ${MASTER} ${DOWN_AFTER_MILLISECONDS}`,
-    `sentinel failover-timeout ${MASTER} 3000`,
+    `sentinel failover-timeout ${MASTER} ${FAILOVER_TIMEOUT_MILLISECONDS}`,
   ];
   writeFileSync(file, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
   const log = join(directory, 'sentinel.log');
