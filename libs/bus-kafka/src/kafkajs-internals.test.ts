@@ -176,7 +176,7 @@ describe('BrokerConnection', () => {
       const index = sockets.push(socket) - 1;
       let buffered = Buffer.alloc(0);
       socket.on('error', () => {});
-      socket.on('data', (chunk: Buffer) => {
+      socket.on('data', (chunk) => {
         buffered = Buffer.concat([buffered, chunk]);
         while (buffered.length >= 4 && buffered.length >= 4 + buffered.readInt32BE()) {
           const frame = buffered.subarray(4, 4 + buffered.readInt32BE());

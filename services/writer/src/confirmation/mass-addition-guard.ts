@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import type { ReadyEndpointsDelta } from '@sluice/messages';
 import { DropFromPeak } from './drop-from-peak.ts';
-import { MassChangeGuard, type RecentChange, windowMs } from './mass-change-guard.ts';
+import { getOrInsert, MassChangeGuard, type RecentChange, windowMs } from './mass-change-guard.ts';
 import { RecentSum } from './recent-sum.ts';
 
 interface Level {
@@ -27,7 +27,7 @@ export class MassAdditionGuard extends MassChangeGuard {
     ready: number,
     now: number,
   ): RecentChange {
-    const { added, rise } = this.#levels.getOrInsertComputed(controller, () => ({
+    const { added, rise } = getOrInsert(this.#levels, controller, () => ({
       added: new RecentSum(windowMs),
       rise: new DropFromPeak(windowMs),
     }));

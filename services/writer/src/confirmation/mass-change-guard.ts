@@ -50,7 +50,7 @@ export abstract class MassChangeGuard {
   requiresConfirmation({ controller, ready: delta }: PlannedMutations, partition: number): boolean {
     const { percent, clock, partitionShare = () => 1 } = this.#options;
     if (delta === undefined || percent >= 100) return false;
-    const ready = this.#ready.getOrInsertComputed(controller, () => new Map());
+    const ready = getOrInsert(this.#ready, controller, () => new Map());
     ready.set(partition, Math.max(0, delta.total + delta.delta));
     // A retried plan was counted the first time.
     const counted = delta.repeated ? undefined : delta;
@@ -77,4 +77,13 @@ export abstract class MassChangeGuard {
     ready: number,
     now: number,
   ): RecentChange;
+}
+
+/** The value of the key, made and kept if there is none. */
+export function getOrInsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

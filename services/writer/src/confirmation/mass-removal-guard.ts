@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import type { ReadyEndpointsDelta } from '@sluice/messages';
 import { DropFromPeak } from './drop-from-peak.ts';
-import { MassChangeGuard, type RecentChange, windowMs } from './mass-change-guard.ts';
+import { getOrInsert, MassChangeGuard, type RecentChange, windowMs } from './mass-change-guard.ts';
 
 /**
  * Detects that a large share of a cluster's ready endpoints is about to be removed within a minute, as an erroneously
@@ -20,7 +20,7 @@ export class MassRemovalGuard extends MassChangeGuard {
     ready: number,
     now: number,
   ): RecentChange {
-    const drop = this.#drops.getOrInsertComputed(controller, () => new DropFromPeak(windowMs));
+    const drop = getOrInsert(this.#drops, controller, () => new DropFromPeak(windowMs));
     const changed = drop.add(delta?.delta ?? 0, now);
     return { changed, before: ready + changed, total: ready + changed };
   }
