@@ -37,7 +37,7 @@ beforeAll(async () => {
   );
   const reread = () => loadConfiguration({ file, environment: {}, flags: {} });
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
-  fleet = await openInfrastructure(reread(), { ...ports, reread });
+  fleet = await openInfrastructure(reread(), { ...ports, reread, holdsLeases: true });
 }, 300_000);
 
 afterAll(async () => {

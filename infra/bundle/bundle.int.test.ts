@@ -179,6 +179,44 @@ describe('the code cache of called functions', () => {
   });
 });
 
+test('worker threads run from the bundle, and their chunks are shared with the program', async () => {
+  writeFileSync(join(folder, 'answer.ts'), 'export const answer = (): number => 42;');
+  const worker = join(folder, 'a-worker.ts');
+  writeFileSync(
+    worker,
+    `import { parentPort, threadId } from 'node:worker_threads';
+    import { answer } from './answer.ts';
+    parentPort?.postMessage({ thread: threadId > 0, answer: answer(), stack: new Error('here').stack });`,
+  );
+  const entry = join(folder, 'starts-worker.ts');
+  writeFileSync(
+    entry,
+    `import { Worker } from 'node:worker_threads';
+    import { answer } from './answer.ts';
+    const worker = new Worker(new URL('./a-worker.ts', import.meta.url));
+    worker.on('message', (message) => console.log(JSON.stringify({ ...message, same: message.answer === answer() })));`,
+  );
+  const directory = join(folder, 'workers');
+  await bundle({ entry, workers: [worker], directory });
+  const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'main.js')]);
+  const { stack, ...rest } = JSON.parse(stdout) as { readonly stack: string };
+  expect(rest).toEqual({ thread: true, answer: 42, same: true });
+  expect(stack).toMatch(/workers\/a-worker-.*\.cjs/);
+  const holders = readdirSync(directory).filter((name) => readFileSync(join(directory, name), 'utf8').includes('42'));
+  expect(holders).toHaveLength(1);
+});
+
+test("the bundle of this program runs the lease thread's chunk, not its sources", async () => {
+  const worker = join(root, 'libs/backends/src/lease-thread-worker.ts');
+  const directory = join(folder, 'with-lease-thread');
+  await bundle({ entry: sources, workers: [worker], directory });
+  const code = readdirSync(directory)
+    .filter((name) => name.endsWith('.cjs'))
+    .map((name) => readFileSync(join(directory, name), 'utf8'));
+  expect(code.filter((text) => text.includes('./lease-thread-worker.js'))).toHaveLength(1);
+  expect(code.filter((text) => text.includes('./lease-thread-worker.ts'))).toEqual([]);
+});
+
 test('modules stay in strict mode', async () => {
   const entry = join(folder, 'strict.ts');
   writeFileSync(entry, 'export {};\nObject.freeze(globalThis.process.versions).node = "other";');

@@ -1,12 +1,14 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 import { clientNodeKubeconfig } from './client-node-kubeconfig.ts';
 
 export interface BundleOptions {
   /** Path of the program's entry point. */
   readonly entry: string;
-  /** Receives `main.js`, the chunks that it loads on demand, and their cached code. */
+  /** Paths of the entry points of its worker threads, which it names as `new URL('./FILE.ts', import.meta.url)`. */
+  readonly workers?: readonly string[];
+  /** Receives `main.js`, a file for each worker, the chunks that it loads on demand, and their cached code. */
   readonly directory: string;
 }
 
@@ -20,21 +22,24 @@ const keepMs = 30 * 24 * 3_600_000;
  * Bundles a program and all its imports into a few files, so that a start reads and compiles these instead of five hundred
  * (ADR 0036). Nothing is minified, so the names in stack traces match the sources.
  */
-export async function bundle({ entry, directory }: BundleOptions): Promise<void> {
+export async function bundle({ entry, workers = [], directory }: BundleOptions): Promise<void> {
   const startedAt = new Date();
   mkdirSync(directory, { recursive: true });
   // CommonJS, because V8's code cache of an ES module lacks lazily compiled functions. The hash invalidates cached code.
   const program = await chunksOf(
-    { input: entry, plugins: [clientNodeKubeconfig(), sourceUrls(directory)] },
+    { input: [entry, ...workers], plugins: [clientNodeKubeconfig(), workerUrls(workers), sourceUrls(directory)] },
     { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
   );
-  const main = program.find(({ isEntry }) => isEntry)?.fileName;
-  const loader = await chunksOf(
-    { input: join(import.meta.dirname, 'load.ts'), transform: { define: { PROGRAM: JSON.stringify(main) } } },
-    { format: 'esm', entryFileNames: bundleEntry },
-  );
+  const loaderOf = async (source: string, name: string) => {
+    const chunk = program.find(({ facadeModuleId }) => facadeModuleId === realpathSync(source))?.fileName;
+    return chunksOf(
+      { input: join(import.meta.dirname, 'load.ts'), transform: { define: { PROGRAM: JSON.stringify(chunk) } } },
+      { format: 'esm', entryFileNames: name },
+    );
+  };
+  const loaders = [...workers.map((path) => loaderOf(path, workerFile(path))), loaderOf(entry, bundleEntry)];
   // The entry point comes last: until then the previous bundle is in use.
-  const chunks = [...program, ...loader];
+  const chunks = [...program, ...(await Promise.all(loaders)).flat()];
   for (const { fileName, code } of chunks) {
     const part = join(directory, `${fileName}.${process.pid}`);
     writeFileSync(part, code);
@@ -50,6 +55,29 @@ async function chunksOf(input: InputOptions, output: OutputOptions): Promise<rea
   const { output: files } = await program.generate(output);
   await program.close();
   return files.filter((file) => file.type === 'chunk');
+}
+
+function workerFile(path: string): string {
+  return basename(path).replace(/\.ts$/, '.js');
+}
+
+/** Makes the URLs of workers point at their files in the bundle. */
+function workerUrls(workers: readonly string[]): Plugin {
+  return {
+    name: 'worker-urls',
+    transform: {
+      filter: { code: 'new Worker(', id: { exclude: /node_modules/ } },
+      handler(code) {
+        let replaced = code;
+        for (const path of workers) {
+          const source = `new URL('./${basename(path)}', import.meta.url)`;
+          // Split, so that the URL stays relative to the chunk.
+          replaced = replaced.replaceAll(source, `new URL('./${workerFile(path)}', import.meta['url'])`);
+        }
+        return { code: replaced, map: null };
+      },
+    },
+  };
 }
 
 /** Keeps `import.meta.url` pointing at the source, beside which lie the console's page and the store's scripts. */

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-await bundle({ entry: join(root, 'services/sluice/src/main.ts'), directory: join(root, '.cache/program') });
+await bundle({
+  entry: join(root, 'services/sluice/src/main.ts'),
+  workers: [join(root, 'libs/backends/src/lease-thread-worker.ts')],
+  directory: join(root, '.cache/program'),
+});
 
 // The run caches the code of all functions it calls (ADR 0036), so it does what most starts do. The user's environment is
 // left out because it may name a cluster.

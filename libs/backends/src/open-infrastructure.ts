@@ -17,6 +17,8 @@ interface Ports {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** The process holds leases, so a thread of its own renews them while the event loop is busy. Default: it only observes. */
+  readonly holdsLeases?: boolean | undefined;
   /**
    * Reads the configuration again, whose secrets may have been rotated. Called for each new connection to bus or store.
    * Default: secrets never change.
@@ -45,7 +47,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     const { openRedis } = await import('@sluice/store-redis');
     const redis = await openRedis(
       { ...store, fleet },
-      { ...ports, startLeaseThread, secrets: rereadSecrets('store', store, ports) },
+      { ...ports, ...(ports.holdsLeases && { startLeaseThread }), secrets: rereadSecrets('store', store, ports) },
     );
     try {
       await claimPartitions(redis.store, partitions);

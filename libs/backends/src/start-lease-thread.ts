@@ -4,7 +4,7 @@ import type { LeaseThreadMessage, StartLeaseThread } from '@sluice/store-redis';
 /** Enough for a Redis client; the default heap would grow to hundreds of megabytes before it is collected. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
-/** Starts the lease thread as a worker, from the sources, whose file a bundle does not contain. */
+/** Starts the lease thread as a worker. A bundle replaces the URL by that of its own file. */
 export const startLeaseThread: StartLeaseThread = (options, { onMessage, onFailure }) => {
   const worker = new Worker(new URL('./lease-thread-worker.ts', import.meta.url), {
     workerData: options,

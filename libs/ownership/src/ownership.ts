@@ -64,6 +64,12 @@ interface Failures {
  */
 const maxSilenceMs = 5_000;
 
+/**
+ * How long a member waits at startup until the other thread can renew its leases, in milliseconds. A process has its longest
+ * pauses while it starts, but one whose thread fails must still work.
+ */
+const maxStartMs = 5_000;
+
 /** Work that lasted this long resets the backoff: the next failure counts as the first. */
 const stableWorkMs = 60_000;
 
@@ -116,6 +122,7 @@ export class Ownership {
     const stop = () => this.#wake.abort();
     signal.addEventListener('abort', stop, { once: true });
     try {
+      if (this.#keepAlive !== undefined) await this.#untilReady(this.#keepAlive, signal);
       while (!signal.aborted) {
         await this.#heartbeat();
         await this.#pause();
@@ -137,6 +144,19 @@ export class Ownership {
     } catch (error) {
       this.#options.logger.warn('cannot release leases; they will expire', { group, error });
     }
+  }
+
+  async #untilReady({ ready }: KeepAlive, signal: AbortSignal): Promise<void> {
+    const { clock, group, logger } = this.#options;
+    const late = Symbol('late');
+    const started = new AbortController();
+    const tooLong = sleep(clock, maxStartMs, AbortSignal.any([signal, started.signal])).then(() => late);
+    const outcome = await Promise.race([ready, tooLong]);
+    started.abort();
+    if (outcome !== late || signal.aborted) return;
+    logger.warn('lease thread not ready; leases may expire while the event loop is busy', {
+      ...{ group, waited: `${maxStartMs}ms` },
+    });
   }
 
   async #pause(): Promise<void> {

@@ -19,6 +19,8 @@ export type LeaseThreadRequest =
 /** What the lease thread sends to the main thread. */
 export type LeaseThreadMessage =
   | { readonly kind: 'log'; readonly line: LeaseThreadLine }
+  /** It is connected, so it can renew leases. */
+  | { readonly kind: 'ready' }
   /** It is about to connect again and needs the current secrets. */
   | { readonly kind: 'reconnecting' };
 
@@ -61,10 +63,11 @@ interface Group {
   leases: readonly (readonly [string, number])[];
 }
 
-/** The main thread's side of the lease thread, which is started for the first group. */
+/** The main thread's side of the lease thread. Starts it at once, because loading it takes longer than anything else at startup. */
 export class LeaseThreadClient {
   readonly #options: LeaseThreadClientOptions;
   readonly #groups = new Map<number, Group>();
+  readonly #ready = Promise.withResolvers<void>();
   #thread: LeaseThread | undefined;
   #restart: Cancel = () => {};
   #nextId = 0;
@@ -72,6 +75,7 @@ export class LeaseThreadClient {
 
   constructor(options: LeaseThreadClientOptions) {
     this.#options = options;
+    this.#start();
   }
 
   keepAlive(options: KeepAliveOptions): KeepAlive {
@@ -79,9 +83,10 @@ export class LeaseThreadClient {
     const [id, cells] = [this.#nextId++, new RenewalCells()];
     const group: Group = { options, cells, leases: [] };
     this.#groups.set(id, group);
-    if (this.#thread === undefined) this.#start();
-    else this.#announce(id, group);
+    // A thread that is being restarted learns all groups when it starts.
+    this.#announce(id, group);
     return {
+      ready: this.#ready.promise,
       get renewedAt() {
         return cells.renewedAt;
       },
@@ -114,6 +119,7 @@ export class LeaseThreadClient {
     this.#thread = start(redis, {
       onMessage: (received) => {
         if (received.kind === 'reconnecting') return this.#sendSecrets();
+        if (received.kind === 'ready') return this.#ready.resolve();
         const { level, message, fields } = received.line;
         logger[level](message, fields);
       },

@@ -31,7 +31,7 @@ export interface RedisPorts {
 export interface RedisDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Undefined: only heartbeats renew leases, which a busy event loop delays. */
+  /** Undefined: only heartbeats renew leases, which a busy event loop delays. Enough for observers, which hold none. */
   readonly startLeaseThread?: StartLeaseThread;
   /** Returns the secrets for the next connection, which may have been rotated. Default: those of the options. */
   readonly secrets?: (() => RedisSecrets) | undefined;
@@ -56,8 +56,7 @@ export async function openRedis(
   });
   const subscriber = createClient(options, { commandTimeoutMs, secrets, offlineQueue: true, idle: true });
   const clients = [client, leaseClient];
-  const thread =
-    startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, secrets, clock, logger });
+  let thread: LeaseThreadClient | undefined;
   let monitor: ServerMonitor | undefined;
   const failsOver = options.topology?.mode === 'sentinel';
   const check = async () => {
@@ -75,6 +74,8 @@ export async function openRedis(
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, commandTimeoutMs)));
+    thread =
+      startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, secrets, clock, logger });
     const problems: StoreProblem[] = [];
     for (const report of await check()) {
       if (report.error !== undefined) throw report.error;

@@ -28,6 +28,7 @@ export function runLeaseThread(
   };
   const client = createClient(redis, { commandTimeoutMs: leasesTimeoutMs, offlineQueue: false, secrets });
   logConnection(client, 'lease renewal', lineLogger(log));
+  client.on('ready', () => send({ kind: 'ready' }));
   // It keeps retrying, and reports through its events.
   connect(client, clock, leasesTimeoutMs).catch(() => {});
   const renewer = new LeaseRenewer({

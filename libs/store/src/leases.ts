@@ -42,6 +42,8 @@ export interface KeepAlive {
    * shared memory: correct even right after the event loop was blocked.
    */
   readonly renewedAt: number;
+  /** Resolves once the thread can renew leases. A lease that is acquired before may expire if the event loop is blocked. */
+  readonly ready: Promise<void>;
   /** Sets the leases to renew, by scope with fencing token. */
   hold(leases: ReadonlyMap<string, number>): void;
   /** Shows a sign of life. `renewedAt`: when the caller's last acknowledged heartbeat was sent; makes early renewals unnecessary. */

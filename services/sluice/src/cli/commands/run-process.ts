@@ -66,7 +66,7 @@ export async function runProcess(
   void stopped.then(() => stopping.abort());
   try {
     const infrastructure = await retryUntilConnected(
-      () => openInfrastructure(configuration, { ...ports, reread }),
+      () => openInfrastructure(configuration, { ...ports, reread, holdsLeases: !observes }),
       ports,
       stopped,
     );
