@@ -57,6 +57,14 @@ test('nothing is renewed while heartbeats arrive in time', async () => {
   expect(renewed).toEqual([]);
 });
 
+test('nothing is renewed or logged for a member that has not sent its first heartbeat', async () => {
+  renewer.handle({ kind: 'stop', id: 1 });
+  renewer.handle({ kind: 'start', id: 2, options, cells: new RenewalCells().buffer });
+  await advance(clock, 60_000);
+  expect(renewed).toEqual([]);
+  expect(logged).toEqual([]);
+});
+
 test('a renewal that finds a lease lost does not count', async () => {
   holdsAll = false;
   await advance(clock, 3_000);

@@ -58,9 +58,10 @@ export class LeaseRenewer {
     }
   }
 
-  /** False while the main thread renews in time, and when it no longer shows that it can stop work. */
+  /** False before the first heartbeat, while the main thread renews in time, and when it no longer shows that it can stop work. */
   #isDue(group: Group): boolean {
     const { cells, options } = group;
+    if (cells.aliveAt === Number.NEGATIVE_INFINITY) return false;
     const now = this.#options.clock.monotonic();
     const silentMs = now - cells.aliveAt;
     const silent = silentMs > options.maxSilenceMs;
