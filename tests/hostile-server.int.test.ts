@@ -51,10 +51,10 @@ afterEach(async () => {
 });
 
 /** Starts the hostile server and the process. */
-async function start(answer: Answer): Promise<void> {
+async function start(answer: Answer, ...flags: string[]): Promise<void> {
   hostile = new HostileServer(origin, answer);
   await writeFile(join(directory, 'hostile.yaml'), kubeconfigText({ server: await hostile.listen() }));
-  sluice = new SluiceProcess(['--take-over', '--kubeconfig', directory, '--metrics-bind-address', '0']);
+  sluice = new SluiceProcess(['--take-over', '--kubeconfig', directory, '--metrics-bind-address', '0', ...flags]);
 }
 
 const logged = (text: RegExp) => sluice.until(() => text.test(sluice.stderr), 60_000, `it logs ${text}`);
@@ -78,16 +78,15 @@ const pod = () => ({
 const pods = '/api/v1/pods';
 const slices = '/apis/discovery.k8s.io/v1/endpointslices';
 
+const itemsWithoutEnd: Answer = (request, response) => {
+  if (!isOf(request, pods)) return false;
+  if (isWatch(request)) return refuseWatchList(response);
+  const first = `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[${JSON.stringify(pod())}`;
+  return writeForever(response, 200, first, () => `,${JSON.stringify(pod())}`);
+};
+
 test.each<[string, Answer]>([
-  [
-    'items without end',
-    (request, response) => {
-      if (!isOf(request, pods)) return false;
-      if (isWatch(request)) return refuseWatchList(response);
-      const first = `{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[${JSON.stringify(pod())}`;
-      return writeForever(response, 200, first, () => `,${JSON.stringify(pod())}`);
-    },
-  ],
+  ['items without end', itemsWithoutEnd],
   [
     'pages without end',
     (request, response) => {
@@ -116,6 +115,12 @@ test.each<[string, Answer]>([
   },
   180_000,
 );
+
+test('--max-cache-bytes sets the limit', async () => {
+  await start(itemsWithoutEnd, '--max-cache-bytes', '8Mi');
+  await logged(/the list of pods is too large: the objects of this cluster need more than 8 MiB of memory/);
+  await isServed(honest);
+}, 180_000);
 
 test('valid objects without end on a watch end with an error, and the other cluster is served', async () => {
   // Higher than that of the list.

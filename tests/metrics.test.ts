@@ -246,6 +246,20 @@ describe('Sluice metrics', () => {
     expect(await age('nodes')).toBeLessThan(61);
   });
 
+  test('show the memory for the objects of a cluster, and its limit', async () => {
+    await start(1);
+    only().create('services', service('web'));
+    await advance(clock, 1_000);
+    const bytes = async (resource: string) => sampleOf(await scrape(), 'sluice_informer_cache_bytes', { resource });
+    const [one, pods] = [await bytes('services'), await bytes('pods')];
+    expect(one).toBeGreaterThan(100);
+    expect(pods).toBe(0);
+    only().create('services', service('web-2'));
+    await advance(clock, 1_000);
+    expect(await bytes('services')).toBeGreaterThan(one * 1.5);
+    expect(sampleOf(await scrape(), 'sluice_informer_cache_limit_bytes', {})).toBeGreaterThan(64 * 1024 ** 2);
+  });
+
   test('are all listed in docs/reference/metrics.md', async () => {
     await start(2);
     const page = readFileSync(new URL('../docs/reference/metrics.md', import.meta.url), 'utf8');

@@ -6,6 +6,7 @@ import { type ConfigurationFlags, type Flag, fileFlagPaths, flagPaths } from './
 import type { ConfigurationSources } from './load-configuration.ts';
 import { addSettingsOptions } from './options/settings-options.ts';
 import { addTracesOptions } from './options/traces-options.ts';
+import { addWatcherOptions } from './options/watcher-options.ts';
 import { addWriterOptions } from './options/writer-options.ts';
 
 /** Adds `--config` and the flags that override it; `configurationOf` reads them. */
@@ -39,7 +40,7 @@ export function addConfigurationOptions(command: Command): Command {
     .addOption(new Option('--log-level <level>', 'minimum level of log lines (default info)').choices(logLevels))
     .addOption(new Option('--log-format <format>', 'format of log lines (default text)').choices(['text', 'json']))
     .option('--metrics-bind-address <host:port>', 'address of /metrics, /livez and /readyz; 0 disables it');
-  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
+  return addWriterOptions(addWatcherOptions(addSettingsOptions(addTracesOptions(command))));
 }
 
 /** Adds the flags of a console. Other commands accept these settings in the file and ignore them. */

@@ -3,6 +3,7 @@ import type { KafkaBusOptions } from '@sluice/bus-kafka';
 import type { BindAddress, LogLevel } from '@sluice/process';
 import type { RedisOptions } from '@sluice/store-redis';
 import type { SettingsOptions } from './options/settings-options.ts';
+import type { WatcherOptions } from './options/watcher-options.ts';
 import type { WriterOptions } from './options/writer-options.ts';
 
 /** The validated configuration of a process, with defaults: file < environment < flags. Contains secrets. */
@@ -23,6 +24,7 @@ export interface Configuration {
   readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
   /** Input of `toSettings`. */
   readonly controllers: SettingsOptions;
+  readonly watcher: WatcherOptions;
   readonly writer: WriterOptions;
   readonly traces: TracesConfiguration;
   readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };

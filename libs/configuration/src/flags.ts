@@ -27,6 +27,7 @@ export const flagPaths = {
   '--freshness-target': 'controllers.freshnessTarget',
   '--slice-watchers': 'controllers.sliceWatchers',
   '--compaction-writes-per-hour': 'controllers.compactionWritesPerHour',
+  '--max-cache-bytes': 'watcher.maxCacheBytes',
   '--take-over': 'writer.takeOver',
   '--use-service-account-credentials': 'writer.useServiceAccountCredentials',
   '--max-writes-in-flight': 'writer.maxInFlight',

@@ -9,5 +9,6 @@ export * from './load-configuration.ts';
 export * from './opentelemetry-layer.ts';
 export * from './options/settings-options.ts';
 export * from './options/traces-options.ts';
+export * from './options/watcher-options.ts';
 export * from './options/writer-options.ts';
 export * from './print.ts';

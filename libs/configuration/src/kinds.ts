@@ -1,4 +1,11 @@
-import { type BindAddress, formatBindAddress, parseBindAddress, parseDuration } from '@sluice/process';
+import {
+  type BindAddress,
+  exactSize,
+  formatBindAddress,
+  parseBindAddress,
+  parseDuration,
+  parseSize,
+} from '@sluice/process';
 import { z } from 'zod';
 import { type Controllers, controllerList, parseControllers } from './options/settings-options.ts';
 import { parseEndpoint, parseQueryUrl, parseTraceUrl } from './options/traces-options.ts';
@@ -85,23 +92,17 @@ function showDuration(ms: number): string {
   return parts.filter((part) => !/^0\D/.test(part)).join('') || '0s';
 }
 
-const binary = { Ki: 1024, Mi: 1024 ** 2, Gi: 1024 ** 3, Ti: 1024 ** 4 } as const;
-
 /** A size, in bytes. */
 export const size: Kind<number> = {
   expected: 'a size such as 64Mi or 1Gi, or a number of bytes, at least 1Ki',
   schema: z.unknown().transform((given, context) => {
-    const parts = /^(\d{1,6})(Ki|Mi|Gi|Ti)$/.exec(typeof given === 'string' ? given : '');
-    const bytes = parts === null ? given : Number(parts[1]) * binary[parts[2] as keyof typeof binary];
+    const bytes = typeof given === 'string' ? parseSize(given) : given;
     if (typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 1024) return bytes;
     context.addIssue({ code: 'custom', message: size.expected });
     return z.NEVER;
   }),
   fromText: parseNumber,
-  show: (bytes) => {
-    const [unit, amount] = Object.entries(binary).findLast(([, one]) => bytes % one === 0) ?? [];
-    return unit === undefined || amount === undefined ? bytes : `${bytes / amount}${unit}`;
-  },
+  show: (bytes) => exactSize(bytes) ?? bytes,
 };
 
 /** A list of addresses, or one comma-separated string. */

@@ -24,6 +24,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       sliceWatchers: 100,
       compactionWritesPerHour: 0,
     },
+    watcher: { maxCacheBytes: undefined },
     writer: {
       maxWritesInFlight: 64,
       maxWritesPerSecond: 0,

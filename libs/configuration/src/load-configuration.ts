@@ -87,6 +87,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
       sliceWatchers: values.need('controllers.sliceWatchers'),
       compactionWritesPerHour: values.need('controllers.compactionWritesPerHour'),
     },
+    watcher: { maxCacheBytes: values.get('watcher.maxCacheBytes') },
     writer: {
       maxWritesInFlight: values.need('writer.maxInFlight'),
       maxWritesPerSecond: values.need('writer.maxPerSecond'),

@@ -83,6 +83,7 @@ const samples: Readonly<
   'controllers.freshnessTarget': ['0.5s', '500ms'],
   'controllers.sliceWatchers': ['5000', 5000],
   'controllers.compactionWritesPerHour': ['500', 500],
+  'watcher.maxCacheBytes': ['512Mi', '512Mi'],
   'writer.takeOver': ['true', true],
   'writer.useServiceAccountCredentials': ['true', true],
   'writer.maxInFlight': ['8', 8],

@@ -231,6 +231,12 @@ export const settings = {
     { default: 0 },
   ),
 
+  'watcher.maxCacheBytes': setting(
+    kinds.size,
+    'maximum memory for the objects of one cluster; a list or watch beyond it fails and is retried; default: half of the heap',
+    { example: '1Gi' },
+  ),
+
   'writer.takeOver': setting(kinds.boolean, 'write even if kube-controller-manager seems to write the same objects', {
     default: writerDefaults.takeOver,
   }),

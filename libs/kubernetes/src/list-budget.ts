@@ -12,13 +12,18 @@ const maxPages = 20_000;
  * memory of all clusters in the process. It counts what is kept of the objects, not what was received.
  */
 export class ListBudget {
-  readonly #maxBytes: number;
+  /** For all resources together. */
+  readonly maxBytes: number;
   /** Bytes of the last list of each resource, and of its changes since. */
   readonly #kept = new Map<Resource, number>();
 
-  /** `maxBytes`: for all resources together. */
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.maxBytes = maxBytes;
+  }
+
+  /** What is kept of each resource now. */
+  get bytes(): ReadonlyMap<Resource, number> {
+    return this.#kept;
   }
 
   /**
@@ -29,14 +34,14 @@ export class ListBudget {
   update(resource: Resource, before: unknown, after: unknown): void {
     const growth = sizeOf(after) - sizeOf(before);
     const total = this.#kept.values().reduce((sum, bytes) => sum + bytes, 0);
-    if (growth > 0 && total + growth > this.#maxBytes) {
+    if (growth > 0 && total + growth > this.maxBytes) {
       throw readerError('terminal', 'WatchTooLarge', `the watch of ${resource} sends too much: ${this.#limit}`);
     }
     this.#kept.set(resource, (this.#kept.get(resource) ?? 0) + growth);
   }
 
   get #limit(): string {
-    return `the objects of this cluster need more than ${Math.floor(this.#maxBytes / 1024 / 1024)} MiB of memory`;
+    return `the objects of this cluster need more than ${Math.floor(this.maxBytes / 1024 / 1024)} MiB of memory`;
   }
 
   /** Begins a list, which replaces the previous one of the resource. */
@@ -50,7 +55,7 @@ export class ListBudget {
         bytes += sizeOf(value);
         this.#kept.set(resource, bytes);
         if (objects > maxObjects) throw tooLarge(resource, `it has more than ${maxObjects} objects`);
-        if (others + bytes > this.#maxBytes) {
+        if (others + bytes > this.maxBytes) {
           throw tooLarge(resource, this.#limit);
         }
       },

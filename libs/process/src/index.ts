@@ -8,6 +8,7 @@ export * from './loopback.ts';
 export * from './name-clusters.ts';
 export * from './printable.ts';
 export * from './shut-down.ts';
+export * from './size.ts';
 export * from './stop-signal.ts';
 export * from './system-clock.ts';
 export * from './system-random.ts';

@@ -1,6 +1,7 @@
 import type { ClusterNames } from '@sluice/process';
 import { collectDefaultMetrics } from 'prom-client';
 import { backendGauge } from './backend-metrics.ts';
+import { CacheMetrics } from './cache-metrics.ts';
 import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
@@ -45,6 +46,7 @@ export class Metrics {
   readonly workqueue: WorkqueueMetrics;
   readonly pipeline: PipelineMetrics;
   readonly changes: ChangeMetrics;
+  readonly caches: CacheMetrics;
   readonly leases: LeaseMetrics;
   readonly #exposition = new Exposition();
   readonly #cluster: ClusterLabel;
@@ -57,6 +59,7 @@ export class Metrics {
     this.workqueue = new WorkqueueMetrics(this.#exposition);
     this.pipeline = new PipelineMetrics(this.#exposition, cluster);
     this.changes = new ChangeMetrics(this.#exposition, cluster);
+    this.caches = new CacheMetrics(this.#exposition, cluster);
     this.leases = new LeaseMetrics(this.#exposition);
     spanMetrics(this.#exposition, options.spans ?? (() => undefined));
     if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);

@@ -1,5 +1,5 @@
 import type { Bus } from '@sluice/bus';
-import type { ClusterReader, ReflectorState, Resource } from '@sluice/kubernetes';
+import type { ClusterReader, ListBudget, ReflectorState, Resource } from '@sluice/kubernetes';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import type { Outage, Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
@@ -35,8 +35,8 @@ export interface ClusterWatcherOptions {
   readonly digestPeriodMs?: number;
   /** Default: slices are not compacted in the background. */
   readonly compaction?: CompactionOptions | undefined;
-  /** Memory that the lists of the cluster may take together. A list beyond it fails and is retried. Default: 1 GiB. */
-  readonly maxListBytes?: number;
+  /** Bounds the memory for the objects of the cluster. Default: 1 GiB. */
+  readonly listBudget?: ListBudget;
   /** Keeps the published state, so that the next watcher publishes only changes. Default: none. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;

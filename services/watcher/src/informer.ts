@@ -23,7 +23,7 @@ export interface InformerOptions
     | 'onProgress'
     | 'onAvailability'
     | 'onMalformed'
-    | 'maxListBytes'
+    | 'listBudget'
   > {
   readonly handler: EventHandler;
   /** resourceVersion that a previous watcher reached: older lists are stale. Empty if none. */
@@ -39,7 +39,7 @@ export interface InformerOptions
   readonly onRelisted: (resource: Resource) => void;
 }
 
-const defaultMaxListBytes = 1024 * 1024 * 1024;
+const defaultMaxBytes = 1024 * 1024 * 1024;
 
 /** Runs a reflector for each watched resource and passes what it decodes to the event handler. */
 export class Informer {
@@ -52,7 +52,7 @@ export class Informer {
 
   constructor(options: InformerOptions) {
     this.#options = options;
-    this.#listBudget = new ListBudget(options.maxListBytes ?? defaultMaxListBytes);
+    this.#listBudget = options.listBudget ?? new ListBudget(defaultMaxBytes);
     this.#availability = new AvailabilityMonitor(options);
   }
 

@@ -12,7 +12,7 @@ import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
 import { defaultRetry, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { drainable } from './drainable-cluster.ts';
-import { maxListBytes } from './list-limit.ts';
+import { clusterCache } from './telemetry/cluster-cache.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
 import { writable } from './writable-cluster.ts';
 
@@ -29,6 +29,8 @@ export interface AllInOneOptions {
   readonly resyncPeriodMs?: number;
   /** Default: slices are not compacted in the background. */
   readonly compaction?: ClusterWatcherOptions['compaction'];
+  /** Maximum memory for the objects of each cluster. Default: half of the heap. */
+  readonly maxCacheBytes?: number | undefined;
   readonly retry?: RetryOptions;
   /** Limits per cluster. Default: those of the flags. */
   readonly limits?: Partial<WriterLimits>;
@@ -88,12 +90,13 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   let lastEpoch = epoch - 1;
   const nextEpoch = () => (lastEpoch = lastEpoch < epoch ? epoch : Math.max(lastEpoch + 1, Math.floor(clock.now())));
   const watch = (cluster: Cluster) => {
+    const cache = clusterCache(options.metrics, cluster.identity, options.maxCacheBytes);
     const watcher = new ClusterWatcher({
       ...ports,
       cluster: cluster.identity,
       fencingToken: nextEpoch(),
       reader: cluster.reader,
-      maxListBytes: maxListBytes(),
+      listBudget: cache.listBudget,
       tracer: options.tracers?.watcher,
       compaction: options.compaction,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
@@ -107,9 +110,13 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       },
     });
     watchers.add(watcher);
-    return watcher;
+    const close = () => {
+      watchers.delete(watcher);
+      cache.close();
+    };
+    return { watcher, close };
   };
-  const watched = options.clusters.map(watch);
+  const watched = options.clusters.map((cluster) => watch(cluster).watcher);
   const work = { ...ports, store, fencingToken: epoch, logger, partitions };
   const lag = (topic: PartitionTopic) => {
     const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
@@ -154,7 +161,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       const writing = drainable(writable(cluster, options));
       byIdentity.set(identity, writing.cluster);
       named.set(identity, cluster);
-      const watcher = watch(cluster);
+      const { watcher, close } = watch(cluster);
       try {
         watcher.synced.then(
           () => options.onSynced?.(cluster),
@@ -162,7 +169,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         );
         await watcher.run(AbortSignal.any([signal, watching.signal]));
       } finally {
-        watchers.delete(watcher);
+        close();
         byIdentity.delete(identity);
         await writing.drain();
         named.delete(identity);

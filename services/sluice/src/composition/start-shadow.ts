@@ -17,7 +17,7 @@ import {
 import { MemoryStore } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
-import { maxListBytes } from './list-limit.ts';
+import { clusterCache } from './telemetry/cluster-cache.ts';
 
 export interface ShadowOptions {
   readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];
@@ -28,6 +28,8 @@ export interface ShadowOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Default: half of the heap. */
+  readonly maxCacheBytes?: number | undefined;
   readonly onDifference?: (difference: ReportedDifference) => void;
   readonly onResolved?: (difference: ReportedDifference) => void;
 }
@@ -58,7 +60,8 @@ export function startShadow(options: ShadowOptions): Shadow {
   });
   const watchers = options.clusters.map(({ identity, name, reader }) => {
     return new ClusterWatcher({
-      ...{ cluster: identity, fencingToken: epoch, bus, clock, random, maxListBytes: maxListBytes() },
+      ...{ cluster: identity, fencingToken: epoch, bus, clock, random },
+      listBudget: clusterCache(metrics, identity, options.maxCacheBytes).listBudget,
       reader: chainReader(
         reader,
         observeUpstreamWrites(identity, (key, controller) => comparison.wrote(key, controller)),

@@ -68,6 +68,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     ...{ ...ports, ...hooks, clusters: clusters.initial, settings: toSettings(options), limits: options },
     logger: nameClusters(logger, names),
     compaction: toCompaction(options),
+    maxCacheBytes: options.maxCacheBytes,
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
     ...(console && { tap: console.tap }),

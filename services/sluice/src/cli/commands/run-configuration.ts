@@ -22,9 +22,10 @@ export async function withConfiguration(
   const { loadConfiguration } = await import('@sluice/configuration');
   const configuration = loadConfiguration({ file, environment, flags: clusterFlags(options), warn });
   checkOneProcess(configuration);
-  const { controllers, writer, traces, log, metricsBindAddress, console } = configuration;
+  const { controllers, watcher, writer, traces, log, metricsBindAddress, console } = configuration;
   const configured: Partial<RunOptions> = {
     ...controllers,
+    ...watcher,
     ...writer,
     ...{ otlpEndpoint: traces.endpoint, traceRatio: traces.ratio, traceSlow: traces.slowMs },
     logLevel: log.level,

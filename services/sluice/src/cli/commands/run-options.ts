@@ -1,12 +1,14 @@
 import {
   addSettingsOptions,
   addTracesOptions,
+  addWatcherOptions,
   addWriterOptions,
   durationFlag,
   parseQueryUrl,
   parseTraceUrl,
   type SettingsOptions,
   type TracesOptions,
+  type WatcherOptions,
   type WriterOptions,
 } from '@sluice/configuration';
 import type { DistributedBus } from '@sluice/demo/distributed';
@@ -26,7 +28,12 @@ import { type ClusterOptions, selectsManyClusters } from './selects-many-cluster
 /** Repeated here, because importing the demo would slow down --help. */
 const distributedBuses: readonly DistributedBus[] = ['nats', 'kafka'];
 
-export interface RunOptions extends SettingsOptions, WriterOptions, ClusterOptions, Partial<TracesOptions> {
+export interface RunOptions
+  extends SettingsOptions,
+    Partial<WatcherOptions>,
+    WriterOptions,
+    ClusterOptions,
+    Partial<TracesOptions> {
   readonly config?: string;
   readonly for?: number;
   readonly output: OutputFormat;
@@ -105,7 +112,7 @@ export function addRunOptions(command: Command): Command {
     )
     .option('--seed <n>', 'simulated cluster: repeat the actions of this seed', Number)
     .option('--rate <n>', 'simulated cluster: actions per second', Number);
-  return addWriterOptions(addSettingsOptions(addTracesOptions(command)));
+  return addWriterOptions(addWatcherOptions(addSettingsOptions(addTracesOptions(command))));
 }
 
 function namespaceList(text: string): readonly string[] {

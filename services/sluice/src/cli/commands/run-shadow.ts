@@ -36,6 +36,7 @@ export async function runShadow(stopped: Promise<void>, options: RunOptions): Pr
     settings: toSettings(options),
     gracePeriodMs: options.shadowGracePeriod,
     metrics,
+    maxCacheBytes: options.maxCacheBytes,
     onDifference: (difference) => display.difference(difference),
     onResolved: (difference) => display.resolved(difference),
   });

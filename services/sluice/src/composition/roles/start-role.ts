@@ -41,7 +41,7 @@ export interface StartRoleOptions {
   /** Reconcilers ignore the clusters. */
   readonly configuration: Pick<
     Configuration,
-    'fleet' | 'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'writer' | 'metricsBindAddress'
+    'fleet' | 'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'watcher' | 'writer' | 'metricsBindAddress'
   >;
   readonly environment: NodeJS.ProcessEnv;
   /** Default: no tracing. */
@@ -115,6 +115,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     runWatcherRole(
       {
         ...{ ...roleOptions, cluster, compaction: toCompaction(configuration.controllers) },
+        maxCacheBytes: configuration.watcher.maxCacheBytes,
         onAvailability: (outage) => outages.set(cluster.identity, outage),
         onWatching: (watching) => void (watching ? watched.add(cluster.identity) : watched.delete(cluster.identity)),
         onMalformed: (resource) => metrics?.pipeline.malformed(cluster.identity, resource),

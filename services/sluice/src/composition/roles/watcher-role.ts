@@ -3,7 +3,7 @@ import type { Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
-import { maxListBytes } from '../list-limit.ts';
+import { clusterCache } from '../telemetry/cluster-cache.ts';
 import { own, type RoleOptions } from './role.ts';
 
 export interface WatcherRoleOptions
@@ -14,6 +14,8 @@ export interface WatcherRoleOptions
     > {
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
+  /** Maximum memory for the objects of the cluster. Default: half of the heap. */
+  readonly maxCacheBytes?: number | undefined;
   /** Called when this process starts to watch the cluster, and when it stops. */
   readonly onWatching?: (watching: boolean) => void;
 }
@@ -47,12 +49,13 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
           published = published.then(() => publishCluster(options, logger, outage));
         };
         const idleTimes = watchIdleTimes(options.metrics, identity, options.clock);
+        const cache = clusterCache(options.metrics, identity, options.maxCacheBytes);
         const watched = {
           cluster: identity,
           fencingToken,
           reader,
           store,
-          maxListBytes: maxListBytes(),
+          listBudget: cache.listBudget,
           onProgress: idleTimes.observe,
         };
         const onAvailability = (outage: Outage | null) => {
@@ -73,6 +76,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
         } finally {
           cacheHealth?.ended();
           idleTimes.close();
+          cache.close();
           options.onAvailability?.(null);
           options.onWatching?.(false);
         }

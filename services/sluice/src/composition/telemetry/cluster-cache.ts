@@ -1,0 +1,20 @@
+import { ListBudget } from '@sluice/kubernetes';
+import { heapLimitBytes } from '@sluice/process';
+import type { Metrics } from '@sluice/telemetry';
+
+export interface ClusterCache {
+  readonly listBudget: ListBudget;
+  /** Ends its metrics. */
+  close(): void;
+}
+
+/** The memory for the objects of one cluster, with its metrics. What the default leaves suffices for the rest of the process. */
+export function clusterCache(
+  metrics: Metrics | undefined,
+  identity: string,
+  maxBytes: number = heapLimitBytes() / 2,
+): ClusterCache {
+  const listBudget = new ListBudget(maxBytes);
+  const hide = metrics?.caches.show(identity, listBudget);
+  return { listBudget, close: () => hide?.() };
+}
