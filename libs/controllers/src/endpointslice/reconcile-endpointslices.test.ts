@@ -309,6 +309,16 @@ describe('hints', () => {
     expect(after.plan.events).toMatchObject([{ message: 'Topology Aware Hints has been disabled, addressType: IPv4' }]);
   });
 
+  it('by topology are forgotten with the Service, so that it announces them when it is created again, unlike upstream (E8)', () => {
+    const { hints } = reconcile(auto, spread, []);
+    const inputs = { pods: spread, slices: [], triggers: null, topology: nodeTopology([node('a'), node('b')]) };
+    const decide = (service: Service | null, known: typeof hints) =>
+      reconcileEndpointSlices({ ...inputs, service, hints: known, maxEndpointsPerSlice: 100 });
+    expect(decide(auto, hints).plan.events).toEqual([]);
+    const deleted = decide(null, hints);
+    expect(decide(auto, deleted.hints).plan.events).toMatchObject([{ reason: 'TopologyAwareHintsEnabled' }]);
+  });
+
   it("by traffic distribution contain the endpoint's own zone and node (G2)", () => {
     const { plan } = reconcile(aService({ trafficDistribution: 'PreferSameNode' }), pods(1), []);
     const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] };
