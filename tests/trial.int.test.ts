@@ -183,6 +183,10 @@ test('a hand-edited and a deleted slice: what was changed, and that it was repai
   await admin.patch(reference('endpointslices', { namespace, name }), { endpoints: [] });
   const history = async () => (await sluice('history', 'shop/edited')).output;
   await shows(history, new RegExp(`EndpointSlice ${name} was modified by sluice-differential: − edited-31`));
+  await shows(() => explain('shop/edited'), `Another client wrote ${name}; Sluice repaired it at`);
+  // The generation rose without a write of Sluice, which proves the edit at once.
+  const metrics = async () => (await fetch(`${consoleUrl}/metrics`)).text();
+  await shows(metrics, /^sluice_foreign_slice_writes_total\{cluster="west",controller="endpointslice"\} 1$/m);
   await admin.delete(reference('endpointslices', { namespace, name }));
   await shows(history, new RegExp(`EndpointSlice ${name} was deleted by another client`));
   await expect.poll(async () => (await slicesOf('edited')).length, { timeout: 30_000 }).toBe(1);

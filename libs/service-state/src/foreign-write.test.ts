@@ -133,7 +133,7 @@ describe('no foreign write is', () => {
   });
 
   test.each([
-    ['a change of labels', () => version(60, 1, { labels: { mine: 'yes' } })],
+    ['a change of annotations', () => version(60, 1, { annotations: { mine: 'yes' } })],
     ['a graceful deletion', () => version(60, 2, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
     ['another object of the same name', () => version(60, 9, { uid: 'another' })],
     ['a slice of nobody', () => fact.slice('mine', { labels: { 'kubernetes.io/service-name': 'web' } })],
