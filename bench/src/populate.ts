@@ -36,7 +36,8 @@ export function kubernetesTime(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
-async function each<T>(items: readonly T[], task: (item: T) => Promise<unknown>): Promise<void> {
+/** Runs the task for all items, some of them concurrently. */
+export async function each<T>(items: readonly T[], task: (item: T) => Promise<unknown>): Promise<void> {
   const queue = items.values();
   const worker = async () => {
     for (const item of queue) await task(item);

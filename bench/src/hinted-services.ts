@@ -1,0 +1,127 @@
+import type { ApiClient } from './api-client.ts';
+import { each, kubernetesTime, podStatusPath } from './populate.ts';
+import { type BenchPod, NAMESPACE, NODES, nodeObjects, podObject } from './shape.ts';
+
+/** Number of hinted Services that the change of the ratios overloads, of those that it does not, and of Services without hints. */
+export interface HintedShape {
+  readonly overloaded: number;
+  readonly balanced: number;
+  readonly unrelated: number;
+}
+
+/**
+ * Pods by zone. With equal zones, each hint is for the zone of its endpoint. Once zone c has 40 % of the CPU, seven endpoints
+ * need three hints for it (F3, F14).
+ */
+const PODS = { overloaded: [3, 2, 2], balanced: [2, 2, 3], unrelated: [2, 2, 3] } as const;
+type Kind = keyof typeof PODS;
+const KINDS: readonly Kind[] = ['overloaded', 'balanced', 'unrelated'];
+const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
+/** Three in each zone; a tenth one would be in the first. */
+const USED_NODES = NODES - 1;
+/** A Node of zone c. */
+const CHANGED_NODE = 2;
+/** Of 8 per Node: zone c has 24 of 72 before, and 32 of 80 afterwards. */
+const CHANGED_CPU = '16';
+
+export interface HintedPopulation {
+  readonly unrelatedPods: readonly BenchPod[];
+  /** The allocatable CPU of one Node changes. */
+  changeCpu(): Promise<void>;
+  /** Undoes the change and deletes all slices, for the next measurement. */
+  reset(): Promise<void>;
+  /** Names of hinted Services whose hints do not fit the ratios after the change. */
+  wrongServices(): Promise<readonly string[]>;
+}
+
+export const kindOf = (service: string): string => service.slice(0, service.indexOf('-'));
+
+/** Creates the Nodes, Services and Pods. */
+export async function populateHinted(client: ApiClient, shape: HintedShape): Promise<HintedPopulation> {
+  const at = kubernetesTime(Date.now());
+  const inNamespace = `/api/v1/namespaces/${NAMESPACE}`;
+  const slices = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
+  const services = KINDS.flatMap((kind) => Array.from({ length: shape[kind] }, (_, n) => `${kind}-${n}`));
+  const pods = podsOf(services);
+  const nodes = nodeObjects().slice(0, USED_NODES);
+
+  await client.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+  await each(nodes, (node) => client.post('/api/v1/nodes', node));
+  await each(services, (name) => client.post(`${inNamespace}/services`, serviceObject(name)));
+  await each(pods, async (pod) => {
+    const object = podObject(pod, true, at);
+    await client.post(`${inNamespace}/pods`, object);
+    await client.put(podStatusPath(pod.name), object);
+  });
+
+  const setCpu = (cpu: string | undefined) => {
+    const node = nodes[CHANGED_NODE] as { readonly metadata: { readonly name: string }; readonly status: Status };
+    const { status } = node;
+    const changed =
+      cpu === undefined ? node : { ...node, status: { ...status, allocatable: { ...status.allocatable, cpu } } };
+    return client.put(`/api/v1/nodes/${node.metadata.name}/status`, changed);
+  };
+  return {
+    unrelatedPods: pods.filter(({ service }) => kindOf(service) === 'unrelated'),
+    async changeCpu() {
+      await setCpu(CHANGED_CPU);
+    },
+    async reset() {
+      const { items } = JSON.parse((await client.get(slices)).body) as { readonly items: readonly Slice[] };
+      await each(items, ({ metadata }) => client.delete(`${slices}/${metadata.name}`));
+      await setCpu(undefined);
+    },
+    async wrongServices() {
+      const { items } = JSON.parse((await client.get(slices)).body) as { readonly items: readonly Slice[] };
+      const right = new Set(items.filter(fits).map(({ metadata }) => metadata.labels['kubernetes.io/service-name']));
+      return services.filter((name) => kindOf(name) !== 'unrelated' && !right.has(name));
+    },
+  };
+}
+
+interface Status {
+  readonly allocatable: object;
+}
+
+interface Slice {
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly endpoints:
+    | readonly { readonly hints?: { readonly forZones?: readonly { readonly name: string }[] } }[]
+    | null;
+}
+
+/** Whether two hints are for each zone and three for the last one. */
+function fits({ endpoints }: Slice): boolean {
+  const zones = (endpoints ?? []).flatMap(({ hints }) => hints?.forZones?.map(({ name }) => name) ?? []);
+  return ZONES.every((zone, i) => zones.filter((hinted) => hinted === zone).length === PODS.balanced[i]);
+}
+
+function serviceObject(name: string): object {
+  const annotations = kindOf(name) === 'unrelated' ? {} : { 'service.kubernetes.io/topology-mode': 'Auto' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: NAMESPACE, labels: { app: name }, annotations },
+    spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  };
+}
+
+/** A Pod's Node follows from its index: the n-th Pod of a zone is on one of the zone's three Nodes. */
+function podsOf(services: readonly string[]): readonly BenchPod[] {
+  const perZone = USED_NODES / ZONES.length;
+  const pods = ZONES.map(() => 0);
+  const nextIndex = (zone: number): number => {
+    const n = pods[zone] ?? 0;
+    pods[zone] = n + 1;
+    return Math.floor(n / perZone) * NODES + (n % perZone) * ZONES.length + zone;
+  };
+  return services.flatMap((service) =>
+    PODS[kindOf(service) as Kind].flatMap((count, zone) =>
+      Array.from({ length: count }, (_, n) => ({
+        name: `${service}-${ZONES[zone]}-${n}`,
+        service,
+        index: nextIndex(zone),
+      })),
+    ),
+  );
+}
