@@ -10,7 +10,7 @@ import { systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-/** A user of the machine opens streams of a long history in `sluice run`, and reads nothing. */
+/** A user of the machine sends many expensive requests to the console of `sluice run`, and reads the responses or does not. */
 
 const connections = 300;
 let directory: string;
@@ -74,23 +74,63 @@ function openUnread(path: string): Promise<void> {
   });
 }
 
-test('health checks answer and endpoints are written while 300 streams are not read', async () => {
-  for (let n = 0; n < 100; n++) await change(0, n % 2 === 1);
-  const stream = `/api/v1/services/${server.identity}/bench-0/svc-00000/history/stream`;
-  expect((await get(stream.replace('/stream', ''))).status).toBe(200);
-  await Promise.all(Array.from({ length: connections }, () => openUnread(stream)));
-  // All streams that may be open are.
-  await expect.poll(async () => statusOf(stream), { timeout: 60_000 }).toBe(503);
+/** The process answers health checks and writes changes of the Service that is shown, and of another. */
+async function isServing(): Promise<void> {
   for (let n = 0; n < 20; n++) {
     expect((await get('/livez')).status).toBe(200);
-    // Of the Service that is streamed, and of another.
     await change(0, n % 2 === 1);
     await change(1, n % 2 === 1);
   }
-  expect(await statusOf(stream), 'the streams are still open').toBe(503);
   expect(sluice.running).toBe(true);
+}
+
+const history = () => `/api/v1/services/${server.identity}/bench-0/svc-00000/history`;
+
+test('health checks answer and endpoints are written while 300 streams are not read', async () => {
+  for (let n = 0; n < 100; n++) await change(0, n % 2 === 1);
+  const stream = `${history()}/stream`;
+  expect((await get(history())).status).toBe(200);
+  await Promise.all(Array.from({ length: connections }, () => openUnread(stream)));
+  // All streams that may be open are.
+  await expect.poll(async () => statusOf(stream), { timeout: 60_000 }).toBe(503);
+  await isServing();
+  expect(await statusOf(stream), 'the streams are still open').toBe(503);
   for (const socket of sockets.splice(0)) socket.destroy();
   await expect.poll(async () => statusOf(stream), { timeout: 60_000 }).toBe(200);
+}, 300_000);
+
+test('expensive requests beyond a limit are refused, and health checks answer and endpoints are written meanwhile', async () => {
+  for (let n = 0; n < 100; n++) await change(0, n % 2 === 1);
+  const paths = ['/api/v1/services?limit=1000&sort=changed', `${history()}?limit=5000`, '/api/v1/changes?limit=500'];
+  const answers = new Map<string, number>();
+  const attack = new AbortController();
+  const { signal } = attack;
+  const attackers = Array.from({ length: connections }, async (_, n) => {
+    const path = paths[n % paths.length] ?? '';
+    while (!signal.aborted) {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { signal });
+      await response.arrayBuffer();
+      const answer = [response.status, response.headers.get('retry-after')].join(' ').trim();
+      answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    }
+  });
+  const stopped = Promise.allSettled(attackers);
+  await expect.poll(() => answers.get('503 1') ?? 0, { timeout: 60_000 }).toBeGreaterThan(0);
+  await isServing();
+  attack.abort();
+  await stopped;
+  expect([...answers.keys()].sort()).toEqual(['200', '503 1']);
+  // The budget recovers.
+  await expect.poll(async () => statusOf(history()), { timeout: 60_000 }).toBe(200);
+}, 300_000);
+
+test('responses that are not read are limited, and their memory with them', async () => {
+  for (let n = 0; n < 100; n++) await change(0, n % 2 === 1);
+  await Promise.all(Array.from({ length: connections }, () => openUnread(`${history()}?limit=5000`)));
+  await expect.poll(async () => statusOf(history()), { timeout: 60_000 }).toBe(503);
+  await isServing();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await expect.poll(async () => statusOf(history()), { timeout: 60_000 }).toBe(200);
 }, 300_000);
 
 async function statusOf(path: string): Promise<number> {

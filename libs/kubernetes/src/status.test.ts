@@ -32,6 +32,11 @@ describe('errorFromResponse', () => {
     expect(error).toMatchObject({ message: 'said so', status: code, reason, kind, retryAfterMs: undefined });
   });
 
+  it('puts the message on one line', () => {
+    const { message } = errorFromResponse({ status: 403, now }, status(403, 'Forbidden', 'a:\r\n  b  c\u2028d\n'));
+    expect(message).toBe('a: b  c d');
+  });
+
   it('knows a namespace that is going away from other refusals', () => {
     const details = { causes: [{ reason: 'NamespaceTerminating', field: 'metadata.namespace' }] };
     const error = errorFromResponse({ status: 403, now }, status(403, 'Forbidden', 'being terminated', details));

@@ -13,13 +13,15 @@ export interface ResponseHead {
 
 /** An API server's own messages are shorter; one that lists thousands of objects is cut. */
 const longestMessage = 4096;
+const lineBreak = /\s*[\r\n\u2028\u2029]\s*/g;
 
 /** The ApiError for a rejected request. `body` is the parsed response; undefined if it is not JSON. */
 export function errorFromResponse(head: ResponseHead, body: unknown): ApiError {
   const status = isRecord(body) && body.kind === 'Status' ? body : undefined;
   const details = asRecord(status?.details);
   const reason = asString(status?.reason) || `HTTP${head.status}`;
-  const message = asString(status?.message).slice(0, longestMessage);
+  // One line: it must not look like a line of Sluice's own output.
+  const message = asString(status?.message).slice(0, longestMessage).replaceAll(lineBreak, ' ').trim();
   return new ApiError(message || plainMessage(head.status), {
     kind: kindOf(head.status, reason, details),
     status: head.status,

@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
+import { ThreadBudget } from '../thread-budget.ts';
 import { ServiceIndex } from '../view/service-index.ts';
 import { type Access, authorize, queryToken, sessionCookie, targetOf } from './authorize.ts';
 import { eventRoutes } from './event-routes.ts';
@@ -12,6 +13,7 @@ import { LogLimit } from './log-limit.ts';
 import { openApi } from './openapi.ts';
 import { loadPage } from './page-files.ts';
 import { Problem } from './problem.ts';
+import { RequestLimit } from './request-limit.ts';
 import type { RouteContext } from './route-context.ts';
 import { type Route, routes } from './routes.ts';
 import { Sessions } from './sessions.ts';
@@ -24,6 +26,8 @@ export interface ConsoleOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;
+  /** Share of the thread that requests and streams may use, up to 1. Default 1, for a process that does nothing else. */
+  readonly threadShare?: number;
   /** URL of a trace in the Jaeger UI; `{traceId}` is replaced. */
   readonly jaeger?: string;
   /** Number of logs whose older records are still being read. Default: none. */
@@ -38,11 +42,33 @@ export interface Console {
 
 /** Creates the read-only HTTP API and the page. */
 export async function createConsole(options: ConsoleOptions): Promise<Console> {
-  const { history, sources, access, clock, logger, version, jaeger = null, behind = () => 0 } = options;
+  const {
+    history,
+    sources,
+    access,
+    clock,
+    logger,
+    version,
+    jaeger = null,
+    behind = () => 0,
+    threadShare = 1,
+  } = options;
   const nameOf = (identity: string) =>
     sources.clusters().find((cluster) => cluster.identity === identity)?.name ?? identity;
-  const index = new ServiceIndex(history, nameOf, clock);
-  const context: RouteContext = { history, index, sources, now: () => clock.now(), clock, version, jaeger, behind };
+  const budget = new ThreadBudget(clock, threadShare);
+  const limit = new RequestLimit(clock);
+  const index = new ServiceIndex(history, nameOf, budget);
+  const context: RouteContext = {
+    history,
+    index,
+    sources,
+    now: () => clock.now(),
+    clock,
+    budget,
+    version,
+    jaeger,
+    behind,
+  };
   const sessions = new Sessions(clock);
   const errorLog = new LogLimit(clock);
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
@@ -51,28 +77,31 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     authorize(request.raw, access, sessions);
   });
   app.setErrorHandler((error, request, reply) => {
-    const { status, message, hint } = toProblem(error);
+    const { status, message, hint, retryAfter } = toProblem(error);
     // Without the query, which may contain the token.
     const [path = ''] = request.url.split('?');
     if (status >= 500 && status !== 503 && errorLog.take()) logger.error('console request failed', { path, error });
+    if (retryAfter !== undefined) reply.header('Retry-After', retryAfter);
     void reply.code(status).send({ error: message, ...(hint !== undefined && { hint }) });
   });
   app.setNotFoundHandler(() => {
     throw new Problem(404, 'not found', 'see /api/v1/openapi.json');
   });
-  for (const route of routes) addRoute(app, route, context);
+  for (const route of routes) addRoute(app, route, context, limit);
   const description = openApi(routes, eventRoutes, version);
   app.get('/api/v1/openapi.json', () => description);
-  const updates = new UpdatePublisher(history, index, clock);
+  const updates = new UpdatePublisher(history, index, clock, budget);
   const streams = new Set<EventStream>();
+  /** Streams whose data is being found. */
+  let opening = 0;
   let isClosing = false;
   for (const { path, params, query, open } of eventRoutes) {
-    app.get(path, (request, reply) => {
-      const start = open({ ...context, updates }, validate(params, request.params), validate(query, request.query));
+    app.get(path, async (request, reply) => {
+      const [given, filter] = [validate(params, request.params), validate(query, request.query)];
+      if (streams.size + opening >= maxStreams) throw tooManyStreams();
+      opening++;
+      const start = await budget.run(() => open({ ...context, updates }, given, filter)).finally(() => opening--);
       if (isClosing) throw new Problem(503, 'the console is closing');
-      if (streams.size >= maxStreams) {
-        throw new Problem(503, `more than ${maxStreams} open streams`, 'close other pages and commands that follow');
-      }
       reply.hijack();
       const stream = new EventStream(reply.raw, securityHeaders, clock);
       streams.add(stream);
@@ -121,10 +150,23 @@ const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-function addRoute(app: FastifyInstance, { path, params, query, handle }: Route, context: RouteContext): void {
+const tooManyStreams = () =>
+  new Problem(503, `more than ${maxStreams} open streams`, 'close other pages and commands that follow', 1);
+
+function addRoute(
+  app: FastifyInstance,
+  { path, params, query, handle }: Route,
+  context: RouteContext,
+  limit: RequestLimit,
+): void {
+  const { budget } = context;
   app.get(path, async (request, reply) => {
-    reply.header('Cache-Control', 'no-store');
-    return await handle(context, validate(params, request.params), validate(query, request.query));
+    const [given, filter] = [validate(params, request.params), validate(query, request.query)];
+    reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8');
+    return await limit.respond(reply.raw, async () => {
+      const result = await budget.run(() => handle(context, given, filter));
+      return budget.run(() => JSON.stringify(result));
+    });
   });
 }
 

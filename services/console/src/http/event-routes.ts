@@ -59,7 +59,7 @@ export const eventRoutes: readonly EventRoute[] = [
     events: { entry: historyEntry },
     open: (context, params, query) => {
       const journal = findJournal(context, params);
-      return (stream) => streamHistory(stream, journal, context.history, context.clock, entryFilter(query));
+      return (stream) => streamHistory(stream, journal, context, entryFilter(query));
     },
   }),
 ];

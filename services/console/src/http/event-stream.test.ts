@@ -4,6 +4,7 @@ import { VirtualClock } from '@sluice/runtime';
 import { expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { pod, podChange, service, shop, snapshot, toAppend } from '../testing/records.ts';
+import { ThreadBudget } from '../thread-budget.ts';
 import { EventStream } from './event-stream.ts';
 import { streamHistory } from './stream-history.ts';
 
@@ -85,7 +86,7 @@ test('sends a long history as fast as its client reads', () => {
     this.written.push(text);
     this.writableNeedDrain = this.events % 100 === 0 && this.events > 0;
   };
-  streamHistory(stream, journal, history, clock, () => true);
+  streamHistory(stream, journal, { history, clock, budget: new ThreadBudget(clock, 1) }, () => true);
   expect(connection.events, 'until its buffer is full').toBe(100);
   for (let batch = 1; batch <= 13; batch++) {
     connection.writableNeedDrain = false;
@@ -112,7 +113,7 @@ test('pauses for a slow client and then sends all entries', () => {
   const journal = history.get(shop('web'));
   if (journal === undefined) return expect.unreachable();
   const { connection, stream } = open(clock);
-  streamHistory(stream, journal, history, clock, () => true);
+  streamHistory(stream, journal, { history, clock, budget: new ThreadBudget(clock, 1) }, () => true);
   expect(connection.events).toBe(1);
   connection.writableNeedDrain = true;
   for (let n = 2; n < 52; n++) {

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { CompletedEntry } from '../view/entry-schemas.ts';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
-import { yielding } from '../view/yielding.ts';
 import { entryFilter, findJournal, momentOf } from './find-journal.ts';
 import { outageOf } from './outage-of.ts';
 import { atTime, historyFilter, noParams, serviceParams, text } from './parameters.ts';
@@ -184,10 +183,10 @@ function clusters({ history, sources }: RouteContext) {
 }
 
 /** Replays only Services with records newer than the oldest write in the result. */
-async function recentChanges({ history, index, clock }: RouteContext, count: number) {
+async function recentChanges({ history, index, budget }: RouteContext, count: number) {
   let changes: schemas.RecentChange[] = [];
   const newestFirst = [...history.journals].sort((a, b) => b.lastReceivedAt - a.lastReceivedAt);
-  for await (const journal of yielding(newestFirst, clock)) {
+  for await (const journal of budget.iterate(newestFirst)) {
     if ((changes[count - 1]?.at ?? 0) > journal.lastReceivedAt) break;
     const { key, entries } = journal;
     const completed = entries.filter((entry): entry is CompletedEntry => entry.kind === 'completed').slice(-count);

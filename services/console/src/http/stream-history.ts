@@ -1,9 +1,8 @@
 import { formatServiceKey } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
-import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { EventStream } from './event-stream.ts';
+import type { RouteContext } from './route-context.ts';
 
 /** Period in which new records are collected before they are replayed and sent. */
 const batchMs = 100;
@@ -17,8 +16,7 @@ const maxEntries = 500;
 export function streamHistory(
   stream: EventStream,
   journal: Journal,
-  history: History,
-  clock: Clock,
+  { history, clock, budget }: Pick<RouteContext, 'history' | 'clock' | 'budget'>,
   isWanted: (entry: Entry) => boolean,
 ): void {
   let sent: { readonly entries: readonly Entry[]; readonly count: number } = { entries: [], count: 0 };
@@ -29,8 +27,10 @@ export function streamHistory(
     sent = { entries, count: entries.length };
   };
   let cancel: (() => void) | undefined;
+  let hasEnded = false;
   const flush = () => {
     cancel = undefined;
+    if (hasEnded) return;
     if (history.get(journal.key) !== journal) return stream.end();
     if (unsent.length === 0) collect();
     // Entries for a slow client wait until it has read the previous ones.
@@ -43,18 +43,22 @@ export function streamHistory(
     const isFlushed = count === unsent.length;
     unsent = unsent.slice(count);
     if (!isFlushed || sent.count < journal.entries.length || sent.entries !== journal.entries) {
-      cancel ??= clock.schedule(batchMs, flush);
+      flushLater();
     }
+  };
+  const flushLater = () => {
+    cancel ??= clock.schedule(batchMs, () => void budget.run(flush));
   };
   const name = formatServiceKey(journal.key);
   const unsubscribe = history.onRecord((key) => {
-    if (formatServiceKey(key) === name) cancel ??= clock.schedule(batchMs, flush);
+    if (formatServiceKey(key) === name) flushLater();
   });
   stream.onEnd(() => {
+    hasEnded = true;
     cancel?.();
     unsubscribe();
   });
-  flush();
+  void budget.run(flush);
 }
 
 /** After a replay from the start, which a late plan or dropped records cause, entries are compared by content. */

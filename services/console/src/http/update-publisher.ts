@@ -2,6 +2,7 @@ import { formatServiceKey } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
+import type { ThreadBudget } from '../thread-budget.ts';
 import type { CompletedEntry } from '../view/entry-schemas.ts';
 import type { RecentChange, ServiceSummary, Update } from '../view/schemas.ts';
 import type { ServiceIndex } from '../view/service-index.ts';
@@ -16,16 +17,18 @@ export class UpdatePublisher {
   readonly #history: History;
   readonly #index: ServiceIndex;
   readonly #clock: Clock;
+  readonly #budget: ThreadBudget;
   readonly #listeners = new Set<(update: Update) => void>();
   readonly #dirty = new Map<string, Journal>();
   /** Time of the last published entry of each Service. */
   readonly #publishedUntil = new Map<string, number>();
   #stop: (() => void) | undefined;
 
-  constructor(history: History, index: ServiceIndex, clock: Clock) {
+  constructor(history: History, index: ServiceIndex, clock: Clock, budget: ThreadBudget) {
     this.#history = history;
     this.#index = index;
     this.#clock = clock;
+    this.#budget = budget;
   }
 
   /** Returns a function that unsubscribes. */
@@ -47,13 +50,16 @@ export class UpdatePublisher {
     const flush = () => {
       cancel = undefined;
       this.#publish();
-      if (this.#dirty.size > 0) cancel = this.#clock.schedule(periodMs, flush);
+      if (this.#dirty.size > 0) flushLater();
+    };
+    const flushLater = () => {
+      cancel ??= this.#clock.schedule(periodMs, () => void this.#budget.run(flush));
     };
     const unsubscribe = this.#history.onRecord((key) => {
       const journal = this.#history.get(key);
       if (journal === undefined) return;
       this.#dirty.set(formatServiceKey(key), journal);
-      cancel ??= this.#clock.schedule(periodMs, flush);
+      flushLater();
     });
     return () => {
       cancel?.();

@@ -1,11 +1,10 @@
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
+import type { ThreadBudget } from '../thread-budget.ts';
 import type { CompletedEntry } from './entry-schemas.ts';
 import type { RecentChange, ServiceList, ServiceStatus, ServiceSummary } from './schemas.ts';
 import { summarize } from './summarize.ts';
-import { yielding } from './yielding.ts';
 
 export interface ServiceQuery {
   /** UID or name of a cluster. */
@@ -22,20 +21,24 @@ export interface ServiceQuery {
 
 /** Summaries of all Services in the history, cached until a Service gets a new record. */
 export class ServiceIndex {
-  readonly #clock: Clock;
+  readonly #budget: ThreadBudget;
   readonly #history: History;
   readonly #nameOf: (cluster: string) => string;
   readonly #summaries = new Map<string, { readonly version: number; readonly summary: ServiceSummary }>();
 
   /** `nameOf` returns the name of a cluster by its UID. */
-  constructor(history: History, nameOf: (cluster: string) => string, clock: Clock) {
-    this.#clock = clock;
+  constructor(history: History, nameOf: (cluster: string) => string, budget: ThreadBudget) {
+    this.#budget = budget;
     this.#history = history;
     this.#nameOf = nameOf;
   }
 
   async list(query: ServiceQuery): Promise<ServiceList> {
     await this.refresh();
+    return this.#budget.run(() => this.#select(query));
+  }
+
+  #select(query: ServiceQuery): ServiceList {
     const counts: Record<string, number> = {};
     const matching: ServiceSummary[] = [];
     for (const journal of this.#history.journals) {
@@ -53,7 +56,7 @@ export class ServiceIndex {
 
   /** Replays the new records of all Services. */
   async refresh(): Promise<void> {
-    for await (const journal of yielding(this.#history.journals, this.#clock)) this.summary(journal);
+    for await (const journal of this.#budget.iterate(this.#history.journals)) this.summary(journal);
   }
 
   summary(journal: Journal): ServiceSummary {

@@ -21,6 +21,9 @@ export interface JaegerAddresses {
 /** Limit of the history: lower than in a stand-alone console, because the process also runs the services. */
 export const historyBytes = 32 * 1024 ** 2;
 
+/** Share of the thread for the console, whose requests any user of the machine may send. The services have the rest. */
+const threadShare = 0.25;
+
 /** The console of an all-in-one process. Its history consists of the records that pass over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
@@ -34,6 +37,7 @@ export function startConsole(
     sources,
     access: { hosts: [] },
     version,
+    threadShare,
     ...(jaegerUrl !== undefined && { jaeger: jaegerUrl }),
     ...ports,
   });
