@@ -77,15 +77,18 @@ export function leasesContract(name: string, create: () => Promise<LeasesUnderTe
       expect((await heartbeat(leases, 'b')).disconnected).toEqual([]);
     });
 
-    test('a heartbeat says when the next other member expires', async () => {
+    test('a heartbeat says which other member expires next, and when', async () => {
       const { leases, pass } = await create();
-      expect((await heartbeat(leases, 'a')).nextExpiryMs).toBeUndefined();
+      expect((await heartbeat(leases, 'a')).nextExpiry).toBeUndefined();
       await leases.heartbeat({ group: 'g', member: 'b', ttlMs: 60_000, acquire: [], release: [] });
-      const { nextExpiryMs = Number.NaN } = await heartbeat(leases, 'c');
-      expect(nextExpiryMs).toBeGreaterThan(0);
-      expect(nextExpiryMs).toBeLessThanOrEqual(ttlMs);
+      const next = (await heartbeat(leases, 'c')).nextExpiry;
+      expect(next?.member).toBe('a');
+      expect(next?.inMs).toBeGreaterThan(0);
+      expect(next?.inMs).toBeLessThanOrEqual(ttlMs);
       await pass(ttlMs * 1.5);
-      expect((await heartbeat(leases, 'c')).nextExpiryMs).toBeGreaterThan(ttlMs);
+      const last = (await heartbeat(leases, 'c')).nextExpiry;
+      expect(last?.member).toBe('b');
+      expect(last?.inMs).toBeGreaterThan(ttlMs);
     });
 
     test('a member that returns too late has lost its leases', async () => {

@@ -57,13 +57,16 @@ async function callAll(reader: ClusterReader, writer: ClusterWriter): Promise<Re
 const passThrough: Middleware = (request, next) => next(request);
 const clock = new VirtualClock(0);
 const idle: ClusterReader = { ...recordingCluster([]), async *watch() {} };
+/** Its watch of Pods has been taken over. */
+const earlyWatches = new EarlyWatches(idle, signal);
+await chainReader(idle, earlyWatches.middleware).watch('pods', '', signal, watchOptions)[Symbol.asyncIterator]().next();
 
 describe('a chain offers everything that the cluster offers', () => {
   test.each<[string, Middleware]>([
     ['a pass-through middleware', passThrough],
     ['meterRequests', meterRequests(() => {})],
     ['fenceRequests', fenceRequests(() => {})],
-    ['EarlyWatches', new EarlyWatches(idle, signal).middleware],
+    ['EarlyWatches', earlyWatches.middleware],
     ['IdentityGuard', new IdentityGuard({ identity: 'one', cluster: idle, clock, onReplaced: () => {} }).middleware],
   ])('behind %s', async (_, middleware) => {
     const direct: unknown[][] = [];

@@ -4,6 +4,7 @@ import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
 import { Isolation } from './isolation.ts';
 import { ranges } from './ranges.ts';
+import { scopesToInherit } from './scopes-to-inherit.ts';
 
 /** A scope that this process holds under one lease, from its acquisition until it is released or lost. */
 export interface HeldLease {
@@ -40,6 +41,11 @@ export interface OwnershipOptions {
   readonly isConnected?: () => boolean;
   /** Called before each heartbeat, whether or not it succeeds: shows liveness even while the store is unreachable. */
   readonly onHeartbeat?: () => void;
+  /**
+   * Called at each heartbeat while another member is late, with the scopes that this member acquires if the late one expires.
+   * It may still return.
+   */
+  readonly onLate?: (scopes: readonly string[]) => void;
   /** Called with the group state after each successful heartbeat, for metrics and the console. */
   readonly onGroup?: (state: GroupState) => void;
 }
@@ -195,11 +201,13 @@ export class Ownership {
       if (this.#unreachable) logger.info('store available again; leases renewed', { group });
       this.#unreachable = false;
       // Rounded up, as the store counts whole milliseconds.
-      this.#nextExpiryAt = clock.monotonic() + (state.nextExpiryMs ?? Number.POSITIVE_INFINITY) + 1;
+      this.#nextExpiryAt = clock.monotonic() + (state.nextExpiry?.inMs ?? Number.POSITIVE_INFINITY) + 1;
       this.#applyState(state);
       this.#keepAlive?.alive(sentAt);
       this.#hold();
       this.#options.onGroup?.(state);
+      const inherited = this.#leaving ? [] : scopesToInherit(state, this.#options);
+      if (inherited.length > 0) this.#options.onLate?.(inherited);
     } catch (error) {
       if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
       this.#unreachable = true;

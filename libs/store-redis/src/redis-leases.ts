@@ -104,6 +104,6 @@ function groupState(answer: unknown): GroupState {
     const [scope = '', holder = '', epoch, started] = flat.slice(i, i + 4);
     leases.push({ scope, holder, fencingToken: Number(epoch), started: started === '1' });
   }
-  const nextExpiryMs = Number(answer[3] ?? -1);
-  return { members, disconnected, leases, ...(nextExpiryMs >= 0 && { nextExpiryMs }) };
+  const nextExpiry = { member: String(answer[4]), inMs: Number(answer[3] ?? -1) };
+  return { members, disconnected, leases, ...(nextExpiry.inMs >= 0 && { nextExpiry }) };
 }

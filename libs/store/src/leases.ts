@@ -74,12 +74,15 @@ export interface GroupState {
   readonly members: readonly string[];
   /** The members that have no connection to the bus. */
   readonly disconnected: readonly string[];
-  /**
-   * Milliseconds until another member expires unless it renews; undefined if there is no other member, and for observers. A
-   * heartbeat at that time finds its leases free.
-   */
-  readonly nextExpiryMs?: number | undefined;
+  /** The other member that expires first unless it renews; undefined if there is no other member, and for observers. */
+  readonly nextExpiry?: NextExpiry | undefined;
   readonly leases: readonly Lease[];
+}
+
+export interface NextExpiry {
+  readonly member: string;
+  /** Milliseconds until a heartbeat finds its leases free. */
+  readonly inMs: number;
 }
 
 export interface Lease {

@@ -41,9 +41,11 @@ export class MemoryLeases implements Leases {
       changed = true;
     }
     if (changed) notify(group);
-    const others = [...group.members].filter(([name]) => name !== member).map(([, { expiresAt }]) => expiresAt);
-    if (others.length === 0) return stateOf(group);
-    return { ...stateOf(group), nextExpiryMs: Math.min(...others) - this.#clock.monotonic() };
+    const others = [...group.members].filter(([name]) => name !== member);
+    const [next] = others.toSorted(([, a], [, b]) => a.expiresAt - b.expiresAt);
+    if (next === undefined) return stateOf(group);
+    const nextExpiry = { member: next[0], inMs: next[1].expiresAt - this.#clock.monotonic() };
+    return { ...stateOf(group), nextExpiry };
   }
 
   async state(name: string): Promise<GroupState> {

@@ -109,6 +109,12 @@ test('a failure reaches the reader that takes the watch over', async () => {
   await expect(pods.next()).rejects.toThrow('forbidden');
 });
 
+test('a WatchList from a version on takes the early watch over, whose version its reader checks', async () => {
+  const early = openEarly();
+  await early.watch('pods', '7', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]().next();
+  expect(opened.filter(({ resource }) => resource === 'pods').map(({ from }) => from)).toEqual(['']);
+});
+
 test('another watch than that is a new one, and that is closed up', async () => {
   const early = openEarly();
   await early.watch('pods', '7', stop.signal)[Symbol.asyncIterator]().next();

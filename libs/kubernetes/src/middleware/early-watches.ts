@@ -33,7 +33,7 @@ class SkippedObjects {
 
 /**
  * Opens a WatchList of each resource before anyone requests it, so that the API server collects the initial events while the
- * preflight checks run. It reads only the first batch of each until the reflector takes the watch over.
+ * preflight checks run or the lease of another watcher expires. It reads only the first batch of each until the reflector takes the watch over.
  */
 export class EarlyWatches {
   readonly #watches = new Map<Resource, EarlyWatch>();
@@ -57,10 +57,11 @@ export class EarlyWatches {
   /** Answers the first WatchList of each resource with the early watch. */
   readonly middleware: Middleware = async (request, next) => {
     if (!isWatch(request)) return next(request);
-    const { resource, resourceVersion, options, signal } = request;
+    const { resource, options, signal } = request;
     const early = this.#watches.get(resource);
     this.#watches.delete(resource);
-    if (early !== undefined && resourceVersion === '' && options.sendInitialEvents === true) {
+    // The reflector rejects initial events that are older than the resourceVersion it has requested.
+    if (early !== undefined && options.sendInitialEvents === true) {
       return takeOver(early, options, signal) as ResponseTo<typeof request>;
     }
     early?.abort.abort();

@@ -32,13 +32,13 @@ for i = first_acquired, #ARGV do
   end
 end
 
-local active, held, cut_off, next_expiry = {}, {}, {}, -1
+local active, held, cut_off, next_expiry, next_member = {}, {}, {}, -1, ''
 for name in pairs(alive) do
   if not leaving[name] then active[#active + 1] = name end
   if disconnected[name] then cut_off[#cut_off + 1] = name end
   if name ~= member then
     local remaining = expiry[name] - now
-    if next_expiry < 0 or remaining < next_expiry then next_expiry = remaining end
+    if next_expiry < 0 or remaining < next_expiry then next_expiry, next_member = remaining, name end
   end
 end
 local started = all_of(started_key)
@@ -50,4 +50,4 @@ for scope, holder in pairs(holders) do
   held[#held + 1] = started[scope] == fencing_token and '1' or '0'
 end
 notify(member)
-return { active, held, cut_off, next_expiry }
+return { active, held, cut_off, next_expiry, next_member }

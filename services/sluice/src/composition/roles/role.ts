@@ -30,6 +30,8 @@ export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
   readonly role: OwningRole;
   /** `store` counts commits that are rejected because the lease was lost. */
   readonly work: (lease: HeldLease, store: Store) => Promise<void>;
+  /** Called while the holder of the scopes is late, at each heartbeat: this process probably acquires them soon. */
+  readonly prepare?: () => void;
   /** Name of the scope in metrics. Default: the scope. */
   readonly nameOf?: (scope: string) => string;
 }
@@ -37,7 +39,7 @@ export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
 /** Owns this process's share of the group's scopes until `signal` aborts and all leases are handed over. */
 export async function own(
   { bus, store, leases, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
-  { role, group, scopes, work, nameOf = (scope) => scope }: Share,
+  { role, group, scopes, work, prepare, nameOf = (scope) => scope }: Share,
   signal: AbortSignal,
 ): Promise<void> {
   const groupHealth = health?.group(group, scopes.length);
@@ -46,6 +48,7 @@ export async function own(
     isConnected: () => bus.connected ?? true,
     onHeartbeat: () => groupHealth?.heartbeat(),
     onGroup: (state) => groupHealth?.observe(state),
+    ...(prepare && { onLate: prepare }),
     work: async (lease) => {
       if (metrics === undefined) return work(lease, store);
       const held = metrics.leases.hold(role, nameOf(lease.scope), lease.fencingToken);

@@ -1,9 +1,10 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import { chainReader } from '@sluice/kubernetes';
 import { decodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { type Leases, MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runWatcherRole } from './watcher-role.ts';
 
@@ -14,12 +15,17 @@ let bus: MemoryBus;
 let directory: MemoryClusterDirectory;
 let start: (member: string) => { end(how: 'handover' | 'removed'): Promise<void> };
 let ended: (() => Promise<void>)[];
+let watches: { readonly member: string; readonly at: number }[];
+/** Members whose heartbeats no longer reach the store. */
+let cutOff: Set<string>;
 
 beforeEach(() => {
   clock = new VirtualClock(1_000);
   bus = new MemoryBus({ partitions });
   directory = new MemoryClusterDirectory();
   ended = [];
+  watches = [];
+  cutOff = new Set();
   const server = new FakeApiServer({ clock, random: seededRandom(1) });
   const shared = {
     bus,
@@ -29,10 +35,24 @@ beforeEach(() => {
   };
   start = (member) => {
     const served = new AbortController();
-    const cluster = { name: 'prod', identity: server.identity, reader: new FakeClient(server, { clock }) };
+    const client = new FakeClient(server, { clock, watchList: true });
+    const reader = chainReader(client, async (request, next) => {
+      if (request.verb === 'watch') watches.push({ member, at: clock.monotonic() });
+      return next(request);
+    });
+    const cluster = { name: 'prod', identity: server.identity, reader };
     const running = runWatcherRole(
       {
-        ...{ ...shared, directory, member, cluster, clock, random: seededRandom(2), logger: silentLogger },
+        ...{
+          ...shared,
+          leases: leasesOf(member, shared.leases),
+          directory,
+          member,
+          cluster,
+          clock,
+          random: seededRandom(2),
+          logger: silentLogger,
+        },
         leaseTimes: { ttlMs: 900, heartbeatMs: 250 },
       },
       served.signal,
@@ -49,6 +69,13 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const end of ended) await end();
+});
+
+const leasesOf = (member: string, leases: Leases): Leases => ({
+  heartbeat: (heartbeat) => (cutOff.has(member) ? Promise.reject(new Error('cut off')) : leases.heartbeat(heartbeat)),
+  leave: (group, name) => leases.leave(group, name),
+  watch: (group, onChange) => leases.watch(group, onChange),
+  state: (group) => leases.state(group),
 });
 
 const listed = async () => (await directory.list()).map(({ name }) => name);
@@ -94,4 +121,20 @@ test('a cluster removed from its watcher but not from a standby continues there 
   await one.end('removed');
   await advance(clock, 5_000);
   expect(await listed()).toEqual(['prod']);
+});
+
+test('a standby opens its watches while the lease of the silent watcher runs out, and reads them when it takes over', async () => {
+  start('a');
+  await advance(clock, 5_000);
+  start('b');
+  await advance(clock, 5_000);
+  const watchesOf = (member: string) => watches.filter((watch) => watch.member === member);
+  expect(watchesOf('b')).toEqual([]);
+  cutOff.add('a');
+  const silentSince = clock.monotonic();
+  await advance(clock, 5_000);
+  expect(await listed()).toEqual(['prod']);
+  const times = watchesOf('b').map(({ at }) => at - silentSince);
+  expect(times).toHaveLength(5);
+  for (const time of times) expect(time).toBeLessThan(900 - 100);
 });

@@ -4,6 +4,7 @@ import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
 import { clusterCache } from '../telemetry/cluster-cache.ts';
+import { Prefetch } from './prefetch.ts';
 import { own, type RoleOptions } from './role.ts';
 
 export interface WatcherRoleOptions
@@ -31,18 +32,21 @@ const digestPeriodMs = 60_000;
  * different clusters can form one fleet. If `served` aborts with the reason `removed`, the process that watches the
  * cluster removes its state from the fleet.
  */
-export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
+export async function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
   const { cluster } = options;
   const logger = options.logger.with({ cluster: cluster.name });
-  return own(
+  const prefetch = new Prefetch(cluster.reader, options.clock);
+  const running = own(
     { ...options, logger },
     {
       role: 'watcher',
       group: `watcher/${cluster.identity}`,
       scopes: ['cluster'],
       nameOf: () => cluster.name,
+      prepare: () => prefetch.start(),
       work: async ({ fencingToken, signal, started }, store) => {
-        const { identity, reader } = cluster;
+        const { identity } = cluster;
+        const reader = prefetch.reader(signal);
         // In order, so that the last state is the one that stays.
         let published = Promise.resolve();
         const publish = (outage: Outage | null) => {
@@ -88,6 +92,7 @@ export function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal)
     },
     served,
   );
+  await running.finally(() => prefetch.close());
 }
 
 /** Publishes the cluster's name and outage for the console. Failure does not affect the work. */

@@ -1,0 +1,76 @@
+import type { ClusterReader } from '@sluice/kubernetes';
+import { VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { beforeEach, expect, test } from 'vitest';
+import { Prefetch } from './prefetch.ts';
+
+let clock: VirtualClock;
+let open: Set<string>;
+let opened: number;
+let watchList: boolean;
+let prefetch: Prefetch;
+
+beforeEach(() => {
+  clock = new VirtualClock(0);
+  [open, opened, watchList] = [new Set(), 0, true];
+  const reader: ClusterReader = {
+    identity: async () => 'uid',
+    get watchList() {
+      return watchList;
+    },
+    list: () => Promise.reject(new Error('not listed')),
+    async *watch(resource, _, signal) {
+      const name = `${resource}/${opened++}`;
+      open.add(name);
+      signal.addEventListener('abort', () => open.delete(name), { once: true });
+      yield [{ type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true }];
+    },
+  };
+  prefetch = new Prefetch(reader, clock);
+});
+
+const signal = () => new AbortController();
+const firstBatch = async (reader: ClusterReader, stop: AbortSignal) => {
+  const stream = reader.watch('pods', '', stop, { sendInitialEvents: true });
+  return (await stream[Symbol.asyncIterator]().next()).value;
+};
+
+test('the first watch of each resource is the one that is already open', async () => {
+  prefetch.start();
+  prefetch.start();
+  expect(opened).toBe(5);
+  const stop = signal();
+  const reader = prefetch.reader(stop.signal);
+  expect(await firstBatch(reader, stop.signal)).toMatchObject([{ resourceVersion: '7' }]);
+  expect(opened).toBe(5);
+  await firstBatch(reader, stop.signal);
+  expect(opened).toBe(6);
+  await advance(clock, 60_000);
+  expect(open.size).toBe(6);
+  stop.abort();
+  await advance(clock, 0);
+  expect(open.size).toBe(0);
+});
+
+test('watches whose lease does not come are closed, and not opened again at once', async () => {
+  prefetch.start();
+  await advance(clock, 2_000);
+  expect(open.size).toBe(0);
+  prefetch.start();
+  expect(opened).toBe(5);
+  await advance(clock, 30_000);
+  prefetch.start();
+  expect(opened).toBe(10);
+  prefetch.close();
+  await advance(clock, 0);
+  expect(open.size).toBe(0);
+});
+
+test('without preparation, or with an API server that cannot stream lists, the cluster is read as usual', async () => {
+  const stop = signal();
+  await firstBatch(prefetch.reader(stop.signal), stop.signal);
+  expect(opened).toBe(1);
+  watchList = false;
+  prefetch.start();
+  expect(opened).toBe(1);
+});
