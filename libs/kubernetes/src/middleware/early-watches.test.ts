@@ -58,7 +58,8 @@ afterEach(() => {
 });
 
 const eventLoopTurn = () => new Promise((resolve) => setImmediate(resolve));
-const openEarly = () => chainReader(reader, new EarlyWatches(reader, closed.signal).middleware);
+const openEarly = (readAhead?: number) =>
+  chainReader(reader, new EarlyWatches(reader, closed.signal, readAhead).middleware);
 
 describe('before a reader requests a watch', () => {
   test('a WatchList of each resource is open and only its first batch is read', async () => {
@@ -67,6 +68,18 @@ describe('before a reader requests a watch', () => {
     expect(opened.map(({ resource, from, initial, read }) => [resource, from, initial, read])).toEqual(
       watchedResources.map((resource) => [resource, '', true, 1]),
     );
+  });
+
+  test('a limited number of events is read ahead, and the reader receives all of them in order', async () => {
+    const early = openEarly(2);
+    await eventLoopTurn();
+    expect(opened.map(({ read }) => read)).toEqual([2, 2, 2, 2, 2]);
+    const received: (readonly WatchEvent[])[] = [];
+    for await (const batch of early.watch('pods', '', stop.signal, { sendInitialEvents: true })) {
+      received.push(batch);
+      if (received.length === 3) break;
+    }
+    expect(received).toEqual([[], [bookmark('1')], [bookmark('2')]]);
   });
 
   test('the signal closes the watches that nobody has taken over', async () => {

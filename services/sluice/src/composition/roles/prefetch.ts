@@ -3,6 +3,8 @@ import type { Clock } from '@sluice/runtime';
 
 /** How long watches stay open for a lease that does not come, in milliseconds: longer than a lease lasts. */
 const keepMs = 2_000;
+/** Events of each resource that are read before the lease comes: what decodes in a few tenths of a second. */
+const readAhead = 5_000;
 /** Time between two false alarms, in milliseconds: each costs the API server a list of everything. */
 const pauseMs = 30_000;
 
@@ -31,7 +33,7 @@ export class Prefetch {
       this.#notBefore = now + pauseMs;
       stop.abort();
     });
-    this.#open = { watches: new EarlyWatches(this.#reader, stop.signal), stop, cancel };
+    this.#open = { watches: new EarlyWatches(this.#reader, stop.signal, readAhead), stop, cancel };
   }
 
   /** Reads the cluster, from the open watches first. Those that nobody reads close with `signal`. */
