@@ -31,6 +31,7 @@ let east: ControlPlane;
 let admin: ApiClient;
 let run: SluiceProcess;
 let consoleUrl: string;
+let kubeconfigs: string;
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'sluice-trial-'));
@@ -39,7 +40,7 @@ beforeAll(async () => {
   admin = await ApiClient.open(west.adminKubeconfig);
   await admin.create('namespaces', namespaceObject(namespace));
   for (const name of ['node-a', 'node-b']) await admin.create('nodes', nodeObject({ name, zone: name.slice(-1) }));
-  const kubeconfigs = join(root, 'kubeconfigs');
+  kubeconfigs = join(root, 'kubeconfigs');
   mkdirSync(kubeconfigs);
   for (const { name, kubeconfigs: files } of [west, east])
     writeFileSync(join(kubeconfigs, name), readFileSync(files.sluice), { mode: 0o600 });
@@ -200,10 +201,16 @@ test('missing permissions: the user and the file that grants them, once', async 
     expect(output.match(/does not allow user system:serviceaccount:sluice:sluice: .*rbac\.yaml/g)).toHaveLength(1);
     const doctor = (await sluice('doctor', '--kubeconfig', east.kubeconfigs.sluice)).output;
     expect(doctor.match(/kubectl apply -f infra\/kubernetes\/rbac\.yaml/g)).toHaveLength(1);
+    expect(doctor).toContain('user system:serviceaccount:sluice:sluice lacks: get endpoints, create endpoints');
   } finally {
     const binding = ['create', 'clusterrolebinding', 'sluice-writer', '--clusterrole=sluice-writer'];
     await kubectl(east.adminKubeconfig, [...binding, '--serviceaccount=sluice:sluice']);
   }
+});
+
+test('doctor checks every cluster of a directory, under the names of the run', async () => {
+  const { output } = await sluice('doctor', '--kubeconfig', kubeconfigs);
+  for (const { name } of [west, east]) expect(output).toMatch(new RegExp(`^ok +cluster ${name} +version +v1`, 'm'));
 });
 
 test('a time: the most recent one, and none in the future', async () => {

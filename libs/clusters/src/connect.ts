@@ -119,7 +119,7 @@ async function rejectCompetingController(
 }
 
 /** Loads the credentials of the cluster that the options name. */
-export function findAccess(
+function findAccess(
   options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'>,
   environment: NodeJS.ProcessEnv,
 ): Promise<ClusterAccess> {

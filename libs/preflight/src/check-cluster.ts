@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
 import { fieldManager, userAgent } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkPermissions, permissionsOf } from './check-permissions.ts';
 import { clusterProbe } from './cluster-probe.ts';
@@ -66,7 +67,10 @@ export async function checkCluster(
       await attempt(
         permissionsOf(work),
         'grant SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
-        () => checkPermissions(about, work, (accesses) => probe.reviewAccess(accesses, signal)),
+        () => {
+          const review = (accesses: readonly Access[]) => probe.reviewAccess(accesses, signal);
+          return checkPermissions(about, work, review, async () => probe.userName?.(signal));
+        },
       );
     }
     await attempt('other controllers', 'grant list on EndpointSlices', async () => {

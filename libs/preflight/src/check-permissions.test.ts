@@ -58,7 +58,18 @@ describe('permissions', () => {
     expect(await without()).toMatchObject([{ result: 'ok', detail: expect.stringMatching(/^all \d+ granted$/) }]);
   });
 
-  test('that are required and missing fail', async () => {
+  test('that are required and missing fail, with the user who lacks them if the server says who', async () => {
+    const none = (user?: string) =>
+      checkPermissions(
+        'cluster c',
+        'watch',
+        async (accesses) => accesses.map(() => false),
+        async () => user,
+      );
+    expect((await none('system:serviceaccount:sluice:sluice'))[0]?.detail).toMatch(
+      /^user system:serviceaccount:sluice:sluice lacks: get namespaces/,
+    );
+    expect((await none())[0]?.detail).toMatch(/^missing: get namespaces/);
     expect(await without('update discovery.k8s.io/endpointslices  ', 'get /namespaces  kube-system')).toMatchObject([
       { result: 'failed', detail: 'missing: get namespaces kube-system, update endpointslices.discovery.k8s.io' },
     ]);

@@ -13,6 +13,7 @@ export async function checkPermissions(
   about: string,
   work: ClusterWork,
   reviewAccess: (accesses: readonly Access[]) => Promise<readonly boolean[]>,
+  userName?: () => Promise<string | undefined>,
 ): Promise<readonly Check[]> {
   const check = permissionsOf(work);
   const needed = neededAccess([work]);
@@ -23,14 +24,16 @@ export async function checkPermissions(
     useful.filter((_, i) => !answers[needed.length + i]),
     ({ without }) => without,
   );
+  if (missing.length === 0 && missingUseful.size === 0) return [ok(about, check, `all ${answers.length} granted`)];
   const limits = [...missingUseful].map(([without, those]) => {
     const list = those.map(({ access }) => textOf(access)).join(', ');
     const report = those.some(({ refused }) => refused) ? failed : warning;
     return report(about, check, `missing: ${list}; ${without}`, advice);
   });
-  if (missing.length > 0) return [failed(about, check, `missing: ${missing.join(', ')}`, advice), ...limits];
-  if (limits.length > 0) return limits;
-  return [ok(about, check, `all ${needed.length + useful.length} granted`)];
+  if (missing.length === 0) return limits;
+  const user = await userName?.();
+  const lack = user === undefined ? 'missing' : `user ${user} lacks`;
+  return [failed(about, check, `${lack}: ${missing.join(', ')}`, advice), ...limits];
 }
 
 function textOf({ verb, group, resource, subresource, namespace, name }: Access): string {

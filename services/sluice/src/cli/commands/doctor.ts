@@ -1,8 +1,9 @@
-import { findAccess } from '@sluice/clusters';
+import { type ClusterCandidate, type ClusterSource, clusterSources } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { isKubeconfigError } from '@sluice/kubernetes';
 import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
 import { columnsOf, createLogger, systemClock, systemRandom } from '@sluice/process';
+import { errorMessage } from '@sluice/runtime';
 import { type Command, Option } from 'commander';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
 import { historyCheck } from '../doctor/history-check.ts';
@@ -28,18 +29,9 @@ export function addDoctorCommand(program: Command): void {
     const ports = { clock: systemClock, random: systemRandom };
     const logger = createLogger('text', 'error');
     const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
-    for (const { name, ...choice } of configuration.clusters) {
-      try {
-        const access = await findAccess(choice, process.env);
-        checks.push(...(await checkCluster(name ?? access.context, access, { ...ports, logger }, { probe })));
-      } catch (error) {
-        if (!isKubeconfigError(error)) throw error;
-        checks.push(
-          failed(`cluster ${name ?? 'of this kubeconfig'}`, 'kubeconfig', error.message, 'correct the kubeconfig'),
-        );
-      }
-    }
-    if (configuration.clusters.length === 0) {
+    const sources = clusterSources(configuration, process.env, { ...ports, logger });
+    for (const source of sources) checks.push(...(await checkSource(source, { ...ports, logger }, probe)));
+    if (sources.length === 0) {
       const advice = 'pass --kubeconfig FILE or --in-cluster, or list clusters in --config FILE';
       checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
     }
@@ -47,3 +39,32 @@ export function addDoctorCommand(program: Command): void {
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = 1;
   });
 }
+
+type Ports = Parameters<typeof checkCluster>[2];
+
+/** Time limit for a source to respond, in milliseconds. */
+const timeoutMs = 35_000;
+
+/** The checks of each cluster that the source lists; a source or an entry that cannot be read is a failed check. */
+async function checkSource(source: ClusterSource, ports: Ports, probe: boolean): Promise<readonly Check[]> {
+  try {
+    const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs));
+    const checks = problems.map(({ name, reason }) => unusable(name, reason));
+    for (const candidate of candidates) checks.push(...(await checkCandidate(candidate, ports, probe)));
+    return checks;
+  } catch (error) {
+    return [failed('clusters', source.about, errorMessage(error), 'correct the source as the message says')];
+  }
+}
+
+async function checkCandidate({ name, load }: ClusterCandidate, ports: Ports, probe: boolean) {
+  try {
+    return await checkCluster(name, await load(), ports, { probe });
+  } catch (error) {
+    if (!isKubeconfigError(error)) throw error;
+    return [unusable(name, error.message)];
+  }
+}
+
+const unusable = (name: string, reason: string): Check =>
+  failed(`cluster ${name}`, 'kubeconfig', reason, 'correct the kubeconfig');
