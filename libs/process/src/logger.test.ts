@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from './logger.ts';
 
+const terminal = { isTTY: process.stderr.isTTY, columns: process.stderr.columns };
 let lines: string[];
 
 beforeEach(() => {
@@ -15,6 +16,7 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.restoreAllMocks();
+  Object.assign(process.stderr, { isTTY: terminal.isTTY, columns: terminal.columns });
 });
 
 test('an event is one line with the fields of its logger and its own', () => {
@@ -30,6 +32,25 @@ test('an event is one line with the fields of its logger and its own', () => {
 test('numbers are rounded', () => {
   createLogger('text', 'info').warn('x', { delayMs: 192.60603794340685, share: 0.012345, offset: 1204567, none: 0 });
   expect(stripVTControlCharacters(lines[0] ?? '')).toContain(' delayMs=193 share=0.0123 offset=1204567 none=0\n');
+});
+
+test('a time is local, as in the output beside the log', () => {
+  const at = new Date(2020, 0, 31, 23, 59, 58);
+  createLogger('text', 'info').warn('x', { since: at.toISOString(), reason: `lost at ${at.toISOString()}` });
+  expect(stripVTControlCharacters(lines[0] ?? '')).toContain(
+    ' since="2020-01-31 23:59:58" reason="lost at 2020-01-31 23:59:58"\n',
+  );
+});
+
+test('on a terminal, a long line wraps with an indent; in a pipe, an event is one line', () => {
+  Object.assign(process.stderr, { isTTY: false });
+  const event = () => {
+    createLogger('text', 'info').warn('cluster does not answer', { cluster: 'west', reason: 'x'.repeat(50) });
+    return stripVTControlCharacters(lines.pop() ?? '');
+  };
+  expect(event().split('\n')).toHaveLength(2);
+  Object.assign(process.stderr, { isTTY: true, columns: 60 });
+  expect(event()).toBe(`warn  cluster does not answer cluster=west\n      reason=${'x'.repeat(50)}\n`);
 });
 
 test('a field cannot send escape codes to the terminal', () => {

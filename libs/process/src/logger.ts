@@ -1,7 +1,10 @@
 import type { LogFields, Logger } from '@sluice/runtime';
 import colors from 'picocolors';
 import { pino } from 'pino';
+import { withLocalTimes } from './local-time.ts';
 import { printable } from './printable.ts';
+import { systemClock } from './system-clock.ts';
+import { columnsOf, wrap } from './wrap.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -81,9 +84,16 @@ function jsonSink(): Sink {
 
 const labels = { debug: colors.dim('debug'), info: 'info ', warn: colors.yellow('warn '), error: colors.red('error') };
 
+/** As wide as a label with its space. */
+const indent = ' '.repeat(6);
+
 const textSink: Sink = (level, message, fields) => {
   const details = Object.entries(fields).map(([key, value]) => ` ${colors.dim(`${key}=`)}${text(value)}`);
-  process.stderr.write(`${labels[level]} ${message}${details.join('')}\n`);
+  const event = `${message}${details.join('')}`;
+  const width = columnsOf(process.stderr) - indent.length;
+  // In a pipe or file, an event is one line.
+  const lines = Number.isFinite(width) ? wrap(event, width) : [event];
+  process.stderr.write(`${labels[level]} ${lines.join(`\n${indent}`)}\n`);
 };
 
 /** Replaces errors by name and message, so that no request, header or token of an error object is logged. */
@@ -99,7 +109,11 @@ function plain(fields: LogFields): Record<string, unknown> {
 /** Measured durations have more digits than anybody reads; a share below 1 keeps three of them. */
 const rounded = (value: number): number => (Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3)));
 
+/** Text has local times, like the output beside it; JSON has times in UTC. */
 function text(value: unknown): string {
-  if (typeof value === 'string') return printable(/[\s"=]/.test(value) ? JSON.stringify(value) : value);
+  if (typeof value === 'string') {
+    const local = withLocalTimes(value, systemClock.now());
+    return printable(/[\s"=]/.test(local) ? JSON.stringify(local) : local);
+  }
   return printable(JSON.stringify(value) ?? String(value));
 }

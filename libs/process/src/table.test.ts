@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatFields, formatTable } from './table.ts';
-import { columnsOf, wrap } from './wrap.ts';
+import { columnsOf, wrap, wrapLines } from './wrap.ts';
 
 const headings = ['NAME', 'NEXT TRY', 'REASON'];
 const reason = 'the API server refuses the write because a label is missing';
@@ -51,6 +51,12 @@ test('fields indent further lines', () => {
 test('wrap breaks between words, and keeps longer words whole', () => {
   expect(wrap('one two https://cluster.example three', 9)).toEqual(['one two', 'https://cluster.example', 'three']);
   expect(wrap('', 9)).toEqual(['']);
+});
+
+test('wrapped lines keep line breaks and indents, and colours take no room', () => {
+  expect(wrapLines('one two three\n  known: a', 9)).toBe('one two\nthree\n  known:\n  a');
+  expect(wrapLines('  one  two\nthree', 60)).toBe('  one  two\nthree');
+  expect(wrapLines('\u001b[31merror:\u001b[39m one', 10)).toBe('\u001b[31merror:\u001b[39m one');
 });
 
 test('a terminal has at least 60 columns, a pipe has no limit', () => {

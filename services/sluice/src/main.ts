@@ -1,6 +1,15 @@
 import { inspect } from 'node:util';
 import { isQueryError } from '@sluice/console/client';
-import { exitOnClosedPipe, isUsageError, printable, systemClock, version, withLocalTimes } from '@sluice/process';
+import {
+  columnsOf,
+  exitOnClosedPipe,
+  isUsageError,
+  printable,
+  systemClock,
+  version,
+  withLocalTimes,
+  wrapLines,
+} from '@sluice/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
@@ -11,6 +20,8 @@ exitOnClosedPipe();
 const called = process.argv[2];
 const usage = called !== undefined && commandNames.includes(called) ? `sluice ${called}` : 'sluice';
 
+const onTerminal = (text: string): string => wrapLines(text, columnsOf(process.stderr));
+
 const program = new Command('sluice')
   .description(
     'Endpoints and EndpointSlice controllers for Kubernetes, built as event-sourced services over a message bus.',
@@ -18,6 +29,7 @@ const program = new Command('sluice')
   .version(version)
   .showHelpAfterError(`See '${usage} --help'.`)
   .configureHelp(helpStyle(process.stdout.columns))
+  .configureOutput({ outputError: (text, write) => write(onTerminal(text)) })
   .exitOverride((error) => {
     // Commander has already printed the error. Usage errors exit with status 2.
     process.exit(error.exitCode === 0 ? 0 : 2);
@@ -35,7 +47,7 @@ async function main(): Promise<void> {
     }
     // Messages of a console have times in UTC, the output of a command has local times.
     const message = isQueryError(error) ? withLocalTimes(error.message, systemClock.now()) : error.message;
-    process.stderr.write(`${colors.red('error:')} ${printable(message)}\n`);
+    process.stderr.write(`${onTerminal(`${colors.red('error:')} ${printable(message)}`)}\n`);
     process.exitCode = isUsageError(error) ? 2 : 1;
   }
 }

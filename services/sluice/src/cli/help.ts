@@ -23,7 +23,9 @@ function formatItem(term: string, termWidth: number, description: string, help: 
   const room = width - termWidth - 4;
   const hangs = room >= minRoom;
   const margin = ' '.repeat(hangs ? termWidth + 4 : 6);
-  const lines = help.boxWrap(description, width - margin.length).replaceAll('\n', `\n${margin}`);
+  // Descriptions have line breaks for the readers of the source.
+  const text = description.replaceAll(/\s*\n\s*/g, ' ');
+  const lines = help.boxWrap(text, width - margin.length).replaceAll('\n', `\n${margin}`);
   return hangs ? `  ${term.padEnd(termWidth + 2)}${lines}` : `  ${term}\n${margin}${lines}`;
 }
 
