@@ -50,7 +50,13 @@ export type Fact =
     }
   | { readonly kind: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }
   /** If the object is null, `uid` identifies the deleted one; another object of that name is not affected. */
-  | { readonly kind: 'endpoints'; readonly endpoints: Endpoints | null; readonly uid: string }
+  | {
+      readonly kind: 'endpoints';
+      readonly endpoints: Endpoints | null;
+      readonly uid: string;
+      /** As of a slice. */
+      readonly manager?: string;
+    }
   | {
       readonly kind: 'slice';
       readonly name: string;

@@ -106,7 +106,12 @@ const fact = z.discriminatedUnion('kind', [
     pod: pod.nullable(),
     node: z.object({ zone: z.string() }).nullable(),
   }),
-  z.object({ kind: z.literal('endpoints'), endpoints: endpoints.nullable(), uid: z.string() }),
+  z.object({
+    kind: z.literal('endpoints'),
+    endpoints: endpoints.nullable(),
+    uid: z.string(),
+    manager: z.string().optional(),
+  }),
   z.object({
     kind: z.literal('slice'),
     name: z.string().min(1),

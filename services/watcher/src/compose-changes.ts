@@ -78,8 +78,12 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
     facts.push(watched ? podFact(indexer, watched) : { kind: 'pod', name, pod: null, node: null });
   }
   if (dirty.endpoints !== undefined) {
+    const { uid, manager } = dirty.endpoints;
     const endpoints = indexer.endpoints.get(key) ?? null;
-    facts.push({ kind: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? dirty.endpoints });
+    facts.push({
+      ...{ kind: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? uid },
+      ...(endpoints !== null && manager !== undefined && { manager }),
+    });
   }
   const slices = indexer.slicesOfService(key);
   for (const [name, { uid, relabelled, labelledFor, manager }] of dirty.slices) {
@@ -97,6 +101,7 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
       facts.push({
         ...{ kind: 'slice', name, slice: null, uid, relabelled },
         ...(labelledFor !== undefined && { labelledFor }),
+        ...(manager !== undefined && { manager }),
       });
   }
   return facts;

@@ -17,7 +17,7 @@ export interface DecodedObject<R extends Resource = Resource> {
   readonly resourceVersion: string;
   /** Undefined if the object exists but cannot be decoded; the indexer then keeps the last valid version. */
   readonly object: WatchedObjects[R] | undefined;
-  /** Field manager of the last write to an EndpointSlice, for people; empty if it is Sluice or unknown. */
+  /** Field manager of the last write to an EndpointSlice or Endpoints, for people; empty if it is Sluice or unknown. */
   readonly manager?: string;
 }
 
@@ -43,7 +43,8 @@ export function decodeObject<R extends Resource>(
     // Slices and Endpoints are kept and sent whole; encoding a deeper one would exhaust the stack.
     const exceeded = exceededLimit(object, objectLimits);
     if (exceeded !== undefined) throw new TypeError(exceeded);
-    const manager = resource === 'endpointslices' ? lastManager(metadata.managedFields) : '';
+    const isWritten = resource === 'endpointslices' || resource === 'endpoints';
+    const manager = isWritten ? lastManager(metadata.managedFields) : '';
     return manager === '' || manager === ownManager ? { ...identity, object } : { ...identity, object, manager };
   } catch (error) {
     const isNamed = error instanceof MalformedObjectError;

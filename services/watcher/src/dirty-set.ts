@@ -10,8 +10,14 @@ export type DirtyReason =
   | { readonly kind: 'digest' }
   | { readonly kind: 'service' | 'topology' }
   | { readonly kind: 'pod'; readonly name: string }
-  | { readonly kind: 'endpoints'; readonly uid: string }
+  | ({ readonly kind: 'endpoints' } & DirtyEndpoints)
   | ({ readonly kind: 'slice'; readonly name: string } & DirtySlice);
+
+export interface DirtyEndpoints {
+  readonly uid: string;
+  /** Field manager of the last write, if it is not Sluice. */
+  readonly manager?: string | undefined;
+}
 
 export interface DirtySlice {
   readonly uid: string;
@@ -36,8 +42,8 @@ export interface DirtyEntry {
   service: boolean;
   topology: boolean;
   readonly pods: Set<string>;
-  /** UID of the Endpoints object that changed or was deleted. */
-  endpoints: string | undefined;
+  /** The Endpoints object that changed or was deleted. */
+  endpoints: DirtyEndpoints | undefined;
   /** The Change carries a digest of the Service's state. */
   digest: boolean;
   /** Slices that changed or were deleted, by name. */
@@ -118,7 +124,7 @@ export function addReason(entry: DirtyEntry, reason: DirtyReason, cause: Cause |
       entry.pods.add(reason.name);
       break;
     case 'endpoints':
-      entry.endpoints = reason.uid;
+      entry.endpoints = { uid: reason.uid, manager: reason.manager };
       break;
     case 'slice':
       entry.slices.set(reason.name, {

@@ -93,8 +93,9 @@ export class Router {
     }
   }
 
-  #endpoints({ namespace, name, oldObject, newObject }: ObjectEvent<'endpoints'>, mark: Mark): void {
-    mark(namespace, name, { kind: 'endpoints', uid: newObject?.metadata.uid ?? oldObject?.metadata.uid ?? '' });
+  #endpoints({ namespace, name, oldObject, newObject, manager }: ObjectEvent<'endpoints'>, mark: Mark): void {
+    const uid = newObject?.metadata.uid ?? oldObject?.metadata.uid ?? '';
+    mark(namespace, name, { kind: 'endpoints', uid, manager });
   }
 
   #slice({ name, oldObject, newObject, manager }: ObjectEvent<'endpointslices'>, mark: Mark): void {

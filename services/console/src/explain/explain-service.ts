@@ -19,10 +19,7 @@ export function explainService(state: HistoryState): string[] {
   const notes: string[] = [];
   for (const [controller, { message }] of state.refused)
     notes.push(`The API server refuses writes of the ${controller} controller: ${message}`);
-  if (state.repair !== null) {
-    const { objects, at } = state.repair;
-    notes.push(`Another client wrote ${objects.join(', ')}; Sluice repaired it at ${new Date(at).toISOString()}.`);
-  }
+  if (state.repair !== null) notes.push(repairNote(state.repair));
   if (service.deleting) notes.push('The Service is being deleted.');
   if (service.type === 'ExternalName')
     return [...notes, 'The Service is of type ExternalName, which has no endpoints.'];
@@ -34,6 +31,18 @@ export function explainService(state: HistoryState): string[] {
       `Its traffic distribution is ${service.trafficDistribution}: each ready endpoint has a hint for its own location.`,
     );
   return [...notes, ...hintNotes(state, service)];
+}
+
+/** Writes shown of a repair. */
+const maxWrites = 2;
+
+function repairNote({ writes, objects, at }: NonNullable<HistoryState['repair']>): string {
+  const texts = writes
+    .slice(0, maxWrites)
+    .map(({ of, name, text }) => `${of === 'endpoints' ? 'Endpoints' : 'EndpointSlice'} ${name} ${text}`);
+  const more = writes.length > maxWrites ? `; ${writes.length - maxWrites} more` : '';
+  const what = texts.length === 0 ? `Another client wrote ${objects.join(', ')}` : `${texts.join('; ')}${more}`;
+  return `${what}. Sluice repaired it at ${new Date(at).toISOString()}.`;
 }
 
 function noPodsNote(service: Service, similar: SimilarPods | undefined): string {

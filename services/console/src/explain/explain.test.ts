@@ -90,7 +90,24 @@ describe('explainService', () => {
       consecutiveRepairs: 1,
     };
     expect(explainService(journalOf(snapshot(1, 1_000, [service(), pod('web-1', {})]), repair).state)).toEqual([
-      'Another client wrote web-slice; Sluice repaired it at 1970-01-01T00:00:01.010Z.',
+      'Another client wrote web-slice. Sluice repaired it at 1970-01-01T00:00:01.010Z.',
+    ]);
+  });
+
+  test.each<[string, Partial<Extract<Fact, { kind: 'slice' }>>]>([
+    ['was deleted by another client', {}],
+    [
+      'lost its label kubernetes.io/service-name (kubectl-label)',
+      { relabelled: true, labelledFor: '', manager: 'kubectl-label' },
+    ],
+  ])('notes which slice another client took away, not the one that replaces it: %s', (text, given) => {
+    const gone: Fact = { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice: null, ...given };
+    const replacement = sliceOf('web-1', { version: '', ready: true });
+    const object = { ...replacement, metadata: { ...replacement.metadata, name: 'web-slice-2', uid: '' } };
+    const repair = { ...aPlan(2, 2_010, [{ verb: 'create', object }]), consecutiveRepairs: 1 };
+    const observed = [snapshot(1, 1_000, [service(), pod('web-1', {})]), ...written(true), podChange(2, 2_000, gone)];
+    expect(explainService(journalOf(...observed, repair).state)).toEqual([
+      `EndpointSlice web-slice ${text}. Sluice repaired it at 1970-01-01T00:00:02.010Z.`,
     ]);
   });
 

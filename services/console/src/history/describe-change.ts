@@ -16,6 +16,10 @@ type ChangeOf<K extends FieldChange['kind']> = Extract<FieldChange, { kind: K }>
 
 const missing = 'was missing from the snapshot';
 
+/** Whether another client wrote or deleted the slice or Endpoints, as far as known. */
+export const isOtherWrite = ({ of, text }: Observation): boolean =>
+  (of === 'slice' || of === 'endpoints') && text !== missing && !/^exists?\b/.test(text);
+
 /** Describes how a Change changed the state. The watch echo of Sluice's own writes is not described. */
 export function describeChange(state: ServiceState, change: Change, changes: readonly FieldChange[]): Observation[] {
   const isServiceDeleted = changes.some(
@@ -37,7 +41,7 @@ export function describeChange(state: ServiceState, change: Change, changes: rea
       case 'slice':
         return observations('slice', field.name, sliceTexts(state, change, field));
       case 'endpoints':
-        return observations('endpoints', state.key.service, endpointsTexts(state, field));
+        return observations('endpoints', state.key.service, endpointsTexts(state, change, field));
       default:
         return [];
     }
@@ -70,12 +74,18 @@ function deletedTexts(state: ServiceState, change: Change, { metadata }: Endpoin
   if (fact === undefined && change.snapshot?.last) return [missing];
   if (controllers.some((controller) => isDeletedByPlan(state, controller, metadata.uid ?? ''))) return [];
   const isRelabelled = fact?.kind === 'slice' && fact.relabelled;
-  return [isRelabelled ? relabelledText(fact.labelledFor) : 'was deleted by another client'];
+  if (!isRelabelled) return ['was deleted by another client'];
+  return [`${relabelledText(fact.labelledFor)}${fact.manager === undefined ? '' : ` (${fact.manager})`}`];
 }
 
 function managerOf({ facts }: Change, slice: string): string {
   const fact = facts.find((one) => one.kind === 'slice' && one.name === slice);
   return (fact?.kind === 'slice' && fact.manager) || 'another client';
+}
+
+function endpointsManagerOf({ facts }: Change): string {
+  const fact = facts.find(({ kind }) => kind === 'endpoints');
+  return (fact?.kind === 'endpoints' && fact.manager) || 'another client';
 }
 
 /** `service`: the Service that its label names now; empty: it has lost the label. */
@@ -98,7 +108,11 @@ function modificationText(before: EndpointSlice, after: EndpointSlice): string {
   return `: ${[...changes.slice(0, maxShown), ...more].join(', ')}`;
 }
 
-function endpointsTexts(state: ServiceState, { before, after }: ChangeOf<'endpoints'>): readonly string[] {
+function endpointsTexts(
+  state: ServiceState,
+  change: Change,
+  { before, after }: ChangeOf<'endpoints'>,
+): readonly string[] {
   if (after === undefined) {
     const uid = before?.endpoints.metadata.uid ?? '';
     return before === undefined || isDeletedByPlan(state, 'endpoints', uid) ? [] : ['were deleted by another client'];
@@ -106,7 +120,7 @@ function endpointsTexts(state: ServiceState, { before, after }: ChangeOf<'endpoi
   const { endpoints } = after;
   if (before?.endpoints === endpoints || isOwnWrite(state, endpoints.metadata.name, endpoints, ['endpoints']))
     return [];
-  return [before === undefined ? 'exist' : 'were modified by another client'];
+  return [before === undefined ? 'exist' : `were modified by ${endpointsManagerOf(change)}`];
 }
 
 /** Whether the watch delivered this version while a plan that writes the object is in flight: probably its own write. */

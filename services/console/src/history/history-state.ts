@@ -10,6 +10,7 @@ import {
   type ServiceState,
   type SliceEntry,
 } from '@sluice/service-state';
+import type { Observation } from '../view/entry-schemas.ts';
 
 /** Why the API server refused a plan. */
 interface Refusal {
@@ -18,14 +19,24 @@ interface Refusal {
   readonly since: number;
 }
 
+interface Repair {
+  /** Empty if they were not observed. */
+  readonly writes: readonly Observation[];
+  /** Names of the objects that the plan writes. */
+  readonly objects: readonly string[];
+  readonly at: number;
+}
+
 /** The state of a Service at one point of its history: the decider's state and refusals. */
 export class HistoryState {
   #state: ServiceState;
   #isRemoved = false;
   /** By controller, until one of its plans succeeds. */
   readonly refused: Map<Controller, Refusal>;
+  /** The last writes of other clients to slices and Endpoints, as their observations say. */
+  otherWrites: readonly Observation[] = [];
   /** The last plan that repairs what another client wrote, as generations or repeated repairs prove. */
-  repair: { readonly objects: readonly string[]; readonly at: number } | null = null;
+  repair: Repair | null = null;
   /** Pods whose labels resemble the selector, while it matches none. */
   similarPods: SimilarPods | undefined;
   /** Time of the last cause or Outcome, in milliseconds since the Unix epoch; 0 if there is none. */
@@ -44,6 +55,7 @@ export class HistoryState {
   copy(): HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
     copy.#isRemoved = this.#isRemoved;
+    copy.otherWrites = this.otherWrites;
     copy.repair = this.repair;
     copy.similarPods = this.similarPods;
     copy.lastEventAt = this.lastEventAt;

@@ -109,7 +109,9 @@ describe('Journal', () => {
     expect(textAfter(named)).toEqual(['was modified by kubectl-patch: − web-1']);
     const gone = { ...echo, slice: null, relabelled: true } as const;
     expect(textAfter({ ...gone, labelledFor: '' })).toEqual(['lost its label kubernetes.io/service-name']);
-    expect(textAfter({ ...gone, labelledFor: 'db' })).toEqual(['was relabelled to Service db']);
+    expect(textAfter({ ...gone, labelledFor: 'db', manager: 'kubectl-label' })).toEqual([
+      'was relabelled to Service db (kubectl-label)',
+    ]);
   });
 
   test('drops the content of a watch echo, which the plan repeats, but not that of other writes', () => {
@@ -160,6 +162,10 @@ describe('Journal', () => {
     const theirs = journalOf(first, plan, podChange(2, 1_015, watched('15')), outcome);
     expect(theirs.entries.at(-1)).toMatchObject({
       observations: [{ of: 'endpoints', text: 'were modified by another client' }],
+    });
+    const later = journalOf(first, plan, outcome, podChange(2, 1_030, { ...watched('15'), manager: 'kubectl-edit' }));
+    expect(later.entries.at(-1)).toMatchObject({
+      observations: [{ of: 'endpoints', text: 'were modified by kubectl-edit' }],
     });
   });
 

@@ -10,8 +10,8 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
-import type { DecidedEntry, Entry, ObservedEntry } from '../view/entry-schemas.ts';
-import { describeChange } from './describe-change.ts';
+import type { DecidedEntry, Entry, Observation, ObservedEntry } from '../view/entry-schemas.ts';
+import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
 import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-changes.ts';
 import { HistoryState } from './history-state.ts';
@@ -92,6 +92,7 @@ export class Replay {
       change,
       changes.filter((field) => !isOwn(field)),
     );
+    state.otherWrites = latestWrites(state.otherWrites, observations);
     return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
   }
 
@@ -122,6 +123,7 @@ export class Replay {
     if (status === 'applied') state.refused.delete(controller);
     const completed = withTrace(describeOutcome(outcome, described, this.#compare), record);
     if (observations.length === 0) return [completed];
+    state.otherWrites = latestWrites(state.otherWrites, observations);
     return [completed, { kind: 'observed', at: state.lastEventAt, observations, causes: noCauses }];
   }
 
@@ -149,7 +151,7 @@ export class Replay {
     const described = withExisting(state, plan);
     this.#awaited.set(name, described);
     state.evolve(plan, plan.decidedAt);
-    if (plan.consecutiveRepairs !== undefined) state.repair = { objects: writtenNames(plan), at: plan.decidedAt };
+    if (plan.consecutiveRepairs !== undefined) state.repair = repairBy(plan, state.otherWrites);
     return [withTrace(describePlan(described, this.#compare), record)];
   }
 }
@@ -159,6 +161,18 @@ const clusterRemoved = {
   name: '',
   text: 'was removed from the fleet or restored from a backup: what was known of it is discarded',
 } as const;
+
+/** Those of these observations that are writes of other clients; if there are none, those of before. */
+function latestWrites(before: readonly Observation[], observations: readonly Observation[]): readonly Observation[] {
+  const writes = observations.filter(isOtherWrite);
+  return writes.length === 0 ? before : writes;
+}
+
+function repairBy(plan: PlannedMutations, otherWrites: readonly Observation[]): NonNullable<HistoryState['repair']> {
+  const of = plan.controller === 'endpoints' ? 'endpoints' : 'slice';
+  const writes = otherWrites.filter((write) => write.of === of);
+  return { writes, objects: writtenNames(plan), at: plan.decidedAt };
+}
 
 const writtenNames = ({ groups }: PlannedMutations): readonly string[] =>
   groups.flatMap(({ mutations }) =>
