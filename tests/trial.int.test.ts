@@ -191,6 +191,16 @@ test('a hand-edited and a deleted slice: what was changed, and that it was repai
   await admin.delete(reference('endpointslices', { namespace, name }));
   await shows(history, new RegExp(`EndpointSlice ${name} was deleted by another client`));
   await expect.poll(async () => (await slicesOf('edited')).length, { timeout: 30_000 }).toBe(1);
+  await shows(
+    () => explain('shop/edited'),
+    new RegExp(`EndpointSlice ${name} was deleted by another client\\. Sluice repaired it at `),
+  );
+  await admin.patch(reference('endpoints', { namespace, name: 'edited' }), { subsets: [] });
+  await shows(history, 'Endpoints edited were modified by sluice-differential');
+  const relabelled = await sliceOf('edited');
+  const labels = { 'kubernetes.io/service-name': null };
+  await admin.patch(reference('endpointslices', { namespace, name: relabelled }), { metadata: { labels } });
+  await shows(history, `EndpointSlice ${relabelled} lost its label kubernetes.io/service-name (sluice-differential)`);
 });
 
 test('missing permissions: the user and the file that grants them, once', async () => {

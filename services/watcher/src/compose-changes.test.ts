@@ -84,8 +84,15 @@ describe('changes', () => {
       { kind: 'slice', name: 's2', slice: null, uid: 'w1' },
       { kind: 'slice', name: 's3', slice: null, uid: 'x1', relabelled: true },
     ]);
+    expect(facts({ kind: 'endpoints', uid: 'u2', manager: 'kubectl-edit' })).toMatchObject([
+      { kind: 'endpoints', manager: 'kubectl-edit' },
+    ]);
+    const relabelled = { kind: 'slice', name: 's3', uid: 'x1', relabelled: true, manager: 'kubectl-label' } as const;
+    expect(facts(relabelled)).toMatchObject([{ kind: 'slice', slice: null, manager: 'kubectl-label' }]);
     indexer.endpoints.delete('shop/web');
-    expect(facts({ kind: 'endpoints', uid: 'u2' })).toEqual([{ kind: 'endpoints', endpoints: null, uid: 'u2' }]);
+    expect(facts({ kind: 'endpoints', uid: 'u2', manager: 'kubectl-edit' })).toEqual([
+      { kind: 'endpoints', endpoints: null, uid: 'u2' },
+    ]);
   });
 
   test('without facts still yield one Change, which carries the resourceVersions', () => {

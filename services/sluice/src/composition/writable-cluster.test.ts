@@ -75,6 +75,14 @@ test('a competing write is counted and logged with its manager', async () => {
   expect(logger.lines).toMatchObject([
     { fields: { key: 'uid-1/shop/web', object: 'endpointslices shop/web-1', manager: 'mesh', times: 6 } },
   ]);
+  cluster.competingControllers?.onCompetingWrite(
+    { ...plan, ...rest, consecutiveRepairs: 1 },
+    { object: 'endpointslices shop/web-2', isReplacement: true },
+  );
+  expect(logger.lines.at(-1)?.fields).toEqual({
+    ...{ cluster: 'production', key: 'uid-1/shop/web', controller: 'endpointslice' },
+    ...{ replacement: 'endpointslices shop/web-2', manager: 'unknown' },
+  });
   expect(await metric('sluice_competing_controller_plans_total{')).toEqual([
     'sluice_competing_controller_plans_total{cluster="production",controller="endpointslice"} 1',
   ]);

@@ -140,24 +140,19 @@ function reportCompetingWrites(cluster: Cluster, options: WritableOptions): Comp
     onConflict,
     onCompetingWrite: (plan, write) => {
       const { key, controller, consecutiveRepairs = 0 } = plan;
-      const { object, manager = 'unknown', at } = write;
+      const { object, isReplacement, manager = 'unknown', at } = write;
+      const fields = {
+        ...{ cluster: name, key: formatServiceKey(key), controller },
+        ...(isReplacement ? { replacement: object } : { object }),
+        ...{ manager, ...(at !== undefined && { at }) },
+      };
       if (consecutiveRepairs < persistentRepairs) {
         onConflict(plan, write);
-        const fields = { cluster: name, key: formatServiceKey(key), controller, object, manager, at };
         logger.info('another client wrote a managed object; repairing it', fields);
         return;
       }
       metrics?.pipeline.competingPlan(identity, controller);
-      const fields = {
-        cluster: name,
-        key: formatServiceKey(key),
-        controller,
-        object,
-        manager,
-        at,
-        times: consecutiveRepairs,
-      };
-      logger.warn('competing controller overwrites managed objects', fields);
+      logger.warn('competing controller overwrites managed objects', { ...fields, times: consecutiveRepairs });
     },
   };
 }

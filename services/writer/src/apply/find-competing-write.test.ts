@@ -29,7 +29,7 @@ test('returns the last write by another manager to the object to be repaired', a
 });
 
 test('returns no manager for a deleted object or one that cannot be read', async () => {
-  expect(await find(create('b'))).toEqual({ object: 'endpointslices shop/b' });
+  expect(await find(create('b'))).toEqual({ object: 'endpointslices shop/b', isReplacement: true });
   cluster.fails('get a', forbidden);
   expect(await find(update('a'))).toEqual({ object: 'endpointslices shop/a' });
   expect(await find()).toBeUndefined();

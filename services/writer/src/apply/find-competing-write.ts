@@ -6,6 +6,8 @@ import { lastForeignWrite } from '@sluice/preflight';
 export interface CompetingWrite {
   /** `endpointslices shop/web-x7k2p` */
   readonly object: string;
+  /** The plan creates the object in place of one that was deleted or has lost its labels. */
+  readonly isReplacement?: true;
   /** As in `managedFields`. Undefined if unknown, for example because the object was deleted. */
   readonly manager?: string;
   /** `2026-01-01T00:00:00Z` */
@@ -27,7 +29,7 @@ export async function findCompetingWrite(
   if (mutation === undefined) return undefined;
   const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
   const object = `${mutation.resource} ${namespace}/${name}`;
-  if (mutation.verb === 'create') return { object };
+  if (mutation.verb === 'create') return { object, isReplacement: true };
   try {
     const { metadata } = await cluster.get(mutation.resource, namespace, name, signal);
     const last = lastForeignWrite(metadata, ownManager);
