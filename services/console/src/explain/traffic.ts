@@ -14,9 +14,12 @@ export function isReachable(service: Service | null, { ports }: EndpointSlice): 
 
 /**
  * Why Pods that are ready get no traffic, although all objects are as they should be: no Pod has the container port that a
- * port refers to, or the Node of a Pod does not exist (E15). Empty if there is no such reason. `ready`: reachable endpoints.
+ * port refers to, or the Node of a Pod does not exist (E15). Empty if there is no such reason. `ready`: reachable endpoints; `endpoints`: all.
  */
-export function trafficProblem(state: HistoryState, ready: number): string {
+export function trafficProblem(
+  state: HistoryState,
+  { ready, endpoints }: { readonly ready: number; readonly endpoints: number },
+): string {
   const { service } = state;
   if (service === null || service.selector === null || service.type === 'ExternalName') return '';
   const running = [...state.pods.values()].filter(({ pod }) => !pod.terminal);
@@ -24,7 +27,8 @@ export function trafficProblem(state: HistoryState, ready: number): string {
   const ports = pods.length === 0 ? [] : unresolvedPorts(service, pods).map((port) => portText(port, pods));
   const leftOut = leftOutTexts(service, running);
   if (ready === 0 && ports.length > 0) return ['no reachable endpoints', [...ports, ...leftOut].join('; ')].join(': ');
-  if (leftOut.length > 0) return [`${ready} ready`, ...leftOut, ...ports].join(', ');
+  const others = ready < endpoints ? [`${endpoints - ready} not ready`] : [];
+  if (leftOut.length > 0) return [`${ready} ready`, ...others, ...leftOut, ...ports].join(', ');
   return ports.join('; ');
 }
 

@@ -23,14 +23,28 @@ export function printService(detail: ServiceDetail, format: TextFormat): string 
   ].join('');
 }
 
-function whenText({ at, live, outage }: ServiceDetail, { now }: TextFormat): string {
+function whenText({ at, live, outage }: Pick<ServiceDetail, 'at' | 'live' | 'outage'>, { now }: TextFormat): string {
   if (!live) return `at ${localTime(at, now)}`;
   return outage === null ? 'now' : `as of ${timeToSecond(outage.since, now)}`;
 }
 
-/** A Pod on its own. */
-export const printPodDetail = (pod: PodDetail, format: TextFormat): string =>
-  [...outageLines(pod.outage, stateIsOld, format), printPod(pod, format)].join('');
+export interface PodHeading {
+  /** `shop/cart` */
+  readonly service: string;
+  readonly clusterName: string;
+  /** The time shown; undefined: now. */
+  readonly at: number | undefined;
+}
+
+/** A Pod on its own, below its Service and cluster. */
+export function printPodDetail(pod: PodDetail, { service, clusterName, at }: PodHeading, format: TextFormat): string {
+  const when = whenText({ at: at ?? format.now, live: at === undefined, outage: pod.outage }, format);
+  return [
+    ...outageLines(pod.outage, stateIsOld, format),
+    wrapIndented('', `Service ${service} in ${clusterName}, ${when}`, format, format.colors.bold),
+    printPod(pod, format),
+  ].join('');
+}
 
 const order: readonly PodView['verdict'][] = ['pending', 'excluded', 'not ready', 'terminating', 'unknown', 'ready'];
 

@@ -15,7 +15,7 @@ import { toParkedKey } from '../fleet/parked-key.ts';
 import { History } from '../history/history.ts';
 import { createConsole } from '../http/lazy-console.ts';
 import { findService, parseServiceName, qualified } from './find-service.ts';
-import { printPod, printService } from './print-explanation.ts';
+import { printPod, printPodDetail, printService } from './print-explanation.ts';
 import { historyPreface, printEntry } from './print-history.ts';
 import { listParked } from './print-parked.ts';
 import { printTraces, traceLines } from './print-traces.ts';
@@ -252,6 +252,18 @@ describe('what an on-call engineer must not overlook', () => {
     const unreachable =
       'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
     expect(headOf({ status: 'empty', problem: unreachable })?.endsWith(`now: ${unreachable}`)).toBe(true);
+  });
+
+  test('a Pod on its own: of which Service and cluster, and when', async () => {
+    const view = await client.pod({ cluster: 'uid-1', namespace: 'shop', service: 'web' }, 'web-1');
+    const heading = { service: 'shop/web', clusterName: 'production' };
+    const [first, second] = printPodDetail(view, { ...heading, at: undefined }, format).split('\n');
+    expect(first).toBe('Service shop/web in production, now');
+    expect(second).toMatch(/^web-1: /);
+    const at = new Date(2026, 0, 1, 12, 0, 30).getTime();
+    expect(printPodDetail(view, { ...heading, at }, { ...format, now: at + 5_000 })).toMatch(
+      /^Service shop\/web in production, at 12:00:30\.000\n/,
+    );
   });
 
   test('a Pod whose readiness flaps', async () => {

@@ -86,6 +86,24 @@ describe('Pods that are ready but get no traffic', () => {
     });
   });
 
+  test('a Pod whose Node does not exist hides no Pod that is not ready', () => {
+    const slice = sliceOf('web-1', { version: '10', ready: false });
+    const facts = [service(), pod('web-1', { ready: false }), pod('web-2', { nodeName: 'node-b' }, null)];
+    const state = stateOf(...facts, { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
+    expect(summarize(state, [], 'prod')).toMatchObject({
+      ...{ status: 'empty', endpoints: 1, ready: 0 },
+      problem: '0 ready, 1 not ready, 1 Pod left out because Node node-b does not exist',
+    });
+  });
+
+  test('a plan without writes is no write', () => {
+    const none = { ...anOutcome(2, 2_020, 2_000, []), results: [] };
+    const first = snapshot(1, 1_000, [service(), pod('web-1', {})]);
+    const { state, entries } = journalOf(first, aPlan(2, 2_010, []), none);
+    expect(entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
+    expect(summarize(state, entries, 'prod')).toMatchObject({ lastChangeAt: null, lastLatencyMs: null });
+  });
+
   test('a Service without ports needs none', () => {
     const facts = [service({ ports: [], clusterIP: 'None' }), pod('web-1', {})];
     expect(summaryOf(facts, [])).toMatchObject({ status: 'ok', ready: 1, problem: '' });

@@ -24,8 +24,10 @@ export function summarize(state: HistoryState, entries: readonly Entry[], cluste
       if (reachable && (conditions?.ready ?? true)) ready++;
     }
   }
-  const problem = trafficProblem(state, ready);
-  const last = entries.findLast((entry) => entry.kind === 'completed' && entry.status === 'applied');
+  const problem = trafficProblem(state, { ready, endpoints });
+  const last = entries.findLast(
+    (entry) => entry.kind === 'completed' && entry.status === 'applied' && entry.writes.length > 0,
+  );
   const { cluster, namespace, service: name } = state.key;
   return {
     cluster,

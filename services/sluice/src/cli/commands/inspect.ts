@@ -104,7 +104,8 @@ function print(entries: readonly HistoryEntry[], { output }: Options, format: Te
 
 async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const at = atOf(options);
-  const name = await findService(client, await client.overview(), service, options.cluster);
+  const overview = await client.overview();
+  const name = await findService(client, overview, service, options.cluster);
   const format = textFormatFor(process.stdout, systemClock.now());
   const { pod } = options;
   if (pod === undefined) {
@@ -120,7 +121,10 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : printPodDetail(view, format));
+  if (options.output === 'json') return void process.stdout.write(`${JSON.stringify(view)}\n`);
+  const cluster = overview.clusters.find((one) => one.identity === name.cluster || one.name === name.cluster);
+  const heading = { service, clusterName: cluster?.name ?? name.cluster, at };
+  process.stdout.write(printPodDetail(view, heading, format));
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
