@@ -9,6 +9,8 @@ interface Options {
 
 /** Interval of reading the names. It is short at first, when a new fleet's watchers publish them. */
 const [periodMs, startupPeriodMs, startupMs] = [2_000, 250, 30_000] as const;
+/** How long `learn` waits for a name and how often it reads; after it waited in vain, it waits for no name for a while. */
+const [learnMs, learnPeriodMs, unlearnedMs] = [1_000, 50, 30_000] as const;
 
 /**
  * Names of the fleet's clusters by identity, as its watchers publish them: a reconciler is configured without clusters, and
@@ -17,6 +19,8 @@ const [periodMs, startupPeriodMs, startupMs] = [2_000, 250, 30_000] as const;
 export class PublishedNames {
   readonly #options: Options;
   readonly #names = new Map<string, string>();
+  #learning: Promise<void> | undefined;
+  #learnsFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.#options = options;
@@ -24,6 +28,25 @@ export class PublishedNames {
 
   get(identity: string): string | undefined {
     return this.#names.get(identity);
+  }
+
+  /**
+   * Waits a moment for the names of new clusters. A watcher publishes the name of its cluster and the first Changes at the
+   * same time, and a counter keeps the label of its first increment.
+   */
+  async learn(identities: ReadonlySet<string>): Promise<void> {
+    const { clock } = this.#options;
+    const isKnown = () => [...identities].every((identity) => this.#names.has(identity));
+    if (isKnown() || clock.monotonic() < this.#learnsFrom) return;
+    const until = clock.monotonic() + learnMs;
+    for (;;) {
+      this.#learning ??= this.read().finally(() => (this.#learning = undefined));
+      await Promise.race([this.#learning, sleep(clock, learnMs)]);
+      if (isKnown()) return;
+      if (clock.monotonic() >= until) break;
+      await sleep(clock, learnPeriodMs);
+    }
+    this.#learnsFrom = clock.monotonic() + unlearnedMs;
   }
 
   /** Reads the names once. If that fails, it keeps those from before. */

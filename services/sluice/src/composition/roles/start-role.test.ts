@@ -1,8 +1,10 @@
 import { MemoryBus } from '@sluice/bus';
 import { resolve } from '@sluice/configuration/testing';
+import { aService } from '@sluice/controllers/testing';
+import { encodeMessage, noCauses } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { startRole } from './start-role.ts';
 
@@ -33,3 +35,38 @@ test.each(['watcher', 'reconciler', 'writer'] as const)(
     await stopped;
   },
 );
+
+test('the first sample of a new cluster has its name, which its watcher publishes with the first Changes', async () => {
+  const clock = new VirtualClock(1_000);
+  const bus = new MemoryBus({ partitions: 1 });
+  const directory = new MemoryClusterDirectory();
+  const infrastructure = {
+    ...{ bus, directory, store: new MemoryStore() },
+    ...{ leases: new MemoryLeases(clock), deadLetters: new MemoryDeadLetters() },
+  };
+  const reconciler = startRole({
+    ...{ role: 'reconciler', member: 'a', infrastructure, environment: {}, clock },
+    ...{ random: seededRandom(1), logger: silentLogger },
+    configuration: resolve({ flags: { '--metrics-bind-address': '127.0.0.1:0' } }).configuration,
+  });
+  await advance(clock, 5_000);
+  const resourceVersions = { endpoints: '1', endpointslices: '1' };
+  const payload = encodeMessage({
+    kind: 'change',
+    key: { cluster: 'uid-1', namespace: 'shop', service: 'web' },
+    stamp: { epoch: 1, sequence: 1 },
+    facts: [{ kind: 'service', service: aService({}) }],
+    snapshot: { first: true, last: true, initial: true, resourceVersions },
+    causes: noCauses,
+  });
+  await bus.append('changes', 0, [{ id: '1', key: 'uid-1/shop/web', headers: {}, payload }]);
+  await advance(clock, 60);
+  await directory.put({ identity: 'uid-1', name: 'west', version: '', server: '' });
+  await advance(clock, 1_000);
+  const text = (await reconciler.metrics?.text()) ?? '';
+  expect(text).toMatch(/^endpoint_slice_controller_\w+\{cluster="west"/m);
+  expect(text).not.toContain('uid-1');
+  const stopped = reconciler.stop(1_000);
+  await advance(clock, 3_000);
+  await stopped;
+});

@@ -26,6 +26,7 @@ import { clusterChecks } from '../cluster-checks.ts';
 import { drainable } from '../drainable-cluster.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
+import { learnClusters } from './learn-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { type RoleOptions, storeProblemCounts } from './role.ts';
 import { RoleHealth } from './role-health.ts';
@@ -69,7 +70,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const requests = new AbortController();
   const configured = new Map<string, string>();
   const published = directory && new PublishedNames({ directory, clock, logger: options.logger });
-  const names = { get: (identity: string) => configured.get(identity) ?? published?.get(identity) };
+  const names = {
+    get: (identity: string) => configured.get(identity) ?? published?.get(identity),
+    learn: async (identities: ReadonlySet<string>) => published?.learn(identities),
+  };
   const logger = nameClusters(options.logger, names);
   const outages = new ClusterOutages();
   const watched = new Set<string>();
@@ -97,6 +101,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   });
   const roleOptions: RoleOptions = {
     ...infrastructure,
+    bus: learnClusters(infrastructure.bus, names),
     member,
     leaseTimes: configuration.leases,
     tracer: tracing?.tracers[role],
