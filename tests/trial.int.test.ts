@@ -195,12 +195,14 @@ test('a hand-edited and a deleted slice: what was changed, and that it was repai
     () => explain('shop/edited'),
     new RegExp(`EndpointSlice ${name} was deleted by another client\\. Sluice repaired it at `),
   );
-  await admin.patch(reference('endpoints', { namespace, name: 'edited' }), { subsets: [] });
+  await admin.patch(reference('endpoints', { namespace, name: 'edited' }), {
+    subsets: [{ addresses: [{ ip: '10.9.9.9' }], ports: [{ port: 80 }] }],
+  });
   await shows(history, 'Endpoints edited were modified by sluice-differential');
   const relabelled = await sliceOf('edited');
   const labels = { 'kubernetes.io/service-name': null };
   await admin.patch(reference('endpointslices', { namespace, name: relabelled }), { metadata: { labels } });
-  await shows(history, `EndpointSlice ${relabelled} lost its label kubernetes.io/service-name (sluice-differential)`);
+  await shows(history, `EndpointSlice ${relabelled} lost its label kubernetes.io/service-name`);
 });
 
 test('missing permissions: the user and the file that grants them, once', async () => {

@@ -104,11 +104,19 @@ describe('explainService', () => {
     const gone: Fact = { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice: null, ...given };
     const replacement = sliceOf('web-1', { version: '', ready: true });
     const object = { ...replacement, metadata: { ...replacement.metadata, name: 'web-slice-2', uid: '' } };
-    const repair = { ...aPlan(2, 2_010, [{ verb: 'create', object }]), consecutiveRepairs: 1 };
-    const observed = [snapshot(1, 1_000, [service(), pod('web-1', {})]), ...written(true), podChange(2, 2_000, gone)];
-    expect(explainService(journalOf(...observed, repair).state)).toEqual([
-      `EndpointSlice web-slice ${text}. Sluice repaired it at 1970-01-01T00:00:02.010Z.`,
-    ]);
+    const plan = aPlan(2, 2_010, [{ verb: 'create', object }]);
+    const because = (description: string) => ({
+      ...plan,
+      causes: { first: [{ description, observedAt: 2_000 }], more: 0 },
+    });
+    const notes = (repair: typeof plan) => {
+      const observed = [snapshot(1, 1_000, [service(), pod('web-1', {})]), ...written(true), podChange(2, 2_000, gone)];
+      return explainService(journalOf(...observed, repair).state);
+    };
+    const note = `EndpointSlice web-slice ${text}. Sluice repaired it at 1970-01-01T00:00:02.010Z.`;
+    expect(notes({ ...plan, consecutiveRepairs: 1 })).toEqual([note]);
+    expect(notes(because('EndpointSlice shop/web-slice deleted'))).toEqual([note]);
+    expect(notes(because('Pod shop/web-1 became ready'))).toEqual([]);
   });
 
   test('notes which labels resemble a selector that matches no Pod', () => {

@@ -35,7 +35,7 @@ export class HistoryState {
   readonly refused: Map<Controller, Refusal>;
   /** The last writes of other clients to slices and Endpoints, as their observations say. */
   otherWrites: readonly Observation[] = [];
-  /** The last plan that repairs what another client wrote, as generations or repeated repairs prove. */
+  /** The last plan that repairs what another client wrote. */
   repair: Repair | null = null;
   /** Pods whose labels resemble the selector, while it matches none. */
   similarPods: SimilarPods | undefined;

@@ -151,7 +151,7 @@ export class Replay {
     const described = withExisting(state, plan);
     this.#awaited.set(name, described);
     state.evolve(plan, plan.decidedAt);
-    if (plan.consecutiveRepairs !== undefined) state.repair = repairBy(plan, state.otherWrites);
+    state.repair = repairBy(plan, state.otherWrites) ?? state.repair;
     return [withTrace(describePlan(described, this.#compare), record)];
   }
 }
@@ -168,10 +168,18 @@ function latestWrites(before: readonly Observation[], observations: readonly Obs
   return writes.length === 0 ? before : writes;
 }
 
-function repairBy(plan: PlannedMutations, otherWrites: readonly Observation[]): NonNullable<HistoryState['repair']> {
-  const of = plan.controller === 'endpoints' ? 'endpoints' : 'slice';
-  const writes = otherWrites.filter((write) => write.of === of);
-  return { writes, objects: writtenNames(plan), at: plan.decidedAt };
+/**
+ * What other clients wrote, if the plan repairs it: its causes name the object, or the reconciler has proof of a repair.
+ * Null if it repairs nothing.
+ */
+function repairBy(plan: PlannedMutations, otherWrites: readonly Observation[]): HistoryState['repair'] {
+  const [of, kind] = plan.controller === 'endpoints' ? ['endpoints', 'Endpoints'] : ['slice', 'EndpointSlice'];
+  const isCause = ({ name }: Observation) =>
+    plan.causes.first.some(({ description }) => description.startsWith(`${kind} ${plan.key.namespace}/${name} `));
+  const objects = writtenNames(plan);
+  const isProven = plan.consecutiveRepairs !== undefined;
+  const writes = otherWrites.filter((write) => write.of === of && (isProven || isCause(write)));
+  return isProven || (writes.length > 0 && objects.length > 0) ? { writes, objects, at: plan.decidedAt } : null;
 }
 
 const writtenNames = ({ groups }: PlannedMutations): readonly string[] =>
