@@ -21,17 +21,19 @@ const ZONES = ['zone-a', 'zone-b', 'zone-c'] as const;
 const USED_NODES = NODES - 1;
 /** A Node of zone c. */
 const CHANGED_NODE = 2;
-/** Of 8 per Node: zone c has 24 of 72 before, and 32 of 80 afterwards. */
-const CHANGED_CPU = '16';
+/** Of 8 per Node at first. With more, zone c has 32 of 80 instead of 24 of 72. */
+const CPU: Readonly<Record<NodeCpu, string>> = { initial: '8', more: '16', none: '0' };
+
+/** Allocatable CPU of one Node: as at first, more of it, or none, which makes hints impossible (F2). */
+export type NodeCpu = 'initial' | 'more' | 'none';
 
 export interface HintedPopulation {
   readonly unrelatedPods: readonly BenchPod[];
-  /** The allocatable CPU of one Node changes. */
-  changeCpu(): Promise<void>;
-  /** Undoes the change and deletes all slices, for the next measurement. */
-  reset(): Promise<void>;
-  /** Names of hinted Services whose hints do not fit the ratios after the change. */
-  wrongServices(): Promise<readonly string[]>;
+  setCpu(cpu: NodeCpu): Promise<void>;
+  /** Deletes all slices, for the next measurement. */
+  deleteSlices(): Promise<void>;
+  /** Names of hinted Services whose hints do not fit this CPU. */
+  wrongServices(cpu: NodeCpu): Promise<readonly string[]>;
 }
 
 export const kindOf = (service: string): string => service.slice(0, service.indexOf('-'));
@@ -54,33 +56,28 @@ export async function populateHinted(client: ApiClient, shape: HintedShape): Pro
     await client.put(podStatusPath(pod.name), object);
   });
 
-  const setCpu = (cpu: string | undefined) => {
-    const node = nodes[CHANGED_NODE] as { readonly metadata: { readonly name: string }; readonly status: Status };
-    const { status } = node;
-    const changed =
-      cpu === undefined ? node : { ...node, status: { ...status, allocatable: { ...status.allocatable, cpu } } };
-    return client.put(`/api/v1/nodes/${node.metadata.name}/status`, changed);
-  };
+  const list = async () => (JSON.parse((await client.get(slices)).body) as { readonly items: readonly Slice[] }).items;
   return {
     unrelatedPods: pods.filter(({ service }) => kindOf(service) === 'unrelated'),
-    async changeCpu() {
-      await setCpu(CHANGED_CPU);
+    async setCpu(to) {
+      const { metadata, ...node } = nodes[CHANGED_NODE] as ChangedNode;
+      const { allocatable, ...status } = node.status;
+      const changed = { ...node, metadata, status: { ...status, allocatable: { ...allocatable, cpu: CPU[to] } } };
+      await client.put(`/api/v1/nodes/${metadata.name}/status`, changed);
     },
-    async reset() {
-      const { items } = JSON.parse((await client.get(slices)).body) as { readonly items: readonly Slice[] };
-      await each(items, ({ metadata }) => client.delete(`${slices}/${metadata.name}`));
-      await setCpu(undefined);
+    async deleteSlices() {
+      await each(await list(), ({ metadata }) => client.delete(`${slices}/${metadata.name}`));
     },
-    async wrongServices() {
-      const { items } = JSON.parse((await client.get(slices)).body) as { readonly items: readonly Slice[] };
-      const right = new Set(items.filter(fits).map(({ metadata }) => metadata.labels['kubernetes.io/service-name']));
+    async wrongServices(cpu) {
+      const right = new Set((await list()).filter((slice) => fits(slice, cpu)).map(serviceOf));
       return services.filter((name) => kindOf(name) !== 'unrelated' && !right.has(name));
     },
   };
 }
 
-interface Status {
-  readonly allocatable: object;
+interface ChangedNode {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly allocatable: object };
 }
 
 interface Slice {
@@ -90,10 +87,14 @@ interface Slice {
     | null;
 }
 
-/** Whether two hints are for each zone and three for the last one. */
-function fits({ endpoints }: Slice): boolean {
-  const zones = (endpoints ?? []).flatMap(({ hints }) => hints?.forZones?.map(({ name }) => name) ?? []);
-  return ZONES.every((zone, i) => zones.filter((hinted) => hinted === zone).length === PODS.balanced[i]);
+const serviceOf = ({ metadata }: Slice): string => metadata.labels['kubernetes.io/service-name'] ?? '';
+
+/** Whether the slice has the number of hints for each zone that follow from this CPU. */
+function fits(slice: Slice, cpu: NodeCpu): boolean {
+  const zones = (slice.endpoints ?? []).flatMap(({ hints }) => hints?.forZones?.map(({ name }) => name) ?? []);
+  if (cpu === 'none') return zones.length === 0;
+  const wanted = PODS[cpu === 'more' ? 'balanced' : (kindOf(serviceOf(slice)) as Kind)];
+  return ZONES.every((zone, i) => zones.filter((hinted) => hinted === zone).length === wanted[i]);
 }
 
 function serviceObject(name: string): object {

@@ -5,7 +5,7 @@ import { ApiClient } from './api-client.ts';
 import { startSluice } from './controllers.ts';
 import { EndpointWatches } from './endpoint-watches.ts';
 import { FlipTracker } from './flip-tracker.ts';
-import { type HintedPopulation, type HintedShape, kindOf, populateHinted } from './hinted-services.ts';
+import { type HintedPopulation, type HintedShape, kindOf, type NodeCpu, populateHinted } from './hinted-services.ts';
 import { generateLoad } from './load.ts';
 import { PodPool } from './pod-pool.ts';
 import { cpuSeconds } from './process-stats.ts';
@@ -14,6 +14,7 @@ import { endOfLog } from './testbed.ts';
 export interface TopologyOptions {
   readonly directory: string;
   readonly shape: HintedShape;
+  readonly change: keyof typeof changes;
   /** Names and checkouts of the programs to measure. */
   readonly programs: ReadonlyMap<string, string>;
   /** Readiness changes of Pods of Services without hints, per second. */
@@ -24,9 +25,17 @@ export interface TopologyOptions {
   readonly say: (line: string) => void;
 }
 
+/** From which CPU of one Node to which other one. */
+export const changes = {
+  /** Other ratios: some Services overload a zone, the hints of the others still fit. */
+  ratios: ['initial', 'more'],
+  /** The Nodes lacked information, so no Service had hints. All can have them again. */
+  return: ['none', 'initial'],
+} as const satisfies Readonly<Record<string, readonly [NodeCpu, NodeCpu]>>;
+
 export interface TopologyFigures {
-  /** From the answer to the write of the Node until the hints of an overloaded Service are written, in milliseconds. */
-  readonly overloadedMs: readonly number[];
+  /** From the answer to the write of the Node until the hints of a Service are written, in milliseconds. */
+  readonly writtenMs: readonly number[];
   /** Until the last hinted Service is decided. */
   readonly decidedSeconds: number;
   readonly decisions: number;
@@ -78,7 +87,8 @@ export async function measureTopology(options: TopologyOptions): Promise<Readonl
       } finally {
         await sluice.stop(15_000);
       }
-      await population.reset();
+      await population.setCpu('initial');
+      await population.deleteSlices();
     }
     return figures;
   } finally {
@@ -104,7 +114,10 @@ async function measureProgram(measured: Measured): Promise<TopologyFigures> {
   const { options, name, watches, population, sluice, kubeApiserver, port } = measured;
   const { shape, seconds, say } = options;
   const hinted = shape.overloaded + shape.balanced;
+  const [from, to] = changes[options.change];
   await until(measured, async () => (await hintedDecisions(port)) >= hinted && isQuiet(watches));
+  await population.setCpu(from);
+  await until(measured, async () => isQuiet(watches) && (await population.wrongServices(from)).length === 0);
   say(`${name}: complete; measuring`);
 
   const before = await flip(measured);
@@ -112,7 +125,7 @@ async function measureProgram(measured: Measured): Promise<TopologyFigures> {
   const written = new Map<string, number>();
   let writes = 0;
   const cpuBefore = [sluice, kubeApiserver].map((server) => cpuSeconds(server?.pid ?? 0));
-  await population.changeCpu();
+  await population.setCpu(to);
   const changedAt = performance.now();
   const onSlice = (service: string, at: number) => {
     if (kindOf(service) === 'unrelated') return;
@@ -135,12 +148,12 @@ async function measureProgram(measured: Measured): Promise<TopologyFigures> {
     }),
     counting,
   ]);
-  const wrong = await population.wrongServices();
+  const wrong = await population.wrongServices(to);
   if (wrong.length > 0) say(`${name}: wrong hints: ${wrong.slice(0, 5).join(', ')} …`);
   const [sluiceCpu = 0, apiServerCpu = 0] = cpu.map((value, i) => value - (cpuBefore[i] ?? 0));
   say(`${name}: all decided after ${((counts.at(-1)?.at ?? 0) / 1000).toFixed(1)} s`);
   return {
-    overloadedMs: [...written].filter(([service]) => kindOf(service) === 'overloaded').map(([, ms]) => ms),
+    writtenMs: [...written.values()],
     decidedSeconds: (counts.at(-1)?.at ?? Number.NaN) / 1000,
     decisions: counts.at(-1)?.decisions ?? 0,
     busiestSecond: busiestSecond(counts),
