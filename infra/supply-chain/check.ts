@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProgram, say } from '@sluice/program';
+import { judgeAudit } from './advisories.ts';
 import { disallowed, type LicensedPackages } from './licenses.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -37,15 +38,9 @@ function checkLicenses(): Result {
 }
 
 function checkAdvisories(): Result {
-  const { status, stdout, stderr } = pnpm('audit', '--audit-level', 'moderate');
-  if (status === 0) return 'passed';
-  const output = `${stdout}${stderr}`;
-  if (/ERR_PNPM_AUDIT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT/.test(output)) {
-    say('advisories: skipped, because the package registry answers no audit requests');
-    return 'skipped';
-  }
-  say(output.trim());
-  return 'failed';
+  const found = judgeAudit(pnpm('audit', '--json'));
+  if (found.result !== 'passed') say(`advisories: ${found.result}: ${found.reason}`);
+  return found.result;
 }
 
 await runProgram(() => {
