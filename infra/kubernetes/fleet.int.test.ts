@@ -8,7 +8,7 @@ import { RoleProcess } from '@sluice/demo/distributed';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type ControlPlane,
   type Identity,
@@ -25,6 +25,8 @@ import {
 const folder = dirname(fileURLToPath(import.meta.url));
 const main = join(folder, '../../services/sluice/src/main.ts');
 const root = mkdtempSync(join(tmpdir(), 'sluice-kubernetes-'));
+/** What ConfigMap sluice-ca contains, and the certificates of the servers. */
+const certificates = join(root, 'certificates');
 let cluster: ControlPlane;
 let nats: Nats;
 let redis: RedisServer;
@@ -32,6 +34,11 @@ const roles: RoleProcess[] = [];
 const log: string[] = [];
 
 beforeAll(async () => {
+  const script = join(folder, 'make-certificates.sh');
+  const servers = ['nats=nats.nats.svc,localhost', 'redis=redis.redis.svc,127.0.0.1'];
+  // Again, as for a renewal.
+  for (let n = 0; n < 2; n++) await promisify(execFile)('sh', [script, certificates, ...servers]);
+  const of = (name: string) => join(certificates, name);
   [cluster, nats, redis] = await Promise.all([
     startControlPlane({
       directory: join(root, 'cluster'),
@@ -40,12 +47,20 @@ beforeAll(async () => {
       grantSluice: false,
       audit: 'Metadata',
     }),
-    startNats({ directory: join(root, 'nats') }),
-    startRedis({ directory: join(root, 'redis') }),
+    startNats({
+      directory: join(root, 'nats'),
+      configuration: `tls { cert_file: "${of('nats.crt')}", key_file: "${of('nats.key')}" }`,
+    }),
+    startRedis({
+      directory: join(root, 'redis'),
+      tls: true,
+      settings: { 'tls-cert-file': of('redis.crt'), 'tls-key-file': of('redis.key') },
+    }),
   ]);
 }, 300_000);
 
 afterAll(async () => {
+  vi.unstubAllEnvs();
   for (const role of roles) await role.stop();
   await cluster?.stop();
   await nats?.stop();
@@ -54,6 +69,19 @@ afterAll(async () => {
 });
 
 const admin = (...args: string[]) => kubectl(cluster.adminKubeconfig, args);
+
+/** Settings of the manifests, with the paths of this machine. */
+const local = (settings: Readonly<Record<string, string>>): Record<string, string> =>
+  JSON.parse(JSON.stringify(settings).replaceAll('/etc/sluice/tls', certificates));
+
+/** The ConfigMap that all roles share. */
+async function sharedSettings(): Promise<Readonly<Record<string, string>>> {
+  const selection = ['configmaps', '-n', 'sluice', '-l', '!kubernetes.io/metadata.name', '-o', 'json'];
+  const { items } = JSON.parse(await admin('get', ...selection)) as {
+    items: { metadata: { name: string }; data: Record<string, string> }[];
+  };
+  return items.find(({ metadata }) => metadata.name.startsWith('sluice-'))?.data ?? {};
+}
 
 interface Manifest {
   readonly kind: string;
@@ -66,7 +94,9 @@ interface Manifest {
           readonly args: readonly string[];
           readonly env: readonly { readonly name: string; readonly value: string }[];
           readonly envFrom: readonly { readonly secretRef?: { readonly name: string } }[];
+          readonly volumeMounts: readonly unknown[];
         }[];
+        readonly volumes: readonly unknown[];
       };
     };
   };
@@ -84,10 +114,7 @@ describe('kubectl apply -k', () => {
 
   it('starts each role with its own ServiceAccount and valid settings', async () => {
     const list = JSON.parse(await admin('get', 'deployments', '-n', 'sluice', '-o', 'json')) as { items: Manifest[] };
-    const configuration = JSON.parse(
-      await admin('get', 'configmaps', '-n', 'sluice', '-l', '!kubernetes.io/metadata.name', '-o', 'json'),
-    ) as { items: { metadata: { name: string }; data: Record<string, string> }[] };
-    const shared = configuration.items.find(({ metadata }) => metadata.name.startsWith('sluice-'))?.data ?? {};
+    const shared = await sharedSettings();
     expect(list.items.map(({ metadata }) => metadata.name)).toEqual([
       'sluice-console',
       'sluice-reconciler',
@@ -95,7 +122,7 @@ describe('kubectl apply -k', () => {
       'sluice-writer',
     ]);
     for (const { metadata, spec } of list.items) {
-      const { serviceAccountName, containers } = spec.template.spec;
+      const { serviceAccountName, containers, volumes } = spec.template.spec;
       expect(serviceAccountName).toBe(metadata.name);
       const [container] = containers;
       expect(container?.args).toEqual([metadata.name.replace('sluice-', '')]);
@@ -103,9 +130,14 @@ describe('kubectl apply -k', () => {
       expect(secrets, 'no role has the users of another').toEqual([metadata.name]);
       const own = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
       // Warns about unknown variables, and exits with status 2 if one is invalid.
-      const printed = await promisify(execFile)(process.execPath, [main, 'config'], { env: { ...shared, ...own } });
+      const env = local({ ...shared, ...own });
+      const printed = await promisify(execFile)(process.execPath, [main, 'config'], { env });
       expect(printed.stderr).toBe('');
-      expect(printed.stdout).toContain('nats://nats.nats.svc:4222');
+      expect(printed.stdout).toContain('tls://nats.nats.svc:4222');
+      expect(printed.stdout).toContain('rediss://redis.redis.svc:6379');
+      expect(printed.stdout.split(join(certificates, 'ca.crt')), 'of bus and store').toHaveLength(3);
+      expect(container?.volumeMounts).toEqual([{ name: 'tls', mountPath: '/etc/sluice/tls', readOnly: true }]);
+      expect(volumes).toMatchObject([{ name: 'tls', configMap: { name: 'sluice-ca' } }]);
     }
   });
 });
@@ -127,6 +159,73 @@ it('lets only watchers and writers reach API servers', async () => {
     'infrastructure',
   ]);
 });
+
+interface CertManagerObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly spec: {
+    readonly dnsNames?: readonly string[];
+    readonly issuerRef?: { readonly name: string };
+    readonly secretName?: string;
+    readonly ca?: { readonly secretName: string };
+    readonly sources?: readonly unknown[];
+    readonly target?: object;
+  };
+}
+
+describe('cert-manager.yaml', () => {
+  it('is accepted, with a certificate for each server of the fleet, and the authority that the roles mount', async () => {
+    for (const namespace of ['cert-manager', 'nats', 'redis']) await admin('create', 'namespace', namespace);
+    for (const [group, version, kind, scope] of [
+      ['cert-manager.io', 'v1', 'Certificate', 'Namespaced'],
+      ['cert-manager.io', 'v1', 'ClusterIssuer', 'Cluster'],
+      ['trust.cert-manager.io', 'v1alpha1', 'Bundle', 'Cluster'],
+    ] as const) {
+      const definition = JSON.stringify(definitionOf(group, version, kind, scope));
+      await kubectl(cluster.adminKubeconfig, ['create', '-f', '-'], definition);
+    }
+    const apply = ['apply', '--server-side', '--dry-run=server', '-o', 'json', '-f', join(folder, 'cert-manager.yaml')];
+    let applied = '';
+    // The API server needs a moment to serve new kinds.
+    await expect
+      .poll(async () => (applied = await admin(...apply).catch(String)), { timeout: 60_000 })
+      .toContain('"kind": "List"');
+    const { items: objects } = JSON.parse(applied) as { items: readonly CertManagerObject[] };
+    const named = (kind: string, name: string) =>
+      objects.find((object) => object.kind === kind && object.metadata.name === name)?.spec;
+
+    const { SLUICE_BUS_SERVERS = '', SLUICE_STORE_URL = '' } = await sharedSettings();
+    for (const url of [SLUICE_BUS_SERVERS, SLUICE_STORE_URL]) {
+      const host = new URL(url).hostname;
+      const certificate = objects.find(({ spec }) => spec.dnsNames?.includes(host));
+      expect([host, certificate?.metadata.namespace]).toEqual([host, host.split('.')[1]]);
+      expect(named('ClusterIssuer', certificate?.spec.issuerRef?.name ?? '')?.ca).toEqual({ secretName: 'sluice-ca' });
+    }
+    expect(named('Certificate', 'sluice-ca')).toMatchObject({ isCA: true, secretName: 'sluice-ca' });
+    // A Bundle writes ConfigMaps of its name.
+    expect(named('Bundle', 'sluice-ca')).toMatchObject({
+      sources: [{ secret: { name: 'sluice-ca', key: 'ca.crt' } }],
+      target: {
+        configMap: { key: 'ca.crt' },
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'sluice' } },
+      },
+    });
+  });
+});
+
+/** A kind without a schema; cert-manager's own are not available here. */
+function definitionOf(group: string, version: string, kind: string, scope: string): object {
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const plural = `${kind.toLowerCase()}s`;
+  return {
+    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    metadata: {
+      name: `${plural}.${group}`,
+      annotations: { 'api-approved.kubernetes.io': 'unapproved, for a test' },
+    },
+    spec: { group, scope, names: { kind, plural }, versions: [{ name: version, served: true, storage: true, schema }] },
+  };
+}
 
 describe('flow-control.yaml', () => {
   const uidOf = (kind: string, name: string) => admin('get', kind, name, '-o', 'jsonpath={.metadata.uid}');
@@ -201,7 +300,10 @@ describe('each role', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('works with them: a Service gets its endpoints from the writer alone, and no request is forbidden', async () => {
+  it('works with them over TLS: a Service gets its endpoints from the writer alone, and no request is forbidden', async () => {
+    const { SLUICE_BUS_TLS_CA_FILE = '', SLUICE_STORE_TLS_CA_FILE = '' } = local(await sharedSettings());
+    vi.stubEnv('SLUICE_BUS_TLS_CA_FILE', SLUICE_BUS_TLS_CA_FILE);
+    vi.stubEnv('SLUICE_STORE_TLS_CA_FILE', SLUICE_STORE_TLS_CA_FILE);
     await admin('create', 'namespace', 'shop');
     await admin('create', 'service', 'clusterip', 'web', '--tcp=80:8080', '-n', 'shop');
     start('watcher', ['--kubeconfig', cluster.kubeconfigs['sluice-watcher']]);
@@ -261,7 +363,16 @@ describe('each role', () => {
 });
 
 function start(role: 'watcher' | 'reconciler' | 'writer', cluster: readonly string[]): void {
-  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', '4', '--metrics-bind-address', '0'];
+  const where = [
+    '--bus',
+    nats.url.replace('nats://127.0.0.1', 'tls://localhost'),
+    '--store',
+    redis.url,
+    '--partitions',
+    '4',
+    '--metrics-bind-address',
+    '0',
+  ];
   roles.push(new RoleProcess(role, role, [...where, ...cluster], (name, line) => log.push(`${name}: ${line}`)));
 }
 

@@ -92,10 +92,12 @@ async function configurations(): Promise<Readonly<Record<string, string>>> {
     const name = container?.envFrom.flatMap(({ configMapRef }) => configMapRef?.name ?? [])[0] ?? '';
     const { data } = JSON.parse(await admin('get', 'configmap', name, '-n', 'sluice', '-o', 'json'));
     const own = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
-    // In a Pod, the Secret of the role has a user.
-    const user = { SLUICE_BUS_USERNAME: metadata.name, SLUICE_BUS_PASSWORD: 'p', SLUICE_ALLOW_PLAINTEXT: 'true' };
+    // In a Pod, the Secret of the role has a user, and a ConfigMap the authority.
+    const user = { SLUICE_BUS_USERNAME: metadata.name, SLUICE_BUS_PASSWORD: 'p' };
+    writeFileSync(join(root, 'ca.crt'), 'certificate');
+    const shared = JSON.parse(JSON.stringify(data).replaceAll('/etc/sluice/tls', root));
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, 'config'], {
-      env: { ...data, ...own, ...user },
+      env: { ...shared, ...own, ...user },
     });
     expect(stderr).toBe('');
     printed[metadata.name] = stdout;
