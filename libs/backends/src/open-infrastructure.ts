@@ -29,7 +29,8 @@ interface Ports {
 export interface OpenInfrastructure extends Infrastructure {
   readonly directory: ClusterDirectory;
   readonly clusterPins: ClusterPins;
-  close(): Promise<void>;
+  /** Resolves to 'abandoned' if requests in flight are given up. */
+  close(): Promise<'closed' | 'abandoned'>;
 }
 
 /**
@@ -60,7 +61,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
         bus,
         async close() {
           await bus.close();
-          redis.close();
+          return redis.close();
         },
       };
     } catch (error) {

@@ -294,6 +294,22 @@ describe('an unreachable store', () => {
     await advance(heartbeatMs);
     allHeldOnce();
   });
+
+  test('does not keep a member that stops for longer than its leases last, although its work waits for the store', async () => {
+    const a = new Member('a');
+    await advance();
+    a.stopsAfterMs = 60_000;
+    a.storeUnreachable = true;
+    let stopped = false;
+    void a.running.then(() => {
+      stopped = true;
+    });
+    a.stop.abort();
+    await advance(ttlMs - heartbeatMs);
+    expect(stopped).toBe(false);
+    await advance(2 * heartbeatMs);
+    expect(stopped).toBe(true);
+  });
 });
 
 describe('a store that loses releases', () => {

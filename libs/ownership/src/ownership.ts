@@ -138,6 +138,8 @@ export class Ownership {
       while (this.#holdings.size > this.#stopped.size) {
         // The first heartbeat announces the leave; others acquire stopped scopes while the rest is still worked on.
         await this.#heartbeat();
+        // Nothing is left to release, and work that waits for the store is fenced.
+        if (this.#unreachable && !this.#isCurrent()) break;
         if (this.#holdings.size > 0) await this.#pause();
       }
     } finally {

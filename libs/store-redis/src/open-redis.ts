@@ -24,8 +24,8 @@ export interface RedisPorts {
   readonly clusterPins: ClusterPins;
   /** Settings of the servers that can lose data, checked each minute. */
   problems(): readonly StoreProblem[];
-  /** Disconnects; commands in flight reject. */
-  close(): void;
+  /** Disconnects; commands in flight reject. Returns 'abandoned' if their timers keep running because Redis does not answer. */
+  close(): 'closed' | 'abandoned';
 }
 
 export interface RedisDependencies {
@@ -68,9 +68,16 @@ export async function openRedis(
     return reports;
   };
   const close = () => {
+    const isAnswering = clients.every(({ status }) => status === 'ready');
     monitor?.close();
     thread?.close();
-    for (const one of [...clients, subscriber]) one.disconnect();
+    for (const one of [...clients, subscriber]) {
+      const nodes = one instanceof Cluster ? one.nodes() : [one];
+      one.disconnect();
+      // A server that does not answer never closes its side, so commands in flight would keep the process running.
+      for (const { stream } of nodes) stream?.destroy();
+    }
+    return isAnswering ? 'closed' : 'abandoned';
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, commandTimeoutMs)));

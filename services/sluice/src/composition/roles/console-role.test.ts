@@ -35,7 +35,11 @@ const plain: ConsoleConfiguration = {
 async function start(given: Partial<ConsoleConfiguration>, bus = new MemoryBus({ partitions: 2 })) {
   const infrastructure = {
     ...{ bus, store: new MemoryStore(), leases: new MemoryLeases(systemClock), deadLetters: new MemoryDeadLetters() },
-    ...{ directory: new MemoryClusterDirectory(), clusterPins: new MemoryClusterPins(), close: async () => {} },
+    ...{
+      directory: new MemoryClusterDirectory(),
+      clusterPins: new MemoryClusterPins(),
+      close: async () => 'closed' as const,
+    },
   };
   const configuration = { console: { ...plain, ...given }, metricsBindAddress: undefined };
   const ports = { clock: systemClock, random: seededRandom(1), logger: createLogger('text', 'error') };

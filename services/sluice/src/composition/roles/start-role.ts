@@ -164,6 +164,8 @@ export function startRole(options: StartRoleOptions): RunningRole {
     },
     ...{ clock, random, logger },
   });
+  // What only observers need does not delay a shutdown while the store does not answer.
+  const untilStopped = (publishing: Promise<unknown>) => Promise.race([publishing, aborted(working.signal)]);
   const run = (): Promise<unknown> => {
     switch (role) {
       case 'reconciler':
@@ -177,7 +179,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
       case 'watcher': {
         const states = () => clusters.states;
         if (directory === undefined) return clusters.run(working.signal);
-        const publishing = publishUnidentified({ directory, states, clock, logger }, working.signal);
+        const publishing = untilStopped(publishUnidentified({ directory, states, clock, logger }, working.signal));
         return Promise.all([clusters.run(working.signal), publishing]);
       }
       case 'writer': {
@@ -196,12 +198,13 @@ export function startRole(options: StartRoleOptions): RunningRole {
           working.signal,
         ).finally(() => connecting.abort());
         const states = () => clusters.states;
-        const publishing = directory && publishPauses({ directory, states, clock, logger }, working.signal);
+        const publishing =
+          directory && untilStopped(publishPauses({ directory, states, clock, logger }, working.signal));
         return Promise.all([clusters.run(connecting.signal), applying, publishing]);
       }
     }
   };
-  const naming = published?.run(working.signal);
+  const naming = published && untilStopped(published.run(working.signal));
   // The first read precedes the metrics of known clusters, so that they have the names as labels from the start.
   const done = Promise.all([(published?.read() ?? Promise.resolve()).then(run), naming]);
   return {

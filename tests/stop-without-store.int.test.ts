@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RoleProcess } from '@sluice/demo/distributed';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
+import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { asRecord, seededRandom } from '@sluice/runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let directory: string;
+let redis: RedisServer;
+let nats: Nats;
+let http: ApiServerHttp;
+const processes: RoleProcess[] = [];
+const lines: Record<string, unknown>[] = [];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-stop-'));
+  redis = await startRedis({ directory: join(directory, 'redis') });
+  nats = await startNats({ directory: join(directory, 'nats') });
+  const server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  populate(server, { services: 5, podsPerService: 2, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
+}, 300_000);
+
+afterAll(async () => {
+  for (const { child } of processes) child.kill('SIGKILL');
+  redis.process.signal('SIGCONT');
+  await http.close();
+  await nats.stop();
+  await redis.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a role whose store does not answer stops with status 0 and without an error, since its leases have expired', async () => {
+  const backends = ['--bus', nats.url, '--store', redis.url, '--log-format', 'json', '--metrics-bind-address', '0'];
+  for (const role of ['watcher', 'reconciler', 'writer'] as const) {
+    const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
+    const onLine = (_: string, line: string) => void lines.push(asRecord(JSON.parse(line)));
+    processes.push(new RoleProcess(role, role, [...backends, ...cluster], onLine));
+  }
+  const logged = (message: string) => lines.filter(({ msg }) => msg === message).map(({ role }) => role);
+  await expect.poll(() => new Set(logged('leases acquired')).size, { timeout: 120_000 }).toBe(3);
+  redis.process.signal('SIGSTOP');
+  await expect.poll(() => new Set(logged('Redis unavailable; retrying')).size, { timeout: 60_000 }).toBe(3);
+  const exits = processes.map(({ child }) => once(child, 'exit'));
+  for (const { child } of processes) child.kill('SIGTERM');
+  expect(await Promise.all(exits)).toEqual(processes.map(() => [0, null]));
+  expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+}, 300_000);
