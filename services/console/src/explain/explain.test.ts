@@ -67,6 +67,18 @@ describe('explainPod', () => {
     expect(explainService(journalOf(observed, plan, refused).state)[0]).toContain('denied by a webhook');
   });
 
+  test('a refusal is over once the Service is deleted, although no plan succeeds then', () => {
+    const observed = snapshot(1, 1_000, [service(), pod('web-1', {})]);
+    const [plan, outcome] = written(true);
+    if (plan === undefined || outcome?.kind !== 'outcome') throw new Error('no plan');
+    const refused = { ...outcome, status: 'rejected' as const, results: [], message: 'denied by a webhook' };
+    const metadata = { name: 'web', namespace: 'shop', uid: 'e', resourceVersion: '12' };
+    const unrelated = podChange(2, 2_000, { kind: 'endpoints', uid: 'e', endpoints: { metadata, subsets: [] } });
+    expect(journalOf(observed, plan, refused, unrelated).state.refused.size).toBe(1);
+    const gone = podChange(2, 2_000, { kind: 'service', service: null });
+    expect(journalOf(observed, plan, refused, gone).state.refused.size).toBe(0);
+  });
+
   test('pending: the Pod changed after the last write', () => {
     const flipped = podChange(2, 2_000, pod('web-1', { ready: false }));
     const explained = explain(snapshot(1, 1_000, [service(), pod('web-1', {})]), ...written(true), flipped);

@@ -31,7 +31,7 @@ interface Repair {
 export class HistoryState {
   #state: ServiceState;
   #isRemoved = false;
-  /** By controller, until one of its plans succeeds. */
+  /** By controller, until one of its plans succeeds or a Change makes it obsolete. */
   readonly refused: Map<Controller, Refusal>;
   /** The last writes of other clients to slices and Endpoints, as their observations say. */
   otherWrites: readonly Observation[] = [];
@@ -86,6 +86,14 @@ export class HistoryState {
   /** Whether the cluster was removed, and nothing was published of the Service since. */
   get isRemoved(): boolean {
     return this.#isRemoved;
+  }
+
+  /** Drops refusals that a Change has made obsolete: a decision follows, which is refused again or needs no write. */
+  dropOldRefusals(): void {
+    for (const controller of this.refused.keys()) {
+      const { parked, inFlight } = this.state.controller(controller);
+      if (parked === null && inFlight === null) this.refused.delete(controller);
+    }
   }
 
   get key(): ServiceKey {

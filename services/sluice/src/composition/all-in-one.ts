@@ -1,6 +1,7 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
 import type { Cluster } from '@sluice/clusters';
 import type { WriterLimits } from '@sluice/configuration';
+import { findParked, type ParkedKey } from '@sluice/console';
 import type { Resource } from '@sluice/kubernetes';
 import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
@@ -59,6 +60,8 @@ export interface AllInOne {
   serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
   /** Removes the state of a cluster that is no longer served. */
   removeCluster(identity: string): Promise<void>;
+  /** Services whose writes the API server refuses. */
+  parked(): Promise<readonly ParkedKey[]>;
   /** Makes every watcher resync all Services. */
   resync(): void;
   /** Rejects on a fatal error; never resolves before `stop`. */
@@ -176,6 +179,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       }
     },
     removeCluster: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus, clock }),
+    parked: () => findParked(store, bus.partitions),
     resync() {
       for (const watcher of watchers) watcher.resync();
     },

@@ -89,6 +89,11 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   try {
     await Promise.race([stopped, services.done, serving]);
   } finally {
+    const parked = (await services.parked()).map(({ key, controller }) => {
+      const cluster = names.get(key.cluster) ?? key.cluster;
+      return `${cluster}/${key.namespace}/${key.service}/${controller}`;
+    });
+    statistics.keepRefused(new Set(parked));
     stopping.abort();
     clusters.pause();
     await shutDown(

@@ -59,4 +59,8 @@ test('a refused plan is remembered until a plan of the same Service and controll
   statistics.add(anApplied());
   expect(statistics).toMatchObject({ failures: 3, conflicts: 1, refusals: 2 });
   expect([...statistics.refused]).toEqual([['sim/shop/db/endpointslice', 'forbidden']]);
+  statistics.keepRefused(new Set(['sim/shop/db/endpointslice', 'sim/shop/web/endpoints']));
+  expect(statistics.refused.size).toBe(1);
+  statistics.keepRefused(new Set());
+  expect(statistics.refused.size).toBe(0);
 });

@@ -54,6 +54,11 @@ export class Statistics {
     return this.#refused;
   }
 
+  /** Forgets refused plans that no later decision needs, for example those of a deleted Service. `parked`: those that remain. */
+  keepRefused(parked: ReadonlySet<string>): void {
+    for (const name of this.#refused.keys()) if (!parked.has(name)) this.#refused.delete(name);
+  }
+
   get services(): number {
     return this.#services.size;
   }
