@@ -1,4 +1,5 @@
-import { formatDuration, printableLine, truncate } from '@sluice/process';
+import { stripVTControlCharacters } from 'node:util';
+import { formatDuration, printableLine, truncate, wrap } from '@sluice/process';
 import colors from 'picocolors';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import type { Percentiles } from './samples.ts';
@@ -8,32 +9,60 @@ export interface PageSize {
   readonly height: number;
 }
 
-/** Renders the current state in at most the given number of lines. */
+/** Renders the current state in at most the given number of lines; long lines wrap. */
 export function renderPage(report: ShadowReport, { width, height }: PageSize): readonly string[] {
   const { services, clusters, differences, lasting } = report;
-  const lines = [
-    ...clusters.map(
-      ({ name, version, server }) =>
+  const head = [
+    ...clusters.flatMap(({ name, version, server }) =>
+      hanging(
+        '',
         `${colors.bold(`Shadow mode: ${printableLine(name)}`)} (Kubernetes ${printableLine(version)}) at ${printableLine(server)}, read-only, running for ${formatDuration(report.ranMs)}`,
+        width,
+      ),
     ),
     '',
-    `  Services     ${services.total}: ${colors.green(`${services.agree} agree`)}, ${services.waiting} waiting, ` +
-      `${services.explained} explained, ${alarming(services.unexplained, 'unexplained')}`,
-    `  decisions    ${report.decisions}; ${writesText(report.writes)}`,
-    `  first        ${spread('first', report.sooner)}`,
-    `  last         ${spread('last', report.later)}`,
-    `  differences  ${lasting.explained} explained, ${alarming(lasting.unexplained, 'unexplained')}; ` +
-      `${lasting.resolved} resolved later by upstream controllers`,
+    ...hanging(
+      '  Services     ',
+      `${services.total}: ${colors.green(`${services.agree} agree`)}, ${services.waiting} waiting, ` +
+        `${services.explained} explained, ${alarming(services.unexplained, 'unexplained')}`,
+      width,
+    ),
+    ...hanging('  decisions    ', `${report.decisions}; ${writesText(report.writes)}`, width),
+    ...hanging('  first        ', spread('first', report.sooner), width),
+    ...hanging('  last         ', spread('last', report.later), width),
+    ...hanging(
+      '  differences  ',
+      `${lasting.explained} explained, ${alarming(lasting.unexplained, 'unexplained')}; ` +
+        `${lasting.resolved} resolved later by upstream controllers`,
+      width,
+    ),
     '',
-    ...listed(differences, height - 8 - clusters.length),
   ];
+  const lines = [...head, ...listed(differences, { width, height: height - head.length })];
   return lines.slice(0, Math.max(1, height)).map((line) => truncate(line, width));
+}
+
+/** Below this width, text after a first column starts on the next line. */
+const minRoom = 30;
+
+/** Text after a first column, wrapped with a hanging indent. A longer word is broken, because the page is redrawn in place. */
+function hanging(first: string, text: string, width: number, paint = (line: string): string => line): string[] {
+  const margin = width - first.length >= minRoom ? ' '.repeat(first.length) : '    ';
+  const room = Math.max(1, width - margin.length);
+  const lines = wrap(text, room).flatMap((line) => broken(line, room));
+  if (margin.length === first.length) return lines.map((line, i) => `${i === 0 ? first : margin}${paint(line)}`);
+  return [first.trimEnd(), ...lines.map((line) => `${margin}${paint(line)}`)];
+}
+
+function broken(line: string, room: number): readonly string[] {
+  if (stripVTControlCharacters(line).length <= room) return [line];
+  return Array.from({ length: Math.ceil(line.length / room) }, (_, i) => line.slice(i * room, (i + 1) * room));
 }
 
 const alarming = (count: number, what: string): string => (count === 0 ? `0 ${what}` : colors.red(`${count} ${what}`));
 
 function writesText(writes: number): string {
-  if (writes > 0) return `other controllers wrote ${writes} times`;
+  if (writes > 0) return `other controllers wrote ${writes === 1 ? 'once' : `${writes} times`}`;
   return colors.yellow('no other controller has written yet, so nothing is compared');
 }
 
@@ -44,22 +73,27 @@ function spread(place: 'first' | 'last', times: Percentiles | null): string {
   return `Sluice was ${place} ${count}, by ${p50} (p50), ${p99} (p99), ${max} (max)`;
 }
 
-/** Unexplained differences first, three lines each, as many as fit. */
-function listed(differences: readonly ReportedDifference[], room: number): readonly string[] {
+/** Unexplained differences first, as many as fit. */
+function listed(differences: readonly ReportedDifference[], { width, height }: PageSize): readonly string[] {
   const order = (d: ReportedDifference) => (d.explanation === null ? 0 : 1);
   const sorted = [...differences].sort((a, b) => order(a) - order(b) || a.since.localeCompare(b.since));
-  const fit = sorted.length * 3 <= room ? sorted.length : Math.max(0, Math.floor((room - 1) / 3));
-  const shown = sorted.slice(0, fit).flatMap((difference) => {
-    const { namespace, service, resource, explanation, lines, causes } = difference;
-    const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
-    const why =
-      explanation === null ? colors.red('unexplained') : colors.dim(`${explanation.rules}: ${explanation.why}`);
-    return [
-      `  ${what} ${printableLine(`${namespace}/${service}`)}  ${why}`,
-      colors.dim(`      there ≠ Sluice's: ${printableLine(lines[0] ?? '')}`),
-      colors.dim(`      because ${printableLine(causes.join('; ') || 'unknown')}`),
-    ];
-  });
-  const more = sorted.length - fit;
-  return more > 0 ? [...shown, colors.dim(`  and ${more} more`)] : shown;
+  const blocks = sorted.map((difference) => describe(difference, width));
+  const shown: string[] = [];
+  for (const [i, block] of blocks.entries()) {
+    const isLast = i === blocks.length - 1;
+    if (shown.length + block.length + (isLast ? 0 : 1) > height)
+      return [...shown, colors.dim(`  and ${blocks.length - i} more`)];
+    shown.push(...block);
+  }
+  return shown;
+}
+
+function describe({ namespace, service, resource, explanation, lines, causes }: ReportedDifference, width: number) {
+  const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
+  const why = explanation === null ? colors.red('unexplained') : colors.dim(`${explanation.rules}: ${explanation.why}`);
+  return [
+    ...hanging('  ', `${what} ${printableLine(`${namespace}/${service}`)}: ${why}`, width),
+    ...hanging('      ', `there ≠ Sluice's: ${printableLine(lines[0] ?? '')}`, width, colors.dim),
+    ...hanging('      ', `because ${printableLine(causes.join('; ') || 'unknown')}`, width, colors.dim),
+  ];
 }

@@ -29,9 +29,21 @@ describe('the page', () => {
     expect(text).toContain('7: 6 agree, 0 waiting, 0 explained, 1 unexplained');
     expect(text).toContain('Sluice was first 9 times, by 12 ms (p50), 80 ms (p99), 90 ms (max)');
     expect(text).toContain('Sluice was never last');
-    expect(text).toContain('EndpointSlices of shop/web  unexplained');
+    expect(text).toContain('EndpointSlices of shop/web: unexplained');
     expect(text).toContain("there ≠ Sluice's: endpoints[]: 1 ≠ 2");
     expect(text).toContain('because Pod shop/p deleted');
+  });
+
+  test('loses nothing in 60 columns, also of a value that is one long word', () => {
+    const value = `{"ip":"10.0.0.1","nodeName":"${'n'.repeat(150)}"}`;
+    const long = { ...difference('web'), lines: [`subsets[].addresses[web-1]: ${value} ≠ nothing`] };
+    const lines = plain({ ...report([long]), writes: 0 }, 60, 60);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(60);
+    const words = lines.map((line) => line.trim()).join(' ');
+    expect(words).toContain('no other controller has written yet, so nothing is compared');
+    expect(words).toContain('1 resolved later by upstream controllers');
+    expect(words.replaceAll(' ', '')).toContain(`${value}≠nothing`);
+    expect(lines.join('')).not.toContain('…');
   });
 
   test('says that no other controller has written yet', () => {
@@ -50,7 +62,7 @@ describe('the page', () => {
 
   test('shows unexplained differences first, and the number of omitted ones', () => {
     const lines = plain(report(many), 120, 20);
-    expect(lines.findIndex((line) => line.includes('shop/s40 '))).toBeLessThan(10);
+    expect(lines.findIndex((line) => line.includes('shop/s40:'))).toBeLessThan(10);
     expect(lines.at(-1)).toMatch(/and \d+ more/);
   });
 
