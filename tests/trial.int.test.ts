@@ -184,7 +184,8 @@ test('a hand-edited and a deleted slice: what was changed, and that it was repai
   await admin.patch(reference('endpointslices', { namespace, name }), { endpoints: [] });
   const history = async () => (await sluice('history', 'shop/edited')).output;
   await shows(history, new RegExp(`EndpointSlice ${name} was modified by sluice-differential: − edited-31`));
-  await shows(() => explain('shop/edited'), `Another client wrote ${name}; Sluice repaired it at`);
+  const edit = `EndpointSlice ${name} was modified by sluice-differential: − edited-31. Sluice repaired it at`;
+  await expect.poll(() => explain('shop/edited'), { timeout: 30_000, interval: 500 }).toContain(edit);
   // The generation rose without a write of Sluice, which proves the edit at once.
   const metrics = async () => (await fetch(`${consoleUrl}/metrics`)).text();
   await shows(metrics, /^sluice_foreign_slice_writes_total\{cluster="west",controller="endpointslice"\} 1$/m);
@@ -223,6 +224,40 @@ test('missing permissions: the user and the file that grants them, once', async 
 test('doctor checks every cluster of a directory, under the names of the run', async () => {
   const { output } = await sluice('doctor', '--kubeconfig', kubeconfigs);
   for (const { name } of [west, east]) expect(output).toMatch(new RegExp(`^ok +cluster ${name} +version +v1`, 'm'));
+});
+
+/** The output of a command on a terminal of 60 columns, of which `script` is one. */
+function onTerminal(...args: string[]): Promise<string> {
+  const command = `stty cols 60; exec ${[program, ...args].map((arg) => `'${arg}'`).join(' ')}`;
+  const env = { ...process.env, SLUICE_CONSOLE: consoleUrl, NO_COLOR: '1', TERM: 'dumb' };
+  return new Promise((resolve) => {
+    execFile('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env }, (_, stdout) =>
+      resolve(stdout.replaceAll('\r\n', '\n')),
+    );
+  });
+}
+
+test('a terminal of 60 columns: no line is longer, of results or of errors', async () => {
+  await addService('narrow', { targetPort: 'htpp' });
+  await addPod('narrow', 51);
+  await expect.poll(() => explain('shop/narrow'), { timeout: 30_000 }).toContain('no reachable endpoints');
+  const outputs = [
+    await onTerminal('explain', 'shop/narrow'),
+    await onTerminal('history', 'shop/narrow'),
+    await onTerminal('parked', 'list'),
+    await onTerminal('doctor', '--kubeconfig', kubeconfigs),
+    await onTerminal('clusters', 'list', '--kubeconfig', kubeconfigs),
+    await onTerminal('explain', 'shop/none'),
+    await onTerminal('explain', 'shop/narrow', '--at', 'tomorrow at noon'),
+    await onTerminal('run', '--shadow', '--namespaces', 'shop'),
+    await onTerminal('explain', 'shop/narrow', '--an-option-that-does-not-exist', 'and-its-value'),
+  ];
+  expect(outputs.filter((output) => output.startsWith('error: '))).toHaveLength(4);
+  for (const line of outputs.join('\n').split('\n')) {
+    // A word stays whole, so that it can be copied.
+    const isOneWord = !line.trim().includes(' ');
+    if (!isOneWord) expect(line.length, line).toBeLessThanOrEqual(60);
+  }
 });
 
 test('a time: the most recent one, and none in the future', async () => {

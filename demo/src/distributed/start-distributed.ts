@@ -1,21 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openInfrastructure } from '@sluice/backends';
 import { kubeconfigOf } from '@sluice/fake-apiserver';
-import { freePorts, LocalError } from '@sluice/local';
+import { LocalError } from '@sluice/local';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
-import {
-  closing,
-  defaultBindAddress,
-  formatBindAddress,
-  marginMs,
-  type ShutdownStep,
-  shutDown,
-  UsageError,
-} from '@sluice/process';
+import { closing, marginMs, type ShutdownStep, shutDown, UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import { consoleLine, freeAddress } from './console-address.ts';
 import type { DistributedBus } from './distributed-bus.ts';
 import { followPlans } from './follow-plans.ts';
 import { type Role, RoleProcess } from './role-process.ts';
@@ -137,7 +129,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     }
     return {
       about: [
-        `Console: http://${consoleAddress}`,
+        consoleLine(consoleAddress),
         servers.about,
         `Inspect it: bin/sluice doctor --config ${servers.file} (also: clusters list, parked list, dead-letters list)`,
         `Processes: ${processes.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`,
@@ -157,15 +149,4 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
 /** Members are named `<role>-<host>-<PID>-<random>`. */
 function isMemberOf(member: string, pid: number | undefined): boolean {
   return new RegExp(`-${pid}-[0-9a-f]+$`).test(member);
-}
-
-/** The default address of the console, or another port if it is taken. */
-async function freeAddress(): Promise<string> {
-  const probe = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
-    probe.once('error', () => resolve(false));
-    probe.listen(defaultBindAddress.port, defaultBindAddress.host, () => probe.close(() => resolve(true)));
-  });
-  const [port = 0] = isFree ? [defaultBindAddress.port] : await freePorts(1);
-  return formatBindAddress({ ...defaultBindAddress, port });
 }

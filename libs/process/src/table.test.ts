@@ -10,10 +10,10 @@ test('without a width, each row is a line', () => {
 });
 
 test('a table that is too wide wraps its last column', () => {
-  expect(formatTable(headings, [['a', 'now', reason]], 50)).toBe(
+  expect(formatTable(headings, [['a', 'now', reason]], 60)).toBe(
     'NAME   NEXT TRY   REASON\n' +
-      'a      now        the API server refuses the write\n' +
-      '                  because a label is missing\n',
+      'a      now        the API server refuses the write because a\n' +
+      '                  label is missing\n',
   );
 });
 

@@ -3,7 +3,7 @@ import { wrap } from './wrap.ts';
 
 const gap = '   ';
 /** The last column wraps if it has room for this many characters. */
-const minLastColumn = 24;
+const minLastColumn = 40;
 
 /**
  * Formats rows as a table with headings, in the style of kubectl. If it is wider than `width`, the last column wraps; if

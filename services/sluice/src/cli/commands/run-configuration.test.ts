@@ -89,6 +89,12 @@ describe('several clusters', () => {
   });
 });
 
+test('--distributed refuses an address that it would ignore', () => {
+  const command = addRunOptions(new Command('run')).exitOverride();
+  command.parse(['--distributed', '--metrics-bind-address', '127.0.0.1:1'], { from: 'user' });
+  expect(() => checkRunOptions(command.opts<RunOptions>())).toThrow('prints the address of its console');
+});
+
 test('without a file, the environment is ignored', async () => {
   expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ logLevel: 'info' });
 });

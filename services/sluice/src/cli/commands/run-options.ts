@@ -133,6 +133,11 @@ export function checkRunOptions(options: RunOptions): void {
       '--distributed runs the simulated cluster; on a real cluster, start the roles: sluice watcher --help',
     );
   }
+  if (options.distributed && options.metricsBindAddress !== undefined) {
+    throw new UsageError(
+      '--metrics-bind-address is for one process; --distributed prints the address of its console, and each process has metrics of its own',
+    );
+  }
   if (options.bus !== undefined && !options.distributed) {
     throw new UsageError(
       '--bus requires --distributed; to use your own bus, run the roles: see "sluice watcher --help"',
