@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,6 +112,23 @@ describe('TLS', () => {
       const refused = await refusal({ ...options, tls: wrong });
       expect(refused).toMatchObject({ ...tlsError, message: expect.stringContaining('authority that is not trusted') });
       expect(String(refused)).toContain(options.servers[0]);
+    }
+  });
+
+  test('expects a certificate for the IP address by which a server is addressed, not for localhost', async () => {
+    const script = join(import.meta.dirname, '../infra/kubernetes/make-certificates.sh');
+    const made = join(root, 'identities');
+    execFileSync('sh', [script, made, 'address=127.0.0.1', 'name=localhost'], { stdio: 'ignore' });
+    const material = { ca: read(join(made, 'ca.crt')) };
+    const servedWith = (name: string) =>
+      serve(`tls { cert_file: "${join(made, `${name}.crt`)}", key_file: "${join(made, `${name}.key`)}" }`);
+    const byName = ({ servers: [server = ''] }: JetStreamBusOptions) => [server.replace('127.0.0.1', 'localhost')];
+    const [address, name] = [await servedWith('address'), await servedWith('name')];
+    await expectToWork({ ...address, tls: material });
+    await expectToWork({ ...name, servers: byName(name), tls: material });
+    for (const options of [name, { ...address, servers: byName(address) }]) {
+      const refused = await refusal({ ...options, tls: material });
+      expect(refused).toMatchObject({ ...tlsError, message: expect.stringContaining('another name') });
     }
   });
 

@@ -35,7 +35,7 @@ const log: string[] = [];
 
 beforeAll(async () => {
   const script = join(folder, 'make-certificates.sh');
-  const servers = ['nats=nats.nats.svc,localhost', 'redis=redis.redis.svc,127.0.0.1'];
+  const servers = ['nats=nats.nats.svc,127.0.0.1', 'redis=redis.redis.svc,127.0.0.1'];
   // Again, as for a renewal.
   for (let n = 0; n < 2; n++) await promisify(execFile)('sh', [script, certificates, ...servers]);
   const of = (name: string) => join(certificates, name);
@@ -365,7 +365,7 @@ describe('each role', () => {
 function start(role: 'watcher' | 'reconciler' | 'writer', cluster: readonly string[]): void {
   const where = [
     '--bus',
-    nats.url.replace('nats://127.0.0.1', 'tls://localhost'),
+    nats.url.replace('nats:', 'tls:'),
     '--store',
     redis.url,
     '--partitions',

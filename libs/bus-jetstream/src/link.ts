@@ -28,6 +28,7 @@ import {
 } from './options.ts';
 import { probeTls } from './probe-tls.ts';
 import { reconnectPacing } from './reconnect-pacing.ts';
+import { serverIdentity } from './server-identity.ts';
 
 /** Oldest server version that Sluice is tested with. */
 const oldestServer = [2, 14] as const;
@@ -181,7 +182,7 @@ function connectionOptions(
     servers: [...settings.servers],
     name: settings.clientName,
     // The client reads both at each connection.
-    ...(settings.tls !== undefined && { tls: rereadTls(secrets) }),
+    ...(settings.tls !== undefined && { tls: rereadTls(secrets, settings.servers) }),
     ...(settings.credentials !== undefined && { authenticator: rereadCredentials(settings.credentials, secrets) }),
     inboxPrefix: inboxPrefix(settings),
     maxReconnectAttempts: -1,
@@ -201,8 +202,9 @@ function rereadCredentials(initial: NatsCredentials, secrets: () => NatsSecrets)
   return (nonce) => authenticator(secrets().credentials ?? initial)(nonce);
 }
 
-function rereadTls(secrets: () => NatsSecrets): TlsOptions {
+function rereadTls(secrets: () => NatsSecrets, servers: readonly string[]): TlsOptions {
   return {
+    ...serverIdentity(servers),
     get ca() {
       return secrets().tls?.ca ?? '';
     },

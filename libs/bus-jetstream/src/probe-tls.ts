@@ -1,6 +1,7 @@
 import { connect as connectPlain } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type Clock, type TlsMaterial, tlsProblem } from '@sluice/runtime';
+import { hostOf, isName, serverIdentity } from './server-identity.ts';
 
 const timeoutMs = 2000;
 const defaultPort = 4222;
@@ -11,8 +12,8 @@ const defaultPort = 4222;
  * nothing but a timeout.
  */
 export function probeTls(server: string, material: TlsMaterial, clock: Clock): Promise<string | undefined> {
-  const { hostname, port } = new URL(server.includes('://') ? server : `nats://${server}`);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const { port } = new URL(server.includes('://') ? server : `nats://${server}`);
+  const host = hostOf(server);
   return new Promise((resolve) => {
     const plain = connectPlain({ host, port: Number(port || defaultPort) });
     const finish = (problem: string | undefined) => {
@@ -25,7 +26,8 @@ export function probeTls(server: string, material: TlsMaterial, clock: Clock): P
     // The server sends INFO in plain text, then both sides switch to TLS.
     plain.once('data', () => {
       plain.removeAllListeners('data');
-      const secure = connectTls({ socket: plain, servername: isName(host) ? host : '', ...material });
+      const servername = isName(host) ? host : '';
+      const secure = connectTls({ socket: plain, servername, ...serverIdentity([server]), ...material });
       secure.on('error', (error) => finish(tlsProblem(error)));
       secure.on('close', () => finish(undefined));
       // Any reply means that the server accepts the certificate.
@@ -33,8 +35,4 @@ export function probeTls(server: string, material: TlsMaterial, clock: Clock): P
       secure.write('PING\r\n');
     });
   });
-}
-
-function isName(host: string): boolean {
-  return !/^[\d.]+$|:/.test(host);
 }
