@@ -70,6 +70,7 @@ module.exports = {
       'runtime',
       'store',
       'store-redis',
+      'telemetry',
     ),
 
     // Services never import each other.

@@ -1,3 +1,4 @@
 export { ClusterWatcher } from './cluster-watcher.ts';
 export type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
+export { Prefetch } from './prefetch.ts';
 export { type RemoveClusterOptions, removeCluster } from './remove-cluster.ts';

@@ -6,6 +6,7 @@ export { heldBackReasons } from './confirmation/confirm-change.ts';
 export { MassAdditionGuard } from './confirmation/mass-addition-guard.ts';
 export type { MassChangeGuardOptions } from './confirmation/mass-change-guard.ts';
 export { MassRemovalGuard } from './confirmation/mass-removal-guard.ts';
+export { type ClosableCluster, type DrainableCluster, drainable } from './drainable-cluster.ts';
 export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';

@@ -3,8 +3,9 @@ import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { Metrics } from '@sluice/telemetry';
+import type { ClosableCluster } from '@sluice/writer';
 import { beforeEach, expect, test } from 'vitest';
-import { type ClosableCluster, writable } from './writable-cluster.ts';
+import { writable } from './writable-cluster.ts';
 
 let clock: VirtualClock;
 let metrics: Metrics;

@@ -9,6 +9,7 @@ import type { Metrics } from '@sluice/telemetry';
 import {
   AdaptiveLimit,
   type CheckResult,
+  type ClosableCluster,
   type CompetingControllerDetection,
   FixedLimit,
   MassAdditionGuard,
@@ -32,11 +33,6 @@ export interface WritableOptions {
 
 /** Minimum time between repeated error logs about one cluster, in milliseconds. */
 const repeatLogMs = 60_000;
-
-/** Its metrics are exposed until it is closed. */
-export interface ClosableCluster extends WritableCluster {
-  close(): void;
-}
 
 /** The cluster with the limits and guards that a writer needs. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Infrastructure } from '@sluice/backends';
+import { type Infrastructure, RoleHealth } from '@sluice/backends';
+import { type Delivery, observedBus } from '@sluice/bus';
 import {
   ClusterOutages,
   ClusterSet,
@@ -21,15 +22,12 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import { aborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
-import type { WritableCluster } from '@sluice/writer';
+import { drainable, type WritableCluster } from '@sluice/writer';
 import { clusterChecks } from '../cluster-checks.ts';
-import { drainable } from '../drainable-cluster.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { writable } from '../writable-cluster.ts';
-import { learnClusters } from './learn-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { type RoleOptions, storeProblemCounts } from './role.ts';
-import { RoleHealth } from './role-health.ts';
 import { runWatcherRole } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
 
@@ -75,6 +73,12 @@ export function startRole(options: StartRoleOptions): RunningRole {
     learn: async (identities: ReadonlySet<string>) => published?.learn(identities),
   };
   const logger = nameClusters(options.logger, names);
+  /** Records of a new cluster wait for its name, so that all metrics and logs show it. */
+  const learn = async (deliveries: readonly Delivery[]) => {
+    const identities = new Set(deliveries.map(({ key }) => key.slice(0, Math.max(0, key.indexOf('/')))));
+    const unknown = new Set([...identities].filter((name) => name !== '' && names.get(name) === undefined));
+    if (unknown.size > 0) await names.learn(unknown);
+  };
   const outages = new ClusterOutages();
   const watched = new Set<string>();
   let held = 0;
@@ -101,7 +105,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   });
   const roleOptions: RoleOptions = {
     ...infrastructure,
-    bus: learnClusters(infrastructure.bus, names),
+    bus: observedBus(infrastructure.bus, learn),
     member,
     leaseTimes: configuration.leases,
     tracer: tracing?.tracers[role],

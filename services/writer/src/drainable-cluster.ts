@@ -1,5 +1,9 @@
-import type { WritableCluster } from '@sluice/writer';
-import type { ClosableCluster } from './writable-cluster.ts';
+import type { WritableCluster } from './writable-cluster.ts';
+
+/** Its metrics are exposed until it is closed. */
+export interface ClosableCluster extends WritableCluster {
+  close(): void;
+}
 
 export interface DrainableCluster {
   readonly cluster: WritableCluster;
