@@ -111,17 +111,17 @@ interface Measured {
 }
 
 async function measureProgram(measured: Measured): Promise<TopologyFigures> {
-  const { options, name, watches, population, sluice, kubeApiserver, port } = measured;
+  const { options, name, watches, population, sluice, kubeApiserver } = measured;
   const { shape, seconds, say } = options;
   const hinted = shape.overloaded + shape.balanced;
   const [from, to] = changes[options.change];
-  await until(measured, async () => (await hintedDecisions(port)) >= hinted && isQuiet(watches));
+  await until(measured, async () => (await hintedDecisions(measured)) >= hinted && isQuiet(watches));
   await population.setCpu(from);
   await until(measured, async () => isQuiet(watches) && (await population.wrongServices(from)).length === 0);
   say(`${name}: complete; measuring`);
 
   const before = await flip(measured);
-  const decisionsBefore = await hintedDecisions(port);
+  const decisionsBefore = await hintedDecisions(measured);
   const written = new Map<string, number>();
   let writes = 0;
   const cpuBefore = [sluice, kubeApiserver].map((server) => cpuSeconds(server?.pid ?? 0));
@@ -135,16 +135,15 @@ async function measureProgram(measured: Measured): Promise<TopologyFigures> {
   const counts: { readonly at: number; readonly decisions: number }[] = [];
   let cpu = cpuBefore;
   const counting = until(measured, async () => {
-    const decisions = (await hintedDecisions(port)) - decisionsBefore;
+    const decisions = (await hintedDecisions(measured)) - decisionsBefore;
     const at = performance.now();
     if (decisions !== (counts.at(-1)?.decisions ?? 0)) counts.push({ at: at - changedAt, decisions });
     return decisions >= hinted && at - changedAt - (counts.at(-1)?.at ?? 0) > QUIET_MILLISECONDS;
   });
   const [flips] = await Promise.all([
-    flip(measured, onSlice).then((done) => {
+    flip(measured, onSlice, () => {
       cpu = [sluice, kubeApiserver].map((server) => cpuSeconds(server?.pid ?? 0));
       say(`${name}: ${seconds} s of changes measured`);
-      return done;
     }),
     counting,
   ]);
@@ -170,6 +169,7 @@ async function measureProgram(measured: Measured): Promise<TopologyFigures> {
 async function flip(
   { options, client, watches, pool }: Measured,
   onSlice: (service: string, at: number) => void = () => {},
+  onSent: () => void = () => {},
 ) {
   const { rate, seconds } = options;
   const tracker = new FlipTracker();
@@ -190,14 +190,20 @@ async function flip(
     },
     onAnswer: ({ pod, ready }, at) => release(pod.name, tracker.acknowledged(pod.name, ready, at)),
   });
-  const deadline = performance.now() + QUIET_MILLISECONDS;
+  onSent();
+  const deadline = performance.now() + options.timeoutSeconds * 1000;
   while (tracker.pending > 0 && performance.now() < deadline) await sleep(POLL_MILLISECONDS);
   return tracker.results();
 }
 
 /** Decisions of slices of Services with hints, one per address type. */
-async function hintedDecisions(port: number): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+async function hintedDecisions({ port, sluice }: Pick<Measured, 'port' | 'sluice'>): Promise<number> {
+  let response: Response | undefined;
+  // It does not listen yet.
+  while (response === undefined && sluice.running) {
+    response = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+    if (response === undefined) await sleep(POLL_MILLISECONDS);
+  }
   if (response === undefined) return 0;
   const name = 'endpoint_slice_controller_endpointslices_changed_per_sync_count';
   const series = (await response.text()).matchAll(new RegExp(`^${name}\\{.*topology="Auto".*\\} (\\S+)$`, 'gm'));
