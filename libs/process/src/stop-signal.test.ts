@@ -2,12 +2,13 @@ import { silentLogger } from '@sluice/runtime';
 import { afterEach, expect, it, vi } from 'vitest';
 import { stopSignal } from './stop-signal.ts';
 
-const before = process.listeners('SIGTERM');
+const signals = ['SIGINT', 'SIGTERM'] as const;
+const before = new Set(signals.flatMap((signal) => process.listeners(signal)));
 
 afterEach(() => {
   vi.useRealTimers();
-  for (const listener of process.listeners('SIGTERM')) {
-    if (!before.includes(listener)) process.off('SIGTERM', listener);
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) if (!before.has(listener)) process.off(signal, listener);
   }
 });
 
@@ -25,4 +26,15 @@ it('resolves on SIGTERM, and cancel leaves no timer that keeps the process alive
   await stopped;
   cancel();
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it.each([
+  ['SIGINT', 'stopping; press Ctrl-C again to stop immediately'],
+  ['SIGTERM', 'stopping; send SIGTERM again to stop immediately'],
+] as const)('says how to stop immediately: %s', async (signal, text) => {
+  const info = vi.fn();
+  const { stopped } = stopSignal(undefined, { ...silentLogger, info });
+  process.emit(signal, signal);
+  await stopped;
+  expect(info.mock.calls).toEqual([[text, { signal }]]);
 });

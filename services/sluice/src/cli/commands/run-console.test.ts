@@ -1,7 +1,7 @@
 import { silentLogger } from '@sluice/runtime';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { openConsole } from './run-console.ts';
+import { addresses, openConsole } from './run-console.ts';
 import { addRunOptions, type RunOptions } from './run-options.ts';
 
 /** Whether a run with these flags keeps a history for the console. */
@@ -19,4 +19,11 @@ test.each<[keeps: boolean, flags: string[]]>([
   [false, ['--no-console']],
 ])('a history is kept, %s: sluice run %j', (expected, flags) => {
   expect(keeps(...flags)).toBe(expected);
+});
+
+test('at another than the default address, the lines at startup have the argument that commands need', () => {
+  const url = 'http://127.0.0.1:40123';
+  expect(addresses(url, true)).toEqual([`Console: ${url} (commands need --console ${url})`, `Metrics: ${url}/metrics`]);
+  expect(addresses('http://127.0.0.1:10270', true)[0]).toBe('Console: http://127.0.0.1:10270');
+  expect(addresses(url, false)).toEqual([`Metrics: ${url}/metrics`]);
 });
