@@ -61,15 +61,21 @@ describe('event recorder', () => {
     expect(patched).toMatchObject([{ name: created[0]?.metadata.name, patch: { count: 2, message: 'a' } }]);
   });
 
-  test('logs each occurrence, also one that is only counted (J5)', async () => {
+  test.each([
+    ['info', 'endpoint-slice-controller'],
+    ['info', 'endpoint-slice-mirroring-controller'],
+    ['debug', 'endpoint-controller'],
+  ])('logs at level %s each occurrence of %s, also one that is only counted (J5)', async (level, component) => {
     const lines: unknown[] = [];
-    const recorder = given({ ...silentLogger, debug: (message, fields) => lines.push([message, fields]) });
-    recorder.record(event('a'), 'endpoint-slice-controller');
-    recorder.record(event('a'), 'endpoint-slice-controller');
+    const recorder = given({ ...silentLogger, [level]: (...line: unknown[]) => lines.push(line) });
+    recorder.record(event('a'), component);
+    recorder.record(event('a'), component);
     await settle();
-    const fields = { object: 'shop/web', kind: 'Service', type: 'Warning', reason: 'R', message: 'a' };
-    const line = ['event occurred', { ...fields, component: 'endpoint-slice-controller' }];
-    expect(lines).toEqual([line, line]);
+    const fields = { object: 'shop/web', kind: 'Service', type: 'Warning', reason: 'R', message: 'a', component };
+    expect(lines).toEqual([
+      ['event occurred', fields],
+      ['event occurred', fields],
+    ]);
   });
 
   test('an Event that has expired is created again with its count', async () => {

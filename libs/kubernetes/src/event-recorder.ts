@@ -1,4 +1,4 @@
-import type { EventToRecord } from '@sluice/controllers';
+import { type EventToRecord, endpointController } from '@sluice/controllers';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { type ApiError, isApiError } from './api-error.ts';
 import { EventCorrelator } from './event-correlator.ts';
@@ -52,11 +52,15 @@ export class EventRecorder {
     });
   }
 
-  /** Logs each occurrence, also those that aggregation or a limit keeps from being stored (J5). */
+  /**
+   * Logs each occurrence, also those that aggregation or a limit keeps from being stored. Events about Endpoints have a higher
+   * verbosity (J5).
+   */
   #log({ type, reason, message, regarding }: EventToRecord, component: string): void {
     const { kind, namespace, name } = regarding;
     const object = namespace === '' ? name : `${namespace}/${name}`;
-    this.#options.logger.debug('event occurred', { object, kind, type, reason, message, component });
+    const level = component === endpointController ? 'debug' : 'info';
+    this.#options.logger[level]('event occurred', { object, kind, type, reason, message, component });
   }
 
   /** Drops queued Events. */
