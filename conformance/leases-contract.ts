@@ -7,10 +7,12 @@ export interface LeasesUnderTest {
   readonly pass: (ms: number) => Promise<void>;
 }
 
-/** The contract of the leases port. Every adapter runs it. */
-export function leasesContract(name: string, create: () => Promise<LeasesUnderTest>): void {
-  describe(`leases contract: ${name}`, () => {
-    const ttlMs = 400;
+/**
+ * The contract of the leases port. Every adapter runs it. On a real clock, ttlMs is the longest delay of a heartbeat that
+ * the tests tolerate.
+ */
+export function leasesContract(name: string, ttlMs: number, create: () => Promise<LeasesUnderTest>): void {
+  describe.concurrent(`leases contract: ${name}`, () => {
     const heartbeat = (
       leases: Leases,
       member: string,

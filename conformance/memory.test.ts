@@ -29,7 +29,7 @@ storeContract('memory', async () => new MemoryStore());
 clusterDirectoryContract('memory', async () => new MemoryClusterDirectory());
 clusterPinsContract('memory', async () => new MemoryClusterPins());
 deadLettersContract('memory', async () => new MemoryDeadLetters({ max: 5, maxBytes: 1_500 }));
-leasesContract('memory', async () => {
+leasesContract('memory', 400, async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));
   const pass = async (ms: number) => {
     clock.step(clock.now() + ms);

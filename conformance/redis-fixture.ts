@@ -21,13 +21,14 @@ export function documentedRights(): string {
 export class Connections {
   readonly #options: Omit<RedisOptions, 'fleet'>;
   readonly #open: RedisPorts[] = [];
+  #fleets = 0;
 
   constructor(options: Omit<RedisOptions, 'fleet'>) {
     this.#options = options;
   }
 
   async open(options: Partial<RedisOptions> = {}): Promise<RedisPorts> {
-    const fleet = `sluice-${process.pid}-${performance.now()}`;
+    const fleet = `sluice-${process.pid}-${++this.#fleets}`;
     const ports = await openRedis(
       { fleet, ...this.#options, ...options },
       { clock: systemClock, logger: silentLogger, startLeaseThread },

@@ -35,19 +35,29 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('a role whose store does not answer stops with status 0 and without an error, since its leases have expired', async () => {
-  const backends = ['--bus', nats.url, '--store', redis.url, '--log-format', 'json', '--metrics-bind-address', '0'];
-  for (const role of ['watcher', 'reconciler', 'writer'] as const) {
-    const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
-    const onLine = (_: string, line: string) => void lines.push(asRecord(JSON.parse(line)));
-    processes.push(new RoleProcess(role, role, [...backends, ...cluster], onLine));
-  }
-  const logged = (message: string) => lines.filter(({ msg }) => msg === message).map(({ role }) => role);
-  await expect.poll(() => new Set(logged('leases acquired')).size, { timeout: 120_000 }).toBe(3);
-  redis.process.signal('SIGSTOP');
-  await expect.poll(() => new Set(logged('Redis unavailable; retrying')).size, { timeout: 60_000 }).toBe(3);
-  const exits = processes.map(({ child }) => once(child, 'exit'));
-  for (const { child } of processes) child.kill('SIGTERM');
-  expect(await Promise.all(exits)).toEqual(processes.map(() => [0, null]));
-  expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
-}, 300_000);
+test.each([
+  ['its heartbeats fail', 'cannot renew leases; continuing until they expire'],
+  ['its connections are lost', 'Redis unavailable; retrying'],
+])(
+  'a role whose store does not answer stops with status 0 and without an error once %s',
+  async (_, message) => {
+    lines.length = 0;
+    processes.length = 0;
+    const backends = ['--bus', nats.url, '--store', redis.url, '--log-format', 'json', '--metrics-bind-address', '0'];
+    for (const role of ['watcher', 'reconciler', 'writer'] as const) {
+      const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
+      const onLine = (_: string, line: string) => void lines.push(asRecord(JSON.parse(line)));
+      processes.push(new RoleProcess(role, role, [...backends, ...cluster], onLine));
+    }
+    const logged = (message: string) => lines.filter(({ msg }) => msg === message).map(({ role }) => role);
+    await expect.poll(() => new Set(logged('leases acquired')).size, { timeout: 120_000 }).toBe(3);
+    redis.process.signal('SIGSTOP');
+    await expect.poll(() => new Set(logged(message)).size, { timeout: 60_000 }).toBe(3);
+    const exits = processes.map(({ child }) => once(child, 'exit'));
+    for (const { child } of processes) child.kill('SIGTERM');
+    expect(await Promise.all(exits)).toEqual(processes.map(() => [0, null]));
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+    redis.process.signal('SIGCONT');
+  },
+  300_000,
+);

@@ -49,8 +49,9 @@ export async function openRedis(
   const { fleet, commandTimeoutMs = 10_000, maxDeadLetters: max, maxDeadLetterBytes: maxBytes } = options;
   const client = createClient(options, { commandTimeoutMs, secrets, offlineQueue: true });
   // A separate connection, so that heartbeats queue neither behind large commits nor behind a lost connection.
+  const leaseTimeoutMs = Math.min(commandTimeoutMs, leasesTimeoutMs);
   const leaseClient = createClient(options, {
-    commandTimeoutMs: Math.min(commandTimeoutMs, leasesTimeoutMs),
+    commandTimeoutMs: leaseTimeoutMs,
     secrets,
     offlineQueue: false,
   });
@@ -102,7 +103,7 @@ export async function openRedis(
   const parts = { client, clock, fleet, commandTimeoutMs };
   return {
     store: new RedisStore(parts),
-    leases: new RedisLeases({ ...parts, client: leaseClient, subscriber, thread }),
+    leases: new RedisLeases({ ...parts, commandTimeoutMs: leaseTimeoutMs, client: leaseClient, subscriber, thread }),
     directory: new RedisClusterDirectory(parts),
     clusterPins: new RedisClusterPins(parts),
     deadLetters: new RedisDeadLetters({
