@@ -66,6 +66,7 @@ module.exports = {
       'bus-kafka',
       'configuration',
       'messages',
+      'ownership',
       'process',
       'runtime',
       'store',

@@ -10,7 +10,7 @@ import { connectBus, type NatsFixture, startNatsFixture } from './jetstream-fixt
 /** What a compromised role can do with its NATS user, against a real server. */
 
 const script = new URL('../infra/images/nats-users.sh', import.meta.url).pathname;
-const roles = ['watcher', 'reconciler', 'writer', 'console'] as const;
+const roles = ['watcher', 'reconciler', 'writer', 'console', 'worker'] as const;
 type Role = (typeof roles)[number];
 
 const usersOfRoles = execFileSync(script, ['sluice', '2'], {
@@ -84,6 +84,18 @@ describe('with the users of infra/images/nats-users.sh', () => {
         offset: 0,
         streamId: expect.stringMatching(/./),
       });
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  test('a worker can do the work of watcher, reconciler and writer', async () => {
+    const worker = bus('worker');
+    for (const topic of ['changes', 'mutations', 'requests'] as const) {
+      const partition = topic === 'requests' ? 0 : 1;
+      const { offset } = await worker.end(topic, partition);
+      await worker.append(topic, partition, records(`w-${topic}`, 1, 2));
+      const read = await take(worker.read(topic, partition, streamStart), offset + 2);
+      expect(ids(read).slice(offset)).toEqual([`w-${topic}1`, `w-${topic}2`]);
     }
     expect(warnings).toEqual([]);
   });

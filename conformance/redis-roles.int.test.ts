@@ -12,7 +12,7 @@ import { Connections } from './redis-fixture.ts';
 
 const script = new URL('../infra/images/redis-users.sh', import.meta.url).pathname;
 const fleet = 'sluice';
-const roles = ['watcher', 'reconciler', 'writer', 'console'] as const;
+const roles = ['watcher', 'reconciler', 'writer', 'console', 'worker'] as const;
 type Role = (typeof roles)[number];
 
 /** Name → permissions of each user that the script prints. */
@@ -62,7 +62,9 @@ const scopes = { watcher: 'watcher/c1', reconciler: 'reconciler/0', writer: 'wri
 const groups = { watcher: 'watcher/c1', reconciler: 'reconciler', writer: 'writer' } as const;
 const heartbeat = (group: string) => ({ group, member: 'm', ttlMs: 60_000, release: [], acquire: [] });
 
-describe.each(['watcher', 'reconciler', 'writer'] as const)('the %s', (role) => {
+const owners = ['watcher', 'reconciler', 'writer'] as const;
+
+describe.each(owners)('the %s', (role) => {
   test('can keep its state and leases and use what is shared', async () => {
     const { store, leases, deadLetters, directory: clusters, clusterPins } = of(role);
     await begin(store, scopes[role]);
@@ -75,16 +77,28 @@ describe.each(['watcher', 'reconciler', 'writer'] as const)('the %s', (role) => 
     expect(clusterPins).toBeDefined();
   });
 
-  test.each(roles.filter((other) => other !== role && other !== 'console'))(
+  test.each(owners.filter((other) => other !== role))(
     'cannot read or change state and leases of the %s',
     async (other) => {
-      if (other === 'console') return;
       const { store, leases } = of(role);
       await expect(store.claim(scopes[other], 99)).rejects.toMatchObject(forbidden);
       await expect(store.find(scopes[other], '')).rejects.toMatchObject(forbidden);
       await expect(leases.heartbeat(heartbeat(groups[other]))).rejects.toMatchObject(forbidden);
     },
   );
+});
+
+test('a worker can keep the state and leases of watcher, reconciler and writer and use what is shared', async () => {
+  const { store, leases, deadLetters, directory: clusters } = of('worker');
+  for (const role of owners) {
+    await store.claim(scopes[role], 2);
+    expect(await store.find(scopes[role], '')).toHaveLength(1);
+    await leases.heartbeat(heartbeat(groups[role]));
+  }
+  await leases.heartbeat(heartbeat('bus'));
+  expect(await store.setIfAbsent('partitions', '64')).toBe('64');
+  await deadLetters.list();
+  await clusters.list();
 });
 
 test('the console reads everything and changes no state', async () => {

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ControlPlane, ServerProcess, startKubeControllerManager } from '@sluice/local';
+import type { Role } from './fleet.ts';
 
 /** A controller of Endpoints and EndpointSlices. */
 export interface Controller {
@@ -22,6 +23,8 @@ export interface StartOptions {
 export const SUBJECT = 'sluice';
 /** Sluice in separate processes. */
 export const FLEET = 'fleet';
+/** Sluice in separate processes that each do everything. */
+export const WORKER = 'worker';
 /** Both of another checkout. */
 export const BASE = 'base';
 export const BASE_FLEET = 'base-fleet';
@@ -46,6 +49,12 @@ export const CONTROLLERS: readonly Controller[] = [
     description: 'Sluice as one process of each role, with a NATS and a Redis that count as parts of it',
     flags: [],
     start: (controlPlane, options) => startFleet(controlPlane, options),
+  },
+  {
+    name: WORKER,
+    description: 'Sluice as one worker, with a NATS and a Redis that count as parts of it',
+    flags: [],
+    start: (controlPlane, options) => startFleet(controlPlane, options, ROOT, ['worker']),
   },
   {
     name: 'kcm',
@@ -110,14 +119,15 @@ async function startFleet(
   controlPlane: ControlPlane,
   { profileDirectory }: StartOptions,
   root = ROOT,
+  roles: readonly Role[] = [],
 ): Promise<ServerProcess> {
   const program = join(root, 'bench/src/fleet-program.ts');
   const directory = join(controlPlane.directory, 'fleet');
-  const profiles = profileDirectory === undefined ? [] : [profileDirectory];
+  const rest = profileDirectory === undefined && roles.length === 0 ? [] : [profileDirectory ?? '', ...roles];
   const fleet = new ServerProcess({
     name: FLEET,
     program: process.execPath,
-    args: [program, directory, controlPlane.kubeconfigs.sluice, ...profiles],
+    args: [program, directory, controlPlane.kubeconfigs.sluice, ...rest],
     log: join(controlPlane.directory, 'fleet.log'),
   });
   await fleet.start();

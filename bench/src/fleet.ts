@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Nats, type RedisServer, ServerProcess, startNats, startRedis } from '@sluice/local';
 
-export type Role = 'watcher' | 'reconciler' | 'writer';
+export type Role = 'worker' | 'watcher' | 'reconciler' | 'writer';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY_MILLISECONDS = 20_000;
@@ -63,7 +63,7 @@ export class Fleet {
 
   /** Stops in the order of the data flow, so that pending work drains. */
   async stop(): Promise<void> {
-    for (const role of ['watcher', 'reconciler', 'writer']) {
+    for (const role of ['worker', 'watcher', 'reconciler', 'writer']) {
       const these = [...this.#roles].filter(({ name }) => name.startsWith(role));
       await Promise.all(these.map((child) => child.stop(READY_MILLISECONDS)));
     }

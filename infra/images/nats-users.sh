@@ -5,7 +5,8 @@
 #   nats-users.sh FLEET PARTITIONS     e.g. nats-users.sh sluice 64 > users.conf
 #
 # The passwords come from WATCHER_PASSWORD, RECONCILER_PASSWORD, WRITER_PASSWORD and CONSOLE_PASSWORD, in plain text or as
-# bcrypt hashes. The users are FLEET-watcher, FLEET-reconciler, FLEET-writer and FLEET-console.
+# bcrypt hashes. The users are FLEET-watcher, FLEET-reconciler, FLEET-writer and FLEET-console. With WORKER_PASSWORD there is
+# FLEET-worker too.
 set -eu
 
 fleet=${1:?usage: nats-users.sh FLEET PARTITIONS}
@@ -31,7 +32,7 @@ user() { # role password publish-permissions...
     watcher) reads requests 1 ;;
     reconciler) reads changes "$partitions"; reads requests 1 ;;
     writer) reads mutations "$partitions"; reads requests 1 ;;
-    console) reads changes "$partitions"; reads mutations "$partitions"; reads requests 1 ;;
+    console | worker) reads changes "$partitions"; reads mutations "$partitions"; reads requests 1 ;;
   esac
   # shellcheck disable=SC2016 # $JS is part of the subjects
   echo '      "$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.*" ]'
@@ -46,5 +47,9 @@ user watcher "${WATCHER_PASSWORD:?}" "$fleet.changes.*"
 user reconciler "${RECONCILER_PASSWORD:?}" "$fleet.mutations.*" "$fleet.requests.0" '$JS.API.STREAM.CREATE.*' '$JS.API.STREAM.NAMES'
 user writer "${WRITER_PASSWORD:?}" "$fleet.changes.*"
 user console "${CONSOLE_PASSWORD:?}"
+if [ -n "${WORKER_PASSWORD:-}" ]; then
+  # shellcheck disable=SC2016
+  user worker "$WORKER_PASSWORD" "$fleet.changes.*" "$fleet.mutations.*" "$fleet.requests.0" '$JS.API.STREAM.CREATE.*' '$JS.API.STREAM.NAMES'
+fi
 echo '  ]'
 echo '}'

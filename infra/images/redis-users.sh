@@ -6,7 +6,7 @@
 #   redis-users.sh FLEET     e.g. redis-users.sh sluice >> redis.conf
 #
 # The passwords come from WATCHER_PASSWORD, RECONCILER_PASSWORD, WRITER_PASSWORD and CONSOLE_PASSWORD. The users are
-# FLEET-watcher, FLEET-reconciler, FLEET-writer and FLEET-console.
+# FLEET-watcher, FLEET-reconciler, FLEET-writer and FLEET-console. With WORKER_PASSWORD there is FLEET-worker too.
 set -eu
 
 fleet=${1:?usage: redis-users.sh FLEET}
@@ -21,13 +21,17 @@ user() { # role password keys...
 
 # Redis 7.0 replays its append-only file as this user.
 echo 'user default off ~* &* +@all'
+every=
 for role in watcher reconciler writer; do
   case $role in
     watcher) password=${WATCHER_PASSWORD:?} ;;
     reconciler) password=${RECONCILER_PASSWORD:?} ;;
     writer) password=${WRITER_PASSWORD:?} ;;
   esac
-  user "$role" "$password" "~{$fleet:$role/*" "~{$fleet:leases/$role}*" "~{$fleet:leases/$role/*"
+  keys="~{$fleet:$role/* ~{$fleet:leases/$role}* ~{$fleet:leases/$role/*"
+  user "$role" "$password" "$keys"
+  every="$every $keys"
 done
+if [ -n "${WORKER_PASSWORD:-}" ]; then user worker "$WORKER_PASSWORD" "$every"; fi
 # Reads everything. Redis checks the keys of a script as if it wrote them, also where it only reads leases.
 user console "${CONSOLE_PASSWORD:?}" "%R~{$fleet:*" "~{$fleet:leases/*"

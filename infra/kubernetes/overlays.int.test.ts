@@ -117,6 +117,19 @@ test.each([
   for (const role of deployments) expect(printed[role]).toContain(setting);
 });
 
+test('the overlay for workers has one Deployment in place of those of the roles', async () => {
+  await admin('delete', 'deployments,poddisruptionbudgets', '--all', '-n', 'sluice');
+  await admin('apply', '-k', join(folder, '../overlays/workers'), '--warnings-as-errors=true');
+  await admin('apply', '-k', overlayOf('workers', 'kafka', 'tracing'), '--warnings-as-errors=true');
+  const printed = await configurations();
+  expect(Object.keys(printed)).toEqual(['sluice-console', 'sluice-worker']);
+  for (const setting of ['inCluster: true', 'kafka://', 'http://jaeger-collector'])
+    expect(printed['sluice-worker']).toContain(setting);
+  const budgets = await admin('get', 'poddisruptionbudgets', '-n', 'sluice', '-o', 'name');
+  expect(budgets.trim()).toBe('poddisruptionbudget.policy/sluice-worker');
+  await admin('delete', 'deployments,poddisruptionbudgets', '--all', '-n', 'sluice');
+});
+
 test('the overlay for many clusters reads one namespace of Secrets per role, and can be combined with the others', async () => {
   await admin('delete', 'clusterrolebindings,rolebindings', '-A', '-l', 'app.kubernetes.io/name=sluice');
   await admin('apply', '-k', join(folder, '../overlays/many-clusters'), '--warnings-as-errors=true');

@@ -236,7 +236,7 @@ function forLogs(random: Random, { log }: World, what: string, act: (log: LossyL
 }
 
 function anyMember(random: Random, { fleet }: World, role?: Role): Member | undefined {
-  const members = fleet.members.filter((member) => role === undefined || member.role === role);
+  const members = role === undefined ? fleet.members : fleet.membersOf(role);
   return members[Math.floor(random.next() * members.length)];
 }
 

@@ -1,3 +1,4 @@
+import type { RoleOptions } from '@sluice/backends';
 import { ChunkedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainWriter, type Middleware } from '@sluice/kubernetes';
@@ -9,6 +10,7 @@ import type { FaultyBus } from './doubles/faulty-bus.ts';
 import type { LossyStore } from './doubles/lossy-store.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
+import type { ProcessKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
 /** Shorter than in production, so that a run sees several take-overs. */
@@ -16,9 +18,11 @@ export const leaseTimes = { ttlMs: 1_500, heartbeatMs: 450 };
 /** How long a member waits at most until another one replaces it, in milliseconds. */
 export const replacedWithinMs = 2_000;
 
-export type Role = 'watcher' | 'reconciler' | 'writer';
+/** A worker watches all clusters, and does the work of the other roles too. */
+export type Role = 'watcher' | 'reconciler' | 'writer' | 'worker';
 
 export interface FleetOptions {
+  readonly processes: ProcessKind;
   readonly clusters: readonly SimulatedCluster[];
   readonly clock: VirtualClock;
   readonly seed: number;
@@ -48,7 +52,7 @@ export interface Member {
   readonly running: Promise<void>;
 }
 
-/** Several processes per role, with the production code of each role. */
+/** Several processes, with the production code of each role. */
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #members = new Set<Member>();
@@ -62,8 +66,16 @@ export class Fleet {
     return [...this.#members];
   }
 
-  start(role: Role, cluster = 0): Member {
-    const { clock, seed, random, bus, store, storeFaults, onCall, logger: loggerOf } = this.#options;
+  /** Members that do the work of a role. */
+  membersOf(role: Role): readonly Member[] {
+    return this.members.filter((member) => member.role === role || member.role === 'worker');
+  }
+
+  /** Starts a process with this role, or the worker that this fleet has in its place. */
+  start(wanted: Role, cluster = 0): Member {
+    const { clock, seed, random, bus, store, storeFaults, onCall, logger: loggerOf, processes } = this.#options;
+    const isWorker = processes === 'workers' || (processes === 'mixed' && this.#started % 3 === 1);
+    const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
     const process = new SimulatedProcess({ clock, random, onCall });
     const stop = new AbortController();
@@ -104,40 +116,54 @@ export class Fleet {
     await Promise.all([...this.#members].map(({ running }) => running));
   }
 
-  #run(
+  async #run(
     role: Role,
     index: number,
     process: SimulatedProcess,
-    options: Omit<Parameters<typeof runReconcilerRole>[0], 'settings'>,
+    options: RoleOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    const { clusters, clock, settings, digestPeriodMs, auditRequests, writtenServer } = this.#options;
+    const { clusters, settings } = this.#options;
     switch (role) {
-      case 'watcher': {
-        const cluster = clusters[index];
-        if (cluster === undefined) throw new RangeError(`no cluster ${index}`);
-        const { name, identity, server, faults } = cluster;
-        const reader = process.reader(new FakeClient(server, { clock, faults }));
-        const digests = { digestPeriodMs: digestPeriodMs ?? Number.MAX_SAFE_INTEGER };
-        return runWatcherRole({ ...options, ...digests, cluster: { name, identity, reader } }, signal);
-      }
+      case 'watcher':
+        return this.#watch(index, process, options, signal);
       case 'reconciler':
         return runReconcilerRole({ ...options, settings }, signal);
-      case 'writer': {
-        const connected = new Map(
-          clusters.map((cluster) => {
-            const { name, identity, server, faults } = cluster;
-            // Requests that a frozen process has already sent are executed.
-            const client = new FakeClient(writtenServer(cluster), { clock, faults });
-            const writer = process.writer(chainWriter(client, auditRequests(options.member, cluster)));
-            const reader = new FakeClient(server, { clock, faults });
-            const given = { name, identity, reader, writer, record: () => {} };
-            return [identity, writable(given, { clock: options.clock, logger: options.logger })];
-          }),
-        );
-        const requests = new AbortController().signal;
-        return runWriterRole({ ...options, cluster: (identity) => connected.get(identity), requests }, signal);
-      }
+      case 'writer':
+        return this.#write(process, options, signal);
+      case 'worker':
+        await Promise.all([
+          ...clusters.map((_, each) => this.#watch(each, process, options, signal)),
+          runReconcilerRole({ ...options, settings }, signal),
+          this.#write(process, options, signal),
+        ]);
     }
+  }
+
+  #watch(index: number, process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {
+    const { clusters, clock, digestPeriodMs } = this.#options;
+    const cluster = clusters[index];
+    if (cluster === undefined) throw new RangeError(`no cluster ${index}`);
+    const { name, identity, server, faults } = cluster;
+    const reader = process.reader(new FakeClient(server, { clock, faults }));
+    const digests = { digestPeriodMs: digestPeriodMs ?? Number.MAX_SAFE_INTEGER };
+    return runWatcherRole({ ...options, ...digests, cluster: { name, identity, reader } }, signal);
+  }
+
+  #write(process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {
+    const { clusters, clock, auditRequests, writtenServer } = this.#options;
+    const connected = new Map(
+      clusters.map((cluster) => {
+        const { name, identity, server, faults } = cluster;
+        // Requests that a frozen process has already sent are executed.
+        const client = new FakeClient(writtenServer(cluster), { clock, faults });
+        const writer = process.writer(chainWriter(client, auditRequests(options.member, cluster)));
+        const reader = new FakeClient(server, { clock, faults });
+        const given = { name, identity, reader, writer, record: () => {} };
+        return [identity, writable(given, { clock: options.clock, logger: options.logger })];
+      }),
+    );
+    const requests = new AbortController().signal;
+    return runWriterRole({ ...options, cluster: (identity) => connected.get(identity), requests }, signal);
   }
 }

@@ -55,6 +55,9 @@ export interface ScenarioEvent {
   readonly seed: number;
 }
 
+/** Processes of one role each, workers, or both in one fleet. */
+export type ProcessKind = 'roles' | 'workers' | 'mixed';
+
 /** One run, as data. */
 export interface Scenario {
   readonly seed: number;
@@ -68,6 +71,7 @@ export interface Scenario {
   readonly dropsRepeated: boolean;
   /** Whether the bus deletes records once they are released. */
   readonly dropsReleased: boolean;
+  readonly processes: ProcessKind;
   readonly disabled: readonly Layer[];
   /** Ascending by time. */
   readonly events: readonly ScenarioEvent[];
@@ -81,6 +85,8 @@ export interface ScenarioOptions {
   /** Layers that every seed does without. Default: some seeds do without one. */
   readonly disabled?: readonly Layer[];
 }
+
+const processKinds: readonly ProcessKind[] = ['roles', 'workers', 'roles', 'mixed', 'roles'];
 
 /** The scenario of a seed. */
 export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioOptions): Scenario {
@@ -112,6 +118,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     recordBytes: chance(0.12) ? 600 : null,
     dropsRepeated: chance(0.5),
     dropsReleased: chance(0.5),
+    processes: processKinds[seed % processKinds.length] ?? 'roles',
     disabled:
       disabled ??
       disabledLayers(

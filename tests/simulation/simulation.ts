@@ -191,6 +191,7 @@ class Simulation {
       },
     };
     this.#fleet = new Fleet({
+      processes: scenario.processes,
       ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults },
       deadLetters: this.#deadLetters,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-export type Role = 'watcher' | 'reconciler' | 'writer';
+export type Role = 'worker' | 'watcher' | 'reconciler' | 'writer';
 
 const fromSources = [
   '--disable-warning=ExperimentalWarning',

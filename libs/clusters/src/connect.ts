@@ -189,9 +189,10 @@ async function openReading(access: ClusterAccess, options: ConnectOptions): Prom
   }
 }
 
-/** The role that does only this work, for the user agent; undefined for all work. */
+/** The role that does this work, for the user agent; undefined for a process that is no role of a fleet. */
 function roleOf(work: readonly ClusterWork[] | undefined): string | undefined {
-  if (work?.length !== 1) return undefined;
+  if (work === undefined) return undefined;
+  if (work.length > 1) return 'worker';
   return work[0] === 'watch' ? 'watcher' : 'writer';
 }
 

@@ -1,3 +1,4 @@
+export type { ClusterPhase } from './cluster-phases.ts';
 export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './lease-metrics.ts';
 export { Metrics, type MetricsOptions } from './metrics.ts';
 export { partitionLag } from './partition-lag.ts';

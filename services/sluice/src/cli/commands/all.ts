@@ -5,7 +5,10 @@ type Add = (program: Command) => unknown;
 /** All commands by name. Each is loaded only when it is called, because loading dominates the start time. */
 const commands: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
-  { names: ['watcher', 'reconciler', 'writer'], load: async () => (await import('./role.ts')).addRoleCommands },
+  {
+    names: ['worker', 'watcher', 'reconciler', 'writer'],
+    load: async () => (await import('./role.ts')).addRoleCommands,
+  },
   { names: ['clusters'], load: async () => (await import('./clusters.ts')).addClustersCommand },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['history', 'explain', 'trace'], load: async () => (await import('./inspect.ts')).addInspectCommands },

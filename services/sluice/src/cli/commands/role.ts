@@ -10,6 +10,7 @@ import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { type Configured, configure, type Process, runProcess } from './run-process.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
+  worker: 'watch clusters, compute the writes and apply them, for a share of the work',
   watcher: 'watch clusters and publish changes to the bus',
   reconciler: 'compute the writes for a share of the partitions',
   writer: 'apply planned writes of a share of the partitions to the clusters',

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import type { OpenInfrastructure } from '@sluice/backends';
+import { type OpenInfrastructure, storeProblemCounts } from '@sluice/backends';
 import { StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { BusFollower, createConsole, FleetSources, History, jaegerTraces } from '@sluice/console';
@@ -8,7 +8,6 @@ import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
 import { errorMessage } from '@sluice/runtime';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
-import { storeProblemCounts } from './role.ts';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: OpenInfrastructure;

@@ -1,8 +1,7 @@
+import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/backends';
 import { reconcilerMetrics, workPartition } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
 import { partitionLag } from '@sluice/telemetry';
-import { deadLetter } from './dead-letter.ts';
-import { own, partitionScopes, type RoleOptions } from './role.ts';
 
 export interface ReconcilerRoleOptions extends RoleOptions {
   readonly settings: Settings;

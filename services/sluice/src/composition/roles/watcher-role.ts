@@ -1,10 +1,10 @@
+import { own, type RoleOptions } from '@sluice/backends';
 import type { Cluster } from '@sluice/clusters';
 import type { Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, Prefetch, removeCluster } from '@sluice/watcher';
 import { clusterCache } from '../telemetry/cluster-cache.ts';
-import { own, type RoleOptions } from './role.ts';
 
 export interface WatcherRoleOptions
   extends RoleOptions,

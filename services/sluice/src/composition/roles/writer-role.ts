@@ -1,8 +1,7 @@
+import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/backends';
 import { sleep } from '@sluice/runtime';
 import { partitionLag } from '@sluice/telemetry';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
-import { deadLetter } from './dead-letter.ts';
-import { own, partitionScopes, type RoleOptions } from './role.ts';
 
 export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;

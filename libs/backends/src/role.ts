@@ -1,10 +1,11 @@
-import type { Infrastructure, RoleHealth } from '@sluice/backends';
 import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
 import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
+import type { Infrastructure } from './infrastructure.ts';
+import type { RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {
   /** Unique in the fleet and new with each start of a process. */

@@ -1,4 +1,3 @@
-import { RoleHealth } from '@sluice/backends';
 import { MemoryBus } from '@sluice/bus';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FencedError, type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore, type Store } from '@sluice/store';
@@ -6,6 +5,7 @@ import { answerHealth, condition, Metrics } from '@sluice/telemetry';
 import { parseScrape } from '@sluice/telemetry/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { own, type Share } from './role.ts';
+import { RoleHealth } from './role-health.ts';
 
 const leaseTimes = { ttlMs: 900, heartbeatMs: 250 };
 const partitions = ['0', '1'];

@@ -1,0 +1,110 @@
+import { MemoryBus } from '@sluice/bus';
+import type { ConnectedCluster } from '@sluice/clusters';
+import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import type { ClusterAccess } from '@sluice/kubernetes';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FleetClusters } from './fleet-clusters.ts';
+
+let clock: VirtualClock;
+let server: FakeApiServer;
+let leases: Leases;
+let clusters: FleetClusters;
+let events: string[];
+let isListed: boolean;
+let isWritableWhenClosed: boolean;
+let stopping: AbortController;
+let connecting: AbortController;
+let running: Promise<void>;
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000);
+  server = new FakeApiServer({ clock, random: seededRandom(1) });
+  leases = new MemoryLeases(clock);
+  [events, isListed] = [[], true];
+  [stopping, connecting] = [new AbortController(), new AbortController()];
+});
+
+afterEach(async () => {
+  stopping.abort();
+  connecting.abort();
+  await advance(clock, 10_000);
+  await running;
+});
+
+async function start(): Promise<void> {
+  const ports = { clock, random: seededRandom(2), logger: silentLogger };
+  const client = () => new FakeClient(server, { clock });
+  const open = async (): Promise<ConnectedCluster> => ({
+    ...{ name: 'west', identity: server.identity, server: '', version: '', record: () => {} },
+    ...{ reader: client(), writer: client(), connection: undefined as never },
+    close: async () => {
+      events.push('closed');
+      isWritableWhenClosed = typeof writable() === 'object';
+    },
+  });
+  const candidate = { name: 'west', from: 'a file', fingerprint: '', load: async () => ({}) as ClusterAccess };
+  const shared = { bus: new MemoryBus({ partitions: 2 }), store: new MemoryStore(), leases };
+  clusters = new FleetClusters({
+    ...{ ...ports, open, work: ['watch', 'write'], limits: {}, metrics: undefined, partitions: 2 },
+    sources: [{ about: 'a file', read: async () => ({ candidates: isListed ? [candidate] : [], problems: [] }) }],
+    watcher: {
+      ...{ ...ports, ...shared, deadLetters: new MemoryDeadLetters(), member: 'a' },
+      leaseTimes: { ttlMs: 900, heartbeatMs: 250 },
+    },
+    stopping: stopping.signal,
+    onServed: ({ name }) => events.push(`serves ${name}`),
+  });
+  running = clusters.run(connecting.signal);
+  await advance(clock, 2_000);
+}
+
+const watchers = async () => (await leases.state(`watcher/${server.identity}`)).leases.map(({ holder }) => holder);
+const writable = () => clusters.writable(server.identity);
+
+test('a worker watches and writes to a cluster over one connection', async () => {
+  await start();
+  expect(events).toEqual(['serves west']);
+  expect(await watchers()).toEqual(['a']);
+  expect(writable()).toMatchObject({ writer: expect.anything() });
+  expect(clusters.phases(true)).toMatchObject([{ name: 'west', phase: 'serving' }]);
+});
+
+test('at shutdown it stops watching at once, but stays connected until all partitions are handed over', async () => {
+  await start();
+  stopping.abort();
+  await advance(clock, 5_000);
+  expect(await watchers()).toEqual([]);
+  expect(events).toEqual(['serves west']);
+  expect(writable()).toMatchObject({ writer: expect.anything() });
+  connecting.abort();
+  await advance(clock, 1_000);
+  expect(events).toEqual(['serves west', 'closed']);
+});
+
+test('plans for a removed cluster wait until the other processes know, and then it is unknown', async () => {
+  await start();
+  isListed = false;
+  await advance(clock, 10_000);
+  expect(events).toEqual(['serves west', 'closed']);
+  expect(await watchers()).toEqual([]);
+  expect(writable()).toBe('connecting');
+  await advance(clock, 60_000);
+  expect(writable()).toBeUndefined();
+});
+
+test('if watching fails, writing ends too before the connection is closed, and both start again', async () => {
+  const { watch } = leases;
+  leases.watch = () => {
+    leases.watch = watch.bind(leases);
+    throw new Error('broken');
+  };
+  await start();
+  expect(isWritableWhenClosed).toBe(false);
+  await advance(clock, 30_000);
+  expect(events).toEqual(['serves west', 'closed', 'serves west']);
+  expect(await watchers()).toEqual(['a']);
+  expect(writable()).toMatchObject({ writer: expect.anything() });
+});

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
+import { RoleProcess } from '@sluice/demo/distributed';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
+import { systemClock } from '@sluice/process';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
+
+/** A fleet of workers on real NATS and Redis. One is killed while Pods change. */
+const [services, podsPerService, partitions] = [20, 3, 8];
+const timeout = 120_000;
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-workers-'));
+let redis: RedisServer;
+let nats: Nats;
+let server: FakeApiServer;
+let http: ApiServerHttp;
+let population: Population;
+let infrastructure: OpenInfrastructure;
+const workers: RoleProcess[] = [];
+const log: string[] = [];
+
+beforeAll(async () => {
+  [redis, nats] = await Promise.all([
+    startRedis({ directory: join(root, 'redis') }),
+    startNats({ directory: join(root, 'nats') }),
+  ]);
+  server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
+  population = populate(server, { services, podsPerService, now: systemClock.now() });
+  http = new ApiServerHttp({ server, clock: systemClock });
+  writeFileSync(join(root, 'kubeconfig'), JSON.stringify(kubeconfigOf(await http.listen(), 'west')), { mode: 0o600 });
+  const servers = {
+    bus: { kind: 'nats', servers: [nats.url] } as const,
+    store: { kind: 'redis', urls: [redis.url] } as const,
+  };
+  const ports = { clock: systemClock, random: seededRandom(2), logger: silentLogger };
+  infrastructure = await openInfrastructure({ fleet: 'sluice', partitions, ...servers }, ports);
+}, 300_000);
+
+afterAll(async () => {
+  for (const { child } of workers) child.kill('SIGKILL');
+  await infrastructure?.close();
+  await http?.close();
+  await nats?.stop();
+  await redis?.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+function start(name: string): RoleProcess {
+  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
+  const cluster = ['--kubeconfig', join(root, 'kubeconfig'), '--metrics-bind-address', '0'];
+  const worker = new RoleProcess(name, 'worker', [...where, ...cluster], (from, line) => log.push(`${from}: ${line}`));
+  workers.push(worker);
+  return worker;
+}
+
+/** The PIDs of the processes that hold leases of each group. */
+async function holders() {
+  const of = async (group: string) => {
+    const { leases } = await infrastructure.leases.state(group);
+    return [...new Set(leases.map(({ holder }) => Number(holder.split('-').at(-2))))].sort((a, b) => a - b);
+  };
+  const watcher = await of(`watcher/${server.identity}`);
+  return { watcher, reconciler: await of('reconciler'), writer: await of('writer') };
+}
+
+function differences(): readonly string[] {
+  return [slicesOf(server), endpointsOf(server)].flatMap(({ expected, actual }) => {
+    const found = new Set(actual);
+    return [...expected.filter((line) => !found.has(line)), ...actual.filter((line) => !expected.includes(line))];
+  });
+}
+
+const withLog = (error: unknown): never => {
+  throw new Error(`${error}\n${log.slice(-30).join('\n')}`, { cause: error });
+};
+
+test('a second worker shares the work of the first, and takes over all of it when that is killed while Pods change', async () => {
+  const first = start('first');
+  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+  const second = start('second');
+  const both = [Number(first.pid), Number(second.pid)].sort((a, b) => a - b);
+  await expect
+    .poll(holders, { timeout })
+    .toEqual({ watcher: [first.pid], reconciler: both, writer: both })
+    .catch(withLog);
+  for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 0, false));
+  first.child.kill('SIGKILL');
+  for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 1, false));
+  await first.exited;
+  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+  const alone = { watcher: [second.pid], reconciler: [second.pid], writer: [second.pid] };
+  await expect.poll(holders, { timeout }).toEqual(alone).catch(withLog);
+  server.put('pods', population.podObject(0, 0, true));
+  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+  await second.stop();
+  expect(await holders(), 'a worker that stops releases its leases').toEqual({
+    watcher: [],
+    reconciler: [],
+    writer: [],
+  });
+});
