@@ -16,9 +16,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
  * Redis.
  */
 const program = fileURLToPath(new URL('./harness/blocked-member.ts', import.meta.url));
-const ttlMs = 900;
-/** Of `Ownership`. */
-const maxSilenceMs = 5_000;
+/** Shorter than the five seconds for which `Ownership` lets the thread renew. */
+const ttlMs = 3_000;
 
 let directory: string;
 let redis: RedisServer;
@@ -41,47 +40,47 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Starts the member; resolves when it holds the lease and starts to block. */
-async function start(blockMs: number): Promise<{ readonly lines: string[]; readonly heldAt: number }> {
+/** Starts the member; resolves with its output when it holds the lease and starts to block. */
+async function start(blockMs: number): Promise<readonly string[]> {
   fleet = `fleet-${Math.round(performance.now())}`;
   competitor = await openRedis({ urls: [redis.url], fleet }, { clock: systemClock, logger: silentLogger });
   const lines: string[] = [];
-  member = spawn(process.execPath, [program, redis.url, fleet, String(blockMs)], {
+  member = spawn(process.execPath, [program, redis.url, fleet, String(ttlMs), String(blockMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (member.stdout === null) throw new Error('the member has no standard output');
   createInterface(member.stdout).on('line', (line) => void lines.push(line));
   await expect.poll(() => lines[0], { timeout: 60_000, interval: 10 }).toMatch(/^held \d+$/);
-  return { lines, heldAt: performance.now() };
+  return lines;
 }
 
-/** Tries to acquire the lease for `forMs`; returns how long after `since` it succeeded. */
-async function contend(since: number, forMs: number): Promise<number | undefined> {
+/** Tries to acquire the lease for `forMs`; returns whether it succeeded. */
+async function contend(forMs: number): Promise<boolean> {
+  const since = performance.now();
   while (performance.now() - since < forMs) {
     const request = { group: 'writer', member: 'competitor', ttlMs, release: [], acquire: ['0'] };
     const { leases } = await competitor.leases.heartbeat(request);
-    if (leases.some(({ holder }) => holder === 'competitor')) return performance.now() - since;
+    if (leases.some(({ holder }) => holder === 'competitor')) return true;
     await sleep(20);
   }
-  return undefined;
+  return false;
 }
 
-test('a lease survives an event loop that is blocked for three seconds', async () => {
-  const { lines, heldAt } = await start(3_000);
-  expect(await contend(heldAt, 3_500)).toBeUndefined();
+test('a lease survives an event loop that is blocked for longer than its TTL', async () => {
+  const lines = await start(1.5 * ttlMs);
+  expect(await contend(1.6 * ttlMs)).toBe(false);
   await expect.poll(() => lines, { timeout: 10_000 }).toContain('current true');
 });
 
 test('an event loop that stays blocked loses the lease and notices it when it continues', async () => {
-  const { lines, heldAt } = await start(9_000);
-  const tookMs = await contend(heldAt, 9_000);
-  expect(tookMs).toBeGreaterThan(maxSilenceMs - 500);
-  expect(tookMs).toBeLessThan(maxSilenceMs + ttlMs + 1_000);
-  await expect.poll(() => lines, { timeout: 10_000 }).toContain('current false');
+  const lines = await start(20_000);
+  expect(await contend(60_000)).toBe(true);
+  expect(lines).toHaveLength(1);
+  await expect.poll(() => lines, { timeout: 60_000 }).toContain('current false');
 });
 
-test('a stopped process loses the lease within its TTL', async () => {
-  const { heldAt } = await start(0);
+test('a stopped process loses the lease', async () => {
+  await start(0);
   member?.kill('SIGSTOP');
-  expect(await contend(heldAt, 9_000)).toBeLessThan(ttlMs + 600);
+  expect(await contend(60_000)).toBe(true);
 });

@@ -1,5 +1,5 @@
 /**
- * Usage: `node blocked-member.ts REDIS_URL FLEET BLOCK_MS`. Acquires the only scope of a group, prints `held TOKEN`, blocks
+ * Usage: `node blocked-member.ts REDIS_URL FLEET TTL_MS BLOCK_MS`. Acquires the only scope of a group, prints `held TOKEN`, blocks
  * its event loop for BLOCK_MS, then prints whether `isCurrent` still returns true, before any other task runs.
  */
 import { startLeaseThread } from '@sluice/backends';
@@ -8,11 +8,11 @@ import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, silentLogger, sleep } from '@sluice/runtime';
 import { openRedis } from '@sluice/store-redis';
 
-const [url = '', fleet = '', blockMs = '0'] = process.argv.slice(2);
+const [url = '', fleet = '', ttlMs = '0', blockMs = '0'] = process.argv.slice(2);
 const redis = await openRedis({ urls: [url], fleet }, { clock: systemClock, logger: silentLogger, startLeaseThread });
 await new Ownership({
   ...{ leases: redis.leases, group: 'writer', member: `blocked-${process.pid}`, scopes: ['0'] },
-  ...{ ttlMs: 900, heartbeatMs: 250, clock: systemClock, random: systemRandom, logger: silentLogger },
+  ...{ ttlMs: Number(ttlMs), heartbeatMs: 250, clock: systemClock, random: systemRandom, logger: silentLogger },
   work: async ({ fencingToken, signal, isCurrent, started }) => {
     started();
     // Lets the lease thread start.
