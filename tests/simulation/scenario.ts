@@ -48,6 +48,9 @@ const silentLosses: readonly string[] = ['lost append', 'message of another vers
 export type LossyFault = (typeof lossyFaults)[number];
 export type FaultKind = (typeof losslessFaults)[number] | LossyFault;
 
+/** Longest time between faults that strike together, in milliseconds: as long as a take-over. */
+const closeTogetherMs = 3_000;
+
 /** Something that happens to the fleet. What exactly follows from its own seed, so events can be left out independently. */
 export interface ScenarioEvent {
   readonly atMs: number;
@@ -104,9 +107,13 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     add(chance(0.75) ? 'user' : 'steady', at);
   }
   const rate = kinds.length === 0 ? 0 : randomInteger(random, 2, swarm ? 24 : 8);
+  // Half of the seeds have their faults close together, so that one strikes while another is being repaired.
+  const moments = Array.from({ length: chance(0.5) ? randomInteger(random, 1, 3) : 0 }, () => random.next() * activeMs);
   for (let n = 0; n < rate; n++) {
     const kind = kinds[randomInteger(random, 0, kinds.length - 1)];
-    if (kind !== undefined) add(kind, random.next() * activeMs);
+    const moment = moments[n % moments.length];
+    const at = moment === undefined ? random.next() * activeMs : moment + randomInteger(random, 0, closeTogetherMs);
+    if (kind !== undefined) add(kind, Math.min(at, activeMs));
   }
   const isLossy = kinds.some(isLossyFault);
   return {

@@ -14,6 +14,7 @@ import { Fleet } from './fleet.ts';
 import { checkBalance, checkLeftovers } from './invariants/at-rest.ts';
 import { CommitInvariants } from './invariants/commits.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
+import { InheritedPlans } from './invariants/inherited-plans.ts';
 import { LosslessInvariants } from './invariants/lossless.ts';
 import { Observations } from './invariants/observations.ts';
 import { OutcomeInvariants } from './invariants/outcomes.ts';
@@ -126,7 +127,8 @@ class Simulation {
     const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
     const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
     const commits = new CommitInvariants(observations, violations, plans, () => this.#store);
-    const requests = new RequestInvariants(observations, violations, plans, commits);
+    const inherited = new InheritedPlans(violations, intact);
+    const requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
     const steady = new SteadyServices(violations);
     if (!hasFault(scenario, 'etcd restored')) for (const cluster of clusters) steady.watch(cluster);
     steady.mayRepeat = lossy;
@@ -139,6 +141,7 @@ class Simulation {
           this.#note(member, () => `claims ${scope} under ${token}`);
           commits.claimed(member, scope);
         },
+        restored: (...args) => inherited.claimed(...args),
         committed: (member, commit, previous) => {
           this.#note(
             member,
@@ -146,6 +149,7 @@ class Simulation {
               `commits ${commit.scope} up to ${commit.checkpoint.offset}: ${commit.entries.map(({ key, field }) => `${key.slice(-20)} ${field}`).join(', ')}`,
           );
           commits.committed(member, commit, previous);
+          inherited.committed(member, commit, previous);
         },
         group: (group, member, state) => observations.group(group, member, state),
       },
@@ -165,7 +169,11 @@ class Simulation {
         appended: (...args) => commits.appended(...args),
         lost: (topic, partition, records) =>
           this.#note('fault', () => `lose ${topic}/${partition}: ${records.map(({ id }) => id).join(', ')}`),
-        delivered: (...args) => commits.delivered(...args),
+        delivered: (...args) => {
+          commits.delivered(...args);
+          inherited.delivered(...args);
+        },
+        ended: (...args) => inherited.ended(...args),
         released: (...args) => commits.released(...args),
       },
       swallows: (topic, { id, payload }) =>

@@ -27,6 +27,8 @@ export interface BusObserver {
   lost(topic: Topic, partition: number, records: readonly BusRecord[]): void;
   delivered(member: string, topic: Topic, partition: number, records: readonly { offset: number; id: string }[]): void;
   released(member: string, topic: Topic, partition: number, offset: number): void;
+  /** The process has learned the end of a log. */
+  ended(member: string, topic: Topic, partition: number, offset: number): void;
 }
 
 export interface FaultyBusOptions {
@@ -87,7 +89,11 @@ export class FaultyBus {
         };
       },
       beginning: (topic, partition) => bus.beginning(topic, partition),
-      end: (topic, partition) => bus.end(topic, partition),
+      end: async (topic, partition) => {
+        const end = await bus.end(topic, partition);
+        observer.ended(member, topic, partition, end.offset);
+        return end;
+      },
       close: () => Promise.resolve(),
     };
   }

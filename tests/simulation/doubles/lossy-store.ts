@@ -27,6 +27,8 @@ interface Scope {
 export interface StoreObserver {
   /** Called before the claim has an effect. */
   claimed(member: string, scope: string, fencingToken: number): void;
+  /** Called for each claim that succeeds, with its answer. */
+  restored(member: string, scope: string, state: ScopeState): void;
   /** Called for each commit that succeeds, after it. */
   committed(member: string, commit: Commit, previous: Checkpoint | null): void;
   group(name: string, member: string, state: GroupState): void;
@@ -137,7 +139,9 @@ export class LossyStore {
         if (fencing && scope !== undefined && epoch < scope.epoch)
           throw new FencedError(`${name}: fencing token ${epoch} is outdated`);
         put(name, { ...(scope ?? nothing), epoch });
-        return stateOf(scope, this.#generation);
+        const state = stateOf(scope, this.#generation);
+        observer.restored(member, name, state);
+        return state;
       },
       commit: async (commit) => {
         const scope = this.#scopes.get(commit.scope);

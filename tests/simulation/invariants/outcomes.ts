@@ -37,11 +37,21 @@ export class OutcomeInvariants {
       report(`applied, with ${applied} of ${mutations} mutations`);
     if (outcome.status !== 'applied' && mutations > 0 && applied === mutations)
       report(`${outcome.status}, though all is applied`);
+    const after = resultAfterFailure(outcome);
+    if (after !== undefined)
+      report(`${after.verb} ${after.resource} ${after.name} was sent after a failure in its group`);
     for (const result of outcome.results) {
       const what = untrue(plan, result, cluster);
       if (what !== undefined) report(`${result.verb} ${result.resource} ${result.name} ${result.status}, but ${what}`);
     }
   }
+}
+
+/** A mutation that followed a failed one in its group. The mutations of a group run in order, up to the first failure. */
+function resultAfterFailure({ results }: Outcome): MutationResult | undefined {
+  return results.find(({ group, index }) =>
+    results.some((before) => before.group === group && before.index < index && before.status !== 'applied'),
+  );
 }
 
 /** Why a result is untrue; undefined if it is true. */

@@ -4,8 +4,17 @@ import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } fr
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import type { CommitInvariants } from './commits.ts';
+import type { InheritedPlans } from './inherited-plans.ts';
 import { type Observations, planName } from './observations.ts';
 import { type PlanInvariants, signature } from './plans.ts';
+
+export interface RequestInvariantsOptions {
+  readonly observations: Observations;
+  readonly violations: Violations;
+  readonly plans: PlanInvariants;
+  readonly commits: CommitInvariants;
+  readonly inherited: InheritedPlans;
+}
 
 /** Every write request as it leaves a writer: planned, fenced, conditional, and of the right cluster. */
 export class RequestInvariants {
@@ -13,12 +22,14 @@ export class RequestInvariants {
   readonly #violations: Violations;
   readonly #plans: PlanInvariants;
   readonly #commits: CommitInvariants;
+  readonly #inherited: InheritedPlans;
   /** Requests in flight by member and work key, with their plans. */
   readonly #inFlight = new Map<string, PlanId[]>();
   requests = 0;
 
-  constructor(observations: Observations, violations: Violations, plans: PlanInvariants, commits: CommitInvariants) {
+  constructor({ observations, violations, plans, commits, inherited }: RequestInvariantsOptions) {
     this.#commits = commits;
+    this.#inherited = inherited;
     this.#observations = observations;
     this.#violations = violations;
     this.#plans = plans;
@@ -56,6 +67,8 @@ export class RequestInvariants {
       return undefined;
     }
     if (plan.key.cluster !== cluster.identity) this.#report('nothing crosses clusters', `${what} to ${cluster.name}`);
+    const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
+    this.#inherited.check(member, partition, mutation.verb, plan, what);
     this.#checkLease(member, plan, what);
     return plan;
   }

@@ -1,0 +1,93 @@
+import type { Topic } from '@sluice/bus';
+import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import type { Checkpoint, Commit, ScopeState } from '@sluice/store';
+import type { Violations } from '../violations.ts';
+import type { Conditions } from './observations.ts';
+
+/** What a writer knows of a partition that it has claimed. */
+interface Claim {
+  /** Whether the store may have lost which plans were applied. */
+  isDoubtful: boolean;
+  /** End of the log at the claim. Plans up to it may have been applied by another owner. */
+  end: number;
+  /** Plans of the records up to it. */
+  readonly inherited: Set<string>;
+  /** Ids by offset, of the records delivered since the claim. */
+  readonly ids: Map<number, string>;
+}
+
+/**
+ * A plan that another owner may have applied is not applied again where its repetition can do harm: a create has no
+ * precondition, a store that has lost commits does not know what was applied, and a checkpoint has passed what is finished.
+ */
+export class InheritedPlans {
+  readonly #violations: Violations;
+  readonly #conditions: Conditions;
+  /** By member and partition. */
+  readonly #claims = new Map<string, Claim>();
+  /** Plans that a checkpoint has passed. */
+  readonly #passed = new Set<string>();
+
+  constructor(violations: Violations, conditions: Conditions) {
+    this.#violations = violations;
+    this.#conditions = conditions;
+  }
+
+  claimed(member: string, scope: string, { checkpoint, intact }: ScopeState): void {
+    const partition = partitionOf(scope);
+    if (partition === undefined) return;
+    const { end } = this.#claim(member, partition);
+    const claim = { isDoubtful: checkpoint !== null && !intact, end, inherited: new Set<string>() };
+    this.#claims.set(`${member} ${partition}`, { ...claim, ids: new Map() });
+  }
+
+  /** The member has asked for the end of the log. */
+  ended(member: string, topic: Topic, partition: number, offset: number): void {
+    if (topic === 'mutations') this.#claim(member, partition).end = offset;
+  }
+
+  delivered(member: string, topic: Topic, partition: number, records: readonly { offset: number; id: string }[]): void {
+    if (topic !== 'mutations') return;
+    const { end, inherited, ids } = this.#claim(member, partition);
+    for (const { offset, id } of records) {
+      ids.set(offset, id);
+      if (offset <= end) inherited.add(planOf(id));
+    }
+  }
+
+  committed(member: string, { scope, checkpoint }: Commit, previous: Checkpoint | null): void {
+    const partition = partitionOf(scope);
+    if (partition === undefined || previous === null || !this.#conditions.isIntact) return;
+    for (const [offset, id] of this.#claim(member, partition).ids)
+      if (offset > previous.offset && offset <= checkpoint.offset) this.#passed.add(planOf(id));
+  }
+
+  /** Call with each write request. */
+  check(member: string, partition: number, verb: string, plan: PlannedMutations, what: string): void {
+    const name = `${formatServiceKey(plan.key)}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
+    const { inherited, isDoubtful } = this.#claim(member, partition);
+    if (inherited.has(name) && verb === 'create') this.#report(`${what}, which a former owner may have sent already`);
+    if (inherited.has(name) && isDoubtful) this.#report(`${what}, though the store has lost which plans were applied`);
+    if (this.#passed.has(name)) this.#report(`${what}, although a checkpoint has passed its plan`);
+  }
+
+  #report(what: string): void {
+    this.#violations.report('no plan is applied twice', what);
+  }
+
+  #claim(member: string, partition: number): Claim {
+    const name = `${member} ${partition}`;
+    const known = this.#claims.get(name);
+    if (known !== undefined) return known;
+    const claim = { isDoubtful: false, end: 0, inherited: new Set<string>(), ids: new Map<number, string>() };
+    this.#claims.set(name, claim);
+    return claim;
+  }
+}
+
+/** Without the number of the redelivery. */
+const planOf = (id: string): string => id.split('/again/')[0] ?? id;
+
+function partitionOf(scope: string): number | undefined {
+  return scope.startsWith('writer/') ? Number(scope.slice('writer/'.length)) : undefined;
+}
