@@ -3,7 +3,7 @@ import { decodeMessage } from './decode-message.ts';
 import { encodeMessage } from './encode-message.ts';
 import { bytes, type MessageType, one, projectionOf, text, wholeMessage } from './message-type.ts';
 import type { TextTable } from './text-table.ts';
-import { statusType, writtenTypes } from './types.ts';
+import { statusType, storedMetadataType, writtenTypes } from './types.ts';
 import { MalformedProtobufError } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
@@ -32,6 +32,11 @@ export function openEnvelope(enveloped: Buffer, texts: TextTable): Buffer {
 /** Decodes a Status into the shape of its JSON. Throws MalformedProtobufError. */
 export function decodeStatus(enveloped: Buffer, texts: TextTable): Readonly<Record<string, unknown>> {
   return { kind: 'Status', ...decodeMessage(statusType, openEnvelope(enveloped, texts), texts).object };
+}
+
+/** Decodes the response to a write: `metadata` with what the server has set. Throws MalformedProtobufError. */
+export function decodeStoredMetadata(enveloped: Buffer, texts: TextTable): Readonly<Record<string, unknown>> {
+  return decodeMessage(storedMetadataType, openEnvelope(enveloped, texts), texts).object;
 }
 
 const writer = new WireWriter();

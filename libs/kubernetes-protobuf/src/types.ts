@@ -206,6 +206,11 @@ export const writtenTypes: Readonly<Record<WrittenResource, MessageType>> = {
 /** A bookmark has a resourceVersion and, at the end of the initial events, an annotation. */
 export const bookmarkType = projectionOf({ 1: one('metadata', metadataOf('resourceVersion', 'annotations')) });
 
+/** What is read of the response to a write: PartialObjectMetadata, and equally a whole object. */
+export const storedMetadataType = projectionOf({
+  1: one('metadata', metadataOf('name', 'uid', 'resourceVersion', 'generation', 'creationTimestamp')),
+});
+
 export const statusType = projectionOf({
   2: text('status'),
   3: text('message'),

@@ -43,7 +43,7 @@ export interface ApiRequest {
 export interface ApiResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** The parsed JSON; undefined if the body is empty. */
+  /** The parsed JSON, or the bytes if the server has chosen protobuf; undefined if the body is empty. */
   readonly body: unknown;
 }
 
@@ -197,6 +197,7 @@ export class Connection {
     const hasBody = request.body !== undefined;
     if (hasBody) headers['content-type'] ??= 'application/json';
     const transport = this.#transportFor(credential);
+    if (limit.isAborted) throw new Error('aborted before the request was sent');
     this.#carriers.set(limit, transport);
     return transport[kind].request({
       origin: this.#origin,
@@ -246,6 +247,7 @@ export class Connection {
     if (bytes === undefined) {
       throw invalidAnswerError(this.server, `the response is larger than ${maxResponseBytes} bytes`);
     }
+    if (isProtobuf(response)) return { ok: true, value: bytes };
     const parsed = parse(bytes.toString('utf8'));
     const exceeded = parsed.ok ? exceededLimit(parsed.value, messageLimits) : undefined;
     if (exceeded !== undefined) throw invalidAnswerError(this.server, `the response is ${exceeded}`);
@@ -300,7 +302,7 @@ const errorBytes = 256 * 1024;
 async function parseErrorBody(response: Dispatcher.ResponseData): Promise<Parsed> {
   const bytes = await readBody(response, errorBytes);
   if (bytes === undefined) return { ok: false };
-  if (response.headers['content-type'] !== protobufMediaType) return parse(bytes.toString('utf8'));
+  if (!isProtobuf(response)) return parse(bytes.toString('utf8'));
   try {
     return { ok: true, value: decodeStatus(bytes, new TextTable()) };
   } catch (error) {
@@ -322,6 +324,11 @@ async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: nu
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes);
+}
+
+/** The media type may have parameters, which name what the object is converted to. */
+function isProtobuf({ headers }: Dispatcher.ResponseData): boolean {
+  return `${headers['content-type']}`.startsWith(protobufMediaType);
 }
 
 type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false };

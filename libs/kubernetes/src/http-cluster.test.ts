@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { protobufMediaType } from '@sluice/kubernetes-protobuf';
-import { sliceFrame } from '@sluice/kubernetes-protobuf/testing';
+import { encodedSlice, enveloped, sliceFrame } from '@sluice/kubernetes-protobuf/testing';
 import { seededRandom } from '@sluice/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ApiError, isApiError } from './api-error.ts';
@@ -241,9 +241,23 @@ describe('HttpCluster’s writes', () => {
       endpoints: null,
       ports: null,
     });
+    const partial = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
     expect(server.requests[0]?.headers.accept).toBe(
-      'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json',
+      `${protobufMediaType};${partial},application/json;${partial},application/json`,
     );
+  });
+
+  it('return metadata that the server answers in protobuf, and fail if it is none', async () => {
+    const creationTimestamp = '2026-01-01T00:00:00Z';
+    const answer = enveloped(encodedSlice({ metadata: { ...stored.metadata, creationTimestamp, labels: { a: 'b' } } }));
+    const bodies = [answer, answer.subarray(0, -3), Buffer.from('{}')];
+    const { cluster } = await given((_, response) => {
+      response.writeHead(200, { 'content-type': `${protobufMediaType};as=PartialObjectMetadata` });
+      response.end(bodies.shift());
+    });
+    const update = () => cluster.update('endpointslices', slice, noAbort);
+    expect(await update()).toEqual({ ...stored.metadata, creationTimestamp });
+    for (const _ of [1, 2]) expect(await failure(update())).toMatchObject({ reason: 'InvalidAnswer' });
   });
 
   it('of Endpoints come with a warning that they are deprecated, which changes nothing (A13)', async () => {

@@ -1,14 +1,16 @@
+import { EventEmitter } from 'node:events';
 import type { Cancel, Clock } from '@sluice/runtime';
 import { type ApiError, isApiError } from './api-error.ts';
 import { abortedError, errorFromFailure, timeoutError } from './connection-error.ts';
 
 /** Aborts a request when its caller aborts or its time limit expires, and tells which of the two happened. */
 export class TimeLimit {
+  /** Emits `abort`. An AbortSignal of its own would cost each request several times as much. */
+  readonly signal = new EventEmitter();
   readonly #clock: Clock;
   readonly #server: string;
   readonly #caller: AbortSignal;
-  readonly #abort = new AbortController();
-  readonly #onAbort = () => this.#abort.abort();
+  readonly #detach: () => void;
   #cancel: Cancel = () => {};
   #expired: { readonly ms: number; readonly what: string } | undefined;
 
@@ -16,13 +18,8 @@ export class TimeLimit {
     this.#clock = clock;
     this.#server = server;
     this.#caller = caller;
-    if (caller.aborted) this.#abort.abort();
-    else caller.addEventListener('abort', this.#onAbort, { once: true });
+    this.#detach = onAbort(caller, () => this.signal.emit('abort'));
     this.restart(timeoutMs, what);
-  }
-
-  get signal(): AbortSignal {
-    return this.#abort.signal;
   }
 
   /** Whether the time limit, not the caller, ended the request. */
@@ -30,11 +27,16 @@ export class TimeLimit {
     return this.#expired !== undefined;
   }
 
+  /** Whether the request has been aborted, perhaps before anything listened. */
+  get isAborted(): boolean {
+    return this.hasExpired || this.#caller.aborted;
+  }
+
   restart(ms: number, what: string): void {
     this.#cancel();
     this.#cancel = this.#clock.schedule(ms, () => {
       this.#expired = { ms, what };
-      this.#abort.abort();
+      this.signal.emit('abort');
     });
   }
 
@@ -44,7 +46,7 @@ export class TimeLimit {
 
   end(): void {
     this.#cancel();
-    this.#caller.removeEventListener('abort', this.#onAbort);
+    this.#detach();
   }
 
   /** The ApiError for an error that ended the request. */
@@ -54,4 +56,20 @@ export class TimeLimit {
     if (this.#caller.aborted) return abortedError(this.#server, this.#caller.reason);
     return errorFromFailure(error, this.#server);
   }
+}
+
+/** What to call when a caller aborts. Most requests share a few signals, and a listener for each request is expensive. */
+const callbacks = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Calls `callback` when the signal aborts. Returns a function that prevents this. */
+function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  let registered = callbacks.get(signal);
+  if (registered === undefined) {
+    const all = new Set<() => void>();
+    signal.addEventListener('abort', () => all.forEach((abort) => void abort()), { once: true });
+    callbacks.set(signal, all);
+    registered = all;
+  }
+  registered.add(callback);
+  return () => registered.delete(callback);
 }
