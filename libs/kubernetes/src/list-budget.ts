@@ -16,6 +16,8 @@ export class ListBudget {
   readonly maxBytes: number;
   /** Bytes of the last list of each resource, and of its changes since. */
   readonly #kept = new Map<Resource, number>();
+  /** Sizes of objects that a watch has delivered: each is needed again when the next version replaces the object. */
+  readonly #sizes = new WeakMap<object, number>();
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
@@ -32,12 +34,31 @@ export class ListBudget {
    * @throws ApiError, and counts nothing, if the objects become too large
    */
   update(resource: Resource, before: unknown, after: unknown): void {
-    const growth = sizeOf(after) - sizeOf(before);
-    const total = this.#kept.values().reduce((sum, bytes) => sum + bytes, 0);
-    if (growth > 0 && total + growth > this.maxBytes) {
+    const growth = this.#sizeOf(after) - this.#sizeOf(before);
+    if (growth > 0 && this.#kept.values().reduce((sum, bytes) => sum + bytes, growth) > this.maxBytes) {
       throw readerError('terminal', 'WatchTooLarge', `the watch of ${resource} sends too much: ${this.#limit}`);
     }
     this.#kept.set(resource, (this.#kept.get(resource) ?? 0) + growth);
+  }
+
+  /** The same as `sizeOf`, with the sizes of the members that are objects remembered. */
+  #sizeOf(kept: unknown): number {
+    if (typeof kept !== 'object' || kept === null) return sizeOf(kept);
+    let bytes = bytesPerObject;
+    for (const name in kept) {
+      const member: unknown = kept[name as keyof typeof kept];
+      bytes += typeof member === 'object' && member !== null ? this.#sizeOfMember(member) : sizeOf(member);
+    }
+    return bytes;
+  }
+
+  #sizeOfMember(member: object): number {
+    let bytes = this.#sizes.get(member);
+    if (bytes === undefined) {
+      bytes = sizeOf(member);
+      this.#sizes.set(member, bytes);
+    }
+    return bytes;
   }
 
   get #limit(): string {
@@ -77,11 +98,13 @@ export interface ListCount {
 const tooLarge = (resource: Resource, reason: string): ApiError =>
   readerError('terminal', 'ListTooLarge', `the list of ${resource} is too large: ${reason}`);
 
+const bytesPerObject = 40;
+
 /** Approximate size in the heap. The value must not be nested deeply. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 24 + value.length;
   if (typeof value !== 'object' || value === null) return 8;
-  let bytes = 40;
+  let bytes = bytesPerObject;
   if (Array.isArray(value)) for (const member of value) bytes += sizeOf(member);
   else for (const name in value) bytes += sizeOf(value[name as keyof typeof value]);
   return bytes;

@@ -5,16 +5,23 @@ interface ResourceInfo {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** Path of the group and version. */
+  readonly path: string;
 }
 
-const core = (kind: string): ResourceInfo => ({ group: '', version: 'v1', kind });
+const core = (kind: string): ResourceInfo => ({ group: '', version: 'v1', kind, path: '/api/v1' });
 
 export const resourceInfo: Readonly<Record<Resource, ResourceInfo>> = {
   services: core('Service'),
   pods: core('Pod'),
   nodes: core('Node'),
   endpoints: core('Endpoints'),
-  endpointslices: { group: 'discovery.k8s.io', version: 'v1', kind: 'EndpointSlice' },
+  endpointslices: {
+    group: 'discovery.k8s.io',
+    version: 'v1',
+    kind: 'EndpointSlice',
+    path: '/apis/discovery.k8s.io/v1',
+  },
 };
 
 /** Empty for the core group. */
@@ -29,7 +36,7 @@ export function apiVersion(resource: Resource): string {
 
 /** Path of a resource in all namespaces. */
 export function collectionPath(resource: Resource): string {
-  return `${groupPath(resource)}/${resource}`;
+  return `${resourceInfo[resource].path}/${resource}`;
 }
 
 /** Path of a resource in one namespace, or of one object. `namespace` is ignored for Nodes. */
@@ -37,10 +44,6 @@ export function objectPath(resource: Resource, namespace: string, name?: string)
   const collection =
     resource === 'nodes'
       ? collectionPath(resource)
-      : `${groupPath(resource)}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+      : `${resourceInfo[resource].path}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
   return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`;
-}
-
-function groupPath(resource: Resource): string {
-  return resourceInfo[resource].group === '' ? '/api/v1' : `/apis/${apiVersion(resource)}`;
 }

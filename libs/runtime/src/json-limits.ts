@@ -14,25 +14,35 @@ export const messageLimits: JsonLimits = { maxDepth: 96, maxValues: 8_000_000 };
 
 /** Returns which limit a JSON value exceeds, in words, and undefined if it exceeds none. */
 export function exceededLimit(value: unknown, { maxDepth, maxValues }: JsonLimits): string | undefined {
-  let values = 0;
-  let exceeded: string | undefined;
-  const count = (member: unknown, depth: number): boolean => {
-    if (++values > maxValues) {
-      exceeded = `more than ${maxValues} values`;
-      return false;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const values = countMembers(value, maxDepth, maxValues);
+  if (values === tooDeep) return `nested deeper than ${maxDepth} levels`;
+  return values > maxValues ? `more than ${maxValues} values` : undefined;
+}
+
+const tooDeep = -1;
+
+/** Number of values in the container, nested ones included. Stops above `max`. Every object of a watch passes here. */
+function countMembers(container: object, levels: number, max: number): number {
+  if (levels === 0) return tooDeep;
+  let count = 0;
+  if (Array.isArray(container)) {
+    for (const member of container) {
+      count = withMember(count, member, levels, max);
+      if (count === tooDeep || count > max) return count;
     }
-    return typeof member !== 'object' || member === null || visit(member, depth + 1);
-  };
-  const visit = (container: object, depth: number): boolean => {
-    if (depth > maxDepth) {
-      exceeded = `nested deeper than ${maxDepth} levels`;
-      return false;
-    }
-    if (Array.isArray(container)) return container.every((member) => count(member, depth));
-    // Every object of a watch passes here, so no list of its members is allocated.
-    for (const name in container) if (!count(container[name as keyof typeof container], depth)) return false;
-    return true;
-  };
-  if (typeof value === 'object' && value !== null) visit(value, 1);
-  return exceeded;
+    return count;
+  }
+  // No list of the members is allocated.
+  for (const name in container) {
+    count = withMember(count, container[name as keyof typeof container], levels, max);
+    if (count === tooDeep || count > max) return count;
+  }
+  return count;
+}
+
+function withMember(count: number, member: unknown, levels: number, max: number): number {
+  if (typeof member !== 'object' || member === null) return count + 1;
+  const members = countMembers(member, levels - 1, max - count - 1);
+  return members === tooDeep ? tooDeep : count + 1 + members;
 }

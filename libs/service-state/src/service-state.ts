@@ -217,9 +217,9 @@ export class ServiceState {
 
   /** Takes a stored field whose parts have been joined (see `joinParts`). */
   load({ field, value }: StoredField): void {
-    this.#parts.load(field, value);
     const slash = field.indexOf('/');
     const kind = slash < 0 ? field : field.slice(0, slash);
+    this.#parts.load(kind, field, value);
     this.#assign(kind as Kind, field.slice(slash + 1), value);
   }
 
@@ -233,8 +233,8 @@ export class ServiceState {
   /** Returns and clears the changes in the form in which a store keeps them, under `key`. */
   drainStoredFields(key: string): StoredField[] {
     const fields: StoredField[] = [];
-    for (const [changed, { after }] of this.#changed) {
-      for (const [field, value] of this.#parts.split(changed, after)) fields.push({ key, field, value });
+    for (const [changed, { kind, after }] of this.#changed) {
+      this.#parts.split(kind, changed, after, (field, value) => fields.push({ key, field, value }));
     }
     this.#changed.clear();
     return fields;

@@ -40,11 +40,12 @@ function layout<T, Rest>(
 const layouts: Readonly<Record<string, Layout>> = {
   controller: layout(
     ['triggers', 'plan', 'after'],
-    ({ triggers, inFlight, ...state }: ControllerState) => {
+    (state: ControllerState) => {
+      const { triggers, inFlight } = state;
       const rest = inFlight && { ...inFlight, message: undefined, triggersAfter: undefined };
       const after = inFlight?.triggersAfter ?? undefined;
       return [
-        { ...state, inFlight: rest },
+        { ...state, triggers: undefined, inFlight: rest },
         { triggers: triggers ?? undefined, plan: inFlight?.message, after },
       ];
     },
@@ -54,39 +55,50 @@ const layouts: Readonly<Record<string, Layout>> = {
   ),
   slice: layout(
     ['object'],
-    ({ slice, ...rest }: { readonly slice: unknown }) => [rest, { object: slice }],
+    (entry: { readonly slice: unknown }) => [{ ...entry, slice: undefined }, { object: entry.slice }],
     (rest, { object: slice }) => ({ ...rest, slice }),
   ),
   endpoints: layout(
     ['object'],
-    ({ endpoints, ...rest }: { readonly endpoints: unknown }) => [rest, { object: endpoints }],
+    (entry: { readonly endpoints: unknown }) => [{ ...entry, endpoints: undefined }, { object: entry.endpoints }],
     (rest, { object: endpoints }) => ({ ...rest, endpoints }),
   ),
 };
 
+/** The parts of one field as they are stored. */
+interface StoredPartsOfField {
+  /** `field:part`, in the order of the layout. */
+  readonly names: readonly string[];
+  readonly values: unknown[];
+}
+
 /** The stored parts of one Service's state. */
 export class StoredParts {
-  readonly #stored = new Map<string, unknown>();
+  readonly #stored = new Map<string, StoredPartsOfField>();
 
   /** Records that the field is stored with this value. */
-  load(field: string, value: unknown): void {
-    this.split(field, value);
+  load(kind: string, field: string, value: unknown): void {
+    this.split(kind, field, value, () => {});
   }
 
-  /** The fields to store so that this field has this value; undefined removes. */
-  split(field: string, value: unknown): readonly (readonly [field: string, value: unknown])[] {
-    const layout = layouts[kindOf(field)];
-    if (layout === undefined) return [[field, value]];
+  /** Calls `store` with each field to store so that this field, of this kind, has this value; undefined removes. */
+  split(kind: string, field: string, value: unknown, store: (field: string, value: unknown) => void): void {
+    const layout = layouts[kind];
+    if (layout === undefined) return store(field, value);
     const [rest, parts]: readonly [unknown, Parts] = value === undefined ? [undefined, {}] : layout.split(value);
-    const fields: [string, unknown][] = [[field, rest]];
-    for (const name of layout.parts) {
-      const [part, now] = [`${field}:${name}`, parts[name]];
-      if (this.#stored.get(part) === now) continue;
-      if (now === undefined) this.#stored.delete(part);
-      else this.#stored.set(part, now);
-      fields.push([part, now]);
+    store(field, rest);
+    let stored = this.#stored.get(field);
+    if (stored === undefined) {
+      stored = { names: layout.parts.map((part) => `${field}:${part}`), values: layout.parts.map(() => undefined) };
+      this.#stored.set(field, stored);
     }
-    return fields;
+    for (const [i, name] of stored.names.entries()) {
+      const now = parts[layout.parts[i] ?? ''];
+      if (stored.values[i] === now) continue;
+      stored.values[i] = now;
+      store(name, now);
+    }
+    if (value === undefined) this.#stored.delete(field);
   }
 }
 

@@ -15,7 +15,9 @@ export class GapDetector {
   readonly #open = new Set<string>();
 
   /** Records a Change. Returns the sequences that are missing before it, for people: `1204..1210`; undefined: none. */
-  observe({ key: { cluster }, stamp, previousSequence, previousEpoch, ...change }: Change): string | undefined {
+  observe(change: Change): string | undefined {
+    const { stamp, previousSequence, previousEpoch } = change;
+    const { cluster } = change.key;
     if (previousSequence === undefined) return undefined;
     const last = this.#last.get(cluster);
     if (last && compareStamps(stamp, last) <= 0) return undefined;

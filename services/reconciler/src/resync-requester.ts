@@ -117,10 +117,12 @@ export class ResyncRequester {
   async publishRequests(): Promise<readonly string[]> {
     const invalidated = [...this.#invalidated];
     this.#invalidated.clear();
-    await this.#requestClusters();
-    await this.#requestResets();
-    await this.#requestServices();
-    await this.#requestProbe();
+    // Almost always there is nothing to request, and this runs for every record.
+    if (this.#gaps.size > 0) await this.#requestClusters();
+    if (this.#restores.size > 0) await this.#requestResets();
+    for (const [key, reason] of this.#pending.takeDue()) await this.#requestService(key, reason);
+    const silent = this.#probe.take(this.#options.clock.now());
+    if (silent !== undefined) await this.#requestProbe(silent);
     return invalidated;
   }
 
@@ -155,19 +157,13 @@ export class ResyncRequester {
     return (this.#lastResync.get(cluster) ?? Number.NEGATIVE_INFINITY) + resyncIntervalMs;
   }
 
-  async #requestServices(): Promise<void> {
-    for (const [key, reason] of this.#pending.takeDue()) {
-      await this.#publish(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
-    }
+  async #requestProbe(key: string): Promise<void> {
+    this.#options.logger.info('no Change for a long time; resyncing', { key });
+    await this.#requestService(key, 'no Change for longer than the digest interval');
   }
 
-  async #requestProbe(): Promise<void> {
-    const { clock, logger } = this.#options;
-    const key = this.#probe.take(clock.now());
-    if (key === undefined) return;
-    const reason = 'no Change for longer than the digest interval';
-    logger.info('no Change for a long time; resyncing', { key });
-    await this.#publish(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
+  #requestService(key: string, reason: string): Promise<void> {
+    return this.#publish(resyncRequest({ key: parseServiceKey(key) }, reason, `${this.#id()}/${key}`));
   }
 
   async #publish(request: BusRecord): Promise<void> {

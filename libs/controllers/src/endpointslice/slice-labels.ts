@@ -11,6 +11,18 @@ const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, hea
  * ones (E26). To add a label to all slices, add it here and to `reservedLabels`.
  */
 export function sliceLabels(service: Service): StringMap {
+  let labels = labelsOf.get(service);
+  if (labels === undefined) {
+    labels = computeLabels(service);
+    labelsOf.set(service, labels);
+  }
+  return labels;
+}
+
+/** A cache: most decisions follow changes of Pods, not of their Service. */
+const labelsOf = new WeakMap<Service, StringMap>();
+
+function computeLabels(service: Service): StringMap {
   return {
     ...withoutKeys(service.labels, reservedLabels),
     ...(!isServiceIpSet(service) && { [headlessLabel]: '' }),
@@ -21,8 +33,7 @@ export function sliceLabels(service: Service): StringMap {
 
 /** Whether a slice carries its Service's labels, ignoring the reserved ones (E26). */
 export function hasSliceLabels(slice: EndpointSlice, service: Service): boolean {
-  return equalStringMaps(
-    withoutKeys(slice.metadata.labels, reservedLabels),
-    withoutKeys(service.labels, reservedLabels),
-  );
+  const { labels } = slice.metadata;
+  if (labels === sliceLabels(service)) return true;
+  return equalStringMaps(withoutKeys(labels, reservedLabels), withoutKeys(service.labels, reservedLabels));
 }

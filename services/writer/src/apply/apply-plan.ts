@@ -22,8 +22,8 @@ export async function applyPlan(
   const removes = massRemovalGuard?.requiresConfirmation(plan, partition) === true;
   const adds = massAdditionGuard?.requiresConfirmation(plan, partition) === true;
   const heldBack =
-    (removes ? await confirmRemoval(plan, massRemovalGuard, requests.ownIdentity, requestSignal) : undefined) ??
-    (adds ? await confirmAddition(plan, massAdditionGuard, requests.ownIdentity, requestSignal) : undefined);
+    (removes ? await confirmRemoval(plan, massRemovalGuard, requests.ownIdentity(), requestSignal) : undefined) ??
+    (adds ? await confirmAddition(plan, massAdditionGuard, requests.ownIdentity(), requestSignal) : undefined);
   if (heldBack !== undefined) return heldBack;
   if (plan.consecutiveRepairs !== undefined && competingControllers !== undefined) {
     const write = await findCompetingWrite(plan, requests.once(), competingControllers.ownManager, requestSignal);

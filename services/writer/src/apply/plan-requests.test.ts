@@ -41,7 +41,7 @@ beforeEach(() => {
     trace,
     retry: {
       ...defaultRetry,
-      ...{ clock, random: seededRandom(1), logger: silentLogger, onRetry: () => steps.push('retry') },
+      ...{ clock, random: seededRandom(1), logger: () => silentLogger, onRetry: () => steps.push('retry') },
     },
     priority: 0,
     withdrawn: () => (withdrawn ? new SupersededError('superseded') : undefined),

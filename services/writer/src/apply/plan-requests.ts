@@ -21,7 +21,7 @@ export interface PlanRequestsOptions extends ScheduleOptions {
 export interface PlanRequests {
   readonly retried: ClusterWriter;
   /** With the writer's own identity, for reads that a controller is not permitted. */
-  readonly ownIdentity: ClusterWriter;
+  ownIdentity(): ClusterWriter;
   /** For reads that are not worth a retry. */
   once(): ClusterWriter;
 }
@@ -52,7 +52,7 @@ export function planRequests({
   const ofController = writer.forController?.(controller) ?? writer;
   return {
     retried: chainWriter(ofController, retrying, ...attempt),
-    ownIdentity: chainWriter(writer, retrying, ...attempt),
+    ownIdentity: () => chainWriter(writer, retrying, ...attempt),
     once: () => chainWriter(ofController, ...attempt),
   };
 }

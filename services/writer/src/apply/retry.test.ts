@@ -24,7 +24,13 @@ async function tries(errors: readonly unknown[], { random = seededRandom(1), att
     if (error !== undefined) throw error;
     return done;
   };
-  const ports = { clock, random, logger: silentLogger, mayRetry: () => retries < permitted, onRetry: () => retries++ };
+  const ports = {
+    clock,
+    random,
+    logger: () => silentLogger,
+    mayRetry: () => retries < permitted,
+    onRetry: () => retries++,
+  };
   const retry = retryTransientErrors({ ...defaultRetry, attempts, ...ports }, stop.signal);
   const writer = chainWriter(Object.assign(new ScriptedCluster(), { get }), retry);
   const ended = writer.get('endpoints', 'shop', 'web', stop.signal).catch((error: unknown) => error);

@@ -12,7 +12,8 @@ export interface RetryOptions {
 export interface RetryPorts {
   readonly clock: Clock;
   readonly random: Random;
-  readonly logger: Logger;
+  /** Called once a request has failed: most plans need no logger of their own. */
+  readonly logger: () => Logger;
   /** Whether the limit of all retries permits one now. Default: no limit. */
   readonly mayRetry?: (() => boolean) | undefined;
   /** Called before each retry. */
@@ -35,7 +36,7 @@ export function retryTransientErrors(options: RetryOptions & RetryPorts, signal:
         if (!isApiError(error) || error.kind !== 'retry' || attempt + 1 >= attempts) throw error;
         if (mayRetry?.() === false) throw error;
         const delayMs = Math.max(backoffMs(backoff, attempt, random), error.retryAfterMs ?? 0);
-        logger.warn('write failed; retrying', {
+        logger().warn('write failed; retrying', {
           attempt: attempt + 1,
           retryIn: `${Math.round(delayMs)}ms`,
           status: error.status,

@@ -38,8 +38,7 @@ const floor = 20;
 export abstract class MassChangeGuard {
   readonly #options: MassChangeGuardOptions;
   readonly #sampling: CheckSampling;
-  /** Ready endpoints after the last plan, by controller and partition. */
-  readonly #ready = new Map<Controller, Map<number, number>>();
+  readonly #ready = new Map<Controller, ReadyEndpoints>();
 
   constructor(options: MassChangeGuardOptions) {
     this.#options = options;
@@ -50,12 +49,11 @@ export abstract class MassChangeGuard {
   requiresConfirmation({ controller, ready: delta }: PlannedMutations, partition: number): boolean {
     const { percent, clock, partitionShare = () => 1 } = this.#options;
     if (delta === undefined || percent >= 100) return false;
-    const ready = getOrInsert(this.#ready, controller, () => new Map());
+    const ready = getOrInsert(this.#ready, controller, () => new ReadyEndpoints());
     ready.set(partition, Math.max(0, delta.total + delta.delta));
     // A retried plan was counted the first time.
     const counted = delta.repeated ? undefined : delta;
-    const all = ready.values().reduce((sum, count) => sum + count, 0);
-    const { changed, before, total } = this.count(controller, counted, all, clock.monotonic());
+    const { changed, before, total } = this.count(controller, counted, ready.total, clock.monotonic());
     if (!this.concerns(delta) || delta.released) return false;
     if (delta.repeated) return true;
     const threshold = floor * partitionShare();
@@ -77,6 +75,17 @@ export abstract class MassChangeGuard {
     ready: number,
     now: number,
   ): RecentChange;
+}
+
+/** Ready endpoints after the last plan of each partition. */
+class ReadyEndpoints {
+  readonly #byPartition = new Map<number, number>();
+  total = 0;
+
+  set(partition: number, count: number): void {
+    this.total += count - (this.#byPartition.get(partition) ?? 0);
+    this.#byPartition.set(partition, count);
+  }
 }
 
 /** The value of the key, made and kept if there is none. */

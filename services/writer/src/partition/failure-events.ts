@@ -20,7 +20,7 @@ export function failureEvents(
 ): readonly EventToRecord[] {
   const { namespace, service: name } = plan.key;
   const service = { namespace, name, uid: plan.serviceUid };
-  for (const [change, reason] of Object.entries(heldBackReasons))
+  for (const [change, reason] of message === undefined ? [] : Object.entries(heldBackReasons))
     if (message?.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
   switch (plan.controller) {
     case 'endpoints':

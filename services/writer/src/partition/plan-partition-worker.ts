@@ -189,7 +189,6 @@ export class PlanPartitionWorker {
     if (cluster === 'connecting') {
       return this.#report(received, { ...conflictResult, status: 'unavailable' }, 'cluster not reached yet');
     }
-    const log = logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) });
     const { retryLimit } = cluster;
     let retries = 0;
     const requests = planRequests({
@@ -199,7 +198,7 @@ export class PlanPartitionWorker {
         ...retry,
         clock,
         random,
-        logger: log,
+        logger: () => logger.with({ key: record.key, controller: plan.controller, ...traceFields(trace?.parent) }),
         mayRetry: retryLimit && (() => retryLimit.tryAcquire()),
         onRetry: () => retries++,
       },

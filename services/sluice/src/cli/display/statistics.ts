@@ -1,5 +1,4 @@
 import type { Applied } from './applied.ts';
-import { writesOf } from './writes.ts';
 
 export interface Latencies {
   readonly p50: number;
@@ -34,9 +33,7 @@ export class Statistics {
     const service = `${cluster}/${plan.key.namespace}/${plan.key.service}`;
     this.#services.add(service);
     this.#count(`${service}/${plan.controller}`, outcome);
-    for (const write of writesOf(plan, outcome)) {
-      if (write.applied) this.writes[write.verb]++;
-    }
+    for (const { status, verb } of outcome.results) if (status === 'applied') this.writes[verb]++;
     this.#latencies[(this.plans - 1) % maxLatencies] = latencyMs;
   }
 
