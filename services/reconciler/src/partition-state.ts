@@ -142,7 +142,7 @@ export class PartitionState {
     this.#removals.push(...state.drainStoredFields(key));
     this.#services.delete(key);
     this.queue.set(key, null);
-    this.ready.remove(state.key);
+    this.ready.remove(key, state.key.cluster);
     this.#onDropped(key);
   }
 }

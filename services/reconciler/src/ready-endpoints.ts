@@ -1,41 +1,45 @@
 import type { Controller } from '@sluice/controllers';
-import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 
-/** Ready endpoints as written, of all Services of a partition, with a sum per cluster and controller. */
+type Counts = Map<Controller, number>;
+
+/** Ready endpoints as written, of all Services of a partition by formatted key, with a sum per cluster and controller. */
 export class ReadyEndpoints {
-  readonly #services = new Map<string, Map<Controller, number>>();
-  readonly #totals = new Map<string, number>();
+  readonly #services = new Map<string, Counts>();
+  readonly #totals = new Map<string, Counts>();
 
-  has(key: ServiceKey, controller: Controller): boolean {
-    return this.#services.get(formatServiceKey(key))?.has(controller) ?? false;
+  has(key: string, controller: Controller): boolean {
+    return this.#services.get(key)?.has(controller) ?? false;
   }
 
-  set(key: ServiceKey, controller: Controller, ready: number): void {
-    const text = formatServiceKey(key);
-    const service = this.#services.get(text) ?? new Map<Controller, number>();
-    this.#services.set(text, service);
-    this.#add(key.cluster, controller, ready - (service.get(controller) ?? 0));
+  set(key: string, cluster: string, controller: Controller, ready: number): void {
+    const service = countsOf(this.#services, key);
+    add(countsOf(this.#totals, cluster), controller, ready - (service.get(controller) ?? 0));
     service.set(controller, ready);
   }
 
   /** The sum over all other Services of the cluster. */
-  elsewhere(key: ServiceKey, controller: Controller): number {
-    const own = this.#services.get(formatServiceKey(key))?.get(controller) ?? 0;
-    return (this.#totals.get(totalKey(key.cluster, controller)) ?? 0) - own;
+  elsewhere(key: string, cluster: string, controller: Controller): number {
+    const own = this.#services.get(key)?.get(controller) ?? 0;
+    return (this.#totals.get(cluster)?.get(controller) ?? 0) - own;
   }
 
-  remove(key: ServiceKey): void {
-    const text = formatServiceKey(key);
-    for (const [controller, ready] of this.#services.get(text) ?? []) this.#add(key.cluster, controller, -ready);
-    this.#services.delete(text);
-  }
-
-  #add(cluster: string, controller: Controller, ready: number): void {
-    const key = totalKey(cluster, controller);
-    const total = (this.#totals.get(key) ?? 0) + ready;
-    if (total === 0) this.#totals.delete(key);
-    else this.#totals.set(key, total);
+  remove(key: string, cluster: string): void {
+    const totals = countsOf(this.#totals, cluster);
+    for (const [controller, ready] of this.#services.get(key) ?? []) add(totals, controller, -ready);
+    this.#services.delete(key);
+    if (totals.values().every((ready) => ready === 0)) this.#totals.delete(cluster);
   }
 }
 
-const totalKey = (cluster: string, controller: Controller): string => `${cluster}/${controller}`;
+function countsOf(counts: Map<string, Counts>, name: string): Counts {
+  let known = counts.get(name);
+  if (known === undefined) {
+    known = new Map();
+    counts.set(name, known);
+  }
+  return known;
+}
+
+function add(counts: Counts, controller: Controller, ready: number): void {
+  counts.set(controller, (counts.get(controller) ?? 0) + ready);
+}

@@ -126,11 +126,11 @@ export class RecordProcessor {
 
   #reportForeignWrites(service: ServiceState, before: readonly number[]): void {
     const { metrics, logger } = this.#options;
-    const key = formatServiceKey(service.key);
     for (const [index, count] of foreignWritesOf(service).entries()) {
       const added = count - (before[index] ?? 0);
       const controller = sliceControllers[index];
       if (added <= 0 || controller === undefined) continue;
+      const key = formatServiceKey(service.key);
       metrics.foreignWrites(key, controller, added);
       const { slice } = service.controller(controller).foreignWrites ?? {};
       logger.debug('another client wrote a slice', { key, controller, slice });

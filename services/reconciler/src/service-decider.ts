@@ -86,7 +86,7 @@ export class ServiceDecider {
     const decision = decideController(service, controller, now, {
       settings,
       nextPlan: { epoch: fencingToken, number: state.planNumbers.next },
-      readyElsewhere: (of) => state.ready.elsewhere(service.key, of),
+      readyElsewhere: (of) => state.ready.elsewhere(key, service.key.cluster, of),
       trace,
     });
     if (decision.kind === 'redelivered') return decision;
@@ -99,8 +99,9 @@ export class ServiceDecider {
       return decision;
     }
     if (plan !== undefined) state.planNumbers.advance();
-    if (plan !== undefined || !state.ready.has(service.key, controller)) {
-      state.ready.set(service.key, controller, readyAsWritten(service, controller) + (plan?.ready?.delta ?? 0));
+    if (plan !== undefined || !state.ready.has(key, controller)) {
+      const ready = readyAsWritten(service, controller) + (plan?.ready?.delta ?? 0);
+      state.ready.set(key, service.key.cluster, controller, ready);
     }
     metrics.decided(key, controller, decision);
     return decision;

@@ -81,4 +81,15 @@ export class EventHandler {
   }
 }
 
-const isSameProjection = (a: object, b: object): boolean => JSON.stringify(a) === JSON.stringify(b);
+/** Whether two projections are equal. Most Pod events end here, so nothing is allocated. */
+function isSameProjection(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  let members = 0;
+  for (const name in a) {
+    if (!(name in b) || !isSameProjection(a[name as keyof typeof a], b[name as keyof typeof b])) return false;
+    members++;
+  }
+  for (const _ in b) members--;
+  return members === 0;
+}

@@ -55,9 +55,10 @@ export class Journal {
 
   /** Drops the content of watch echoes that arrived before their Outcome. */
   #dropEarlyEchoes(): void {
-    for (const record of this.#changes.splice(-earlyEchoes)) {
+    for (const [i, record] of this.#changes.slice(-earlyEchoes).reverse().entries()) {
       const retained = withoutOwnWrites(record, this.#stored);
-      this.#changes.push(retained);
+      if (retained === record) continue;
+      this.#changes[this.#changes.length - 1 - i] = retained;
       this.bytes += retained.size - record.size;
     }
   }

@@ -29,21 +29,34 @@ export function recordStored(versions: StoredVersions, { results }: Outcome): bo
 export function withoutOwnWrites(record: RetainedRecord, versions: StoredVersions): RetainedRecord {
   const { content } = record;
   if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return record;
-  // Most Changes have no content to drop; those of Pods have none at all.
-  if (!content.facts.some(({ kind }) => kind === 'slice' || kind === 'endpoints')) return record;
-  const ownWrites = new Set(record.ownWrites);
+  const { ownWrites = [] } = record;
+  const isOwnWrite = (fact: Fact) => {
+    const name = writtenName(fact);
+    const isStored = name !== undefined && objectOf(fact)?.metadata.resourceVersion === versions.get(name);
+    return isStored && versions.has(name) && !ownWrites.includes(name);
+  };
+  // Most Changes have no content to drop, and each is examined several times.
+  if (!content.facts.some(isOwnWrite)) return record;
+  const dropped = content.facts.filter(isOwnWrite);
   const facts = content.facts.map((fact): Fact => {
-    const object = fact.kind === 'slice' ? fact.slice : fact.kind === 'endpoints' ? fact.endpoints : null;
-    const name = fact.kind === 'slice' ? fact.name : endpointsName;
-    const version = versions.get(name);
-    if (version === undefined || object?.metadata.resourceVersion !== version) return fact;
-    ownWrites.add(name);
-    if (fact.kind === 'slice') return { ...fact, slice: { ...(object as EndpointSlice), endpoints: [] } };
-    return { ...(fact as Fact & { kind: 'endpoints' }), endpoints: { ...(object as Endpoints), subsets: [] } };
+    if (!dropped.includes(fact)) return fact;
+    if (fact.kind === 'slice') return { ...fact, slice: { ...(fact.slice as EndpointSlice), endpoints: [] } };
+    return { ...(fact as Fact & { kind: 'endpoints' }), endpoints: { ...(objectOf(fact) as Endpoints), subsets: [] } };
   });
-  if (ownWrites.size === (record.ownWrites?.length ?? 0)) return record;
   const change = { ...content, facts };
-  return { ...record, content: change, ownWrites: [...ownWrites], size: sizeOf(change) };
+  const names = dropped.flatMap((fact) => writtenName(fact) ?? []);
+  return { ...record, content: change, ownWrites: [...ownWrites, ...names], size: sizeOf(change) };
+}
+
+/** Name of the object that the fact is about; undefined if it is none that plans write. */
+function writtenName(fact: Fact): string | undefined {
+  if (fact.kind === 'slice') return fact.name;
+  return fact.kind === 'endpoints' ? endpointsName : undefined;
+}
+
+function objectOf(fact: Fact): EndpointSlice | Endpoints | null {
+  if (fact.kind === 'slice') return fact.slice;
+  return fact.kind === 'endpoints' ? fact.endpoints : null;
 }
 
 /** Restores the content of these objects from the plan in flight or, after its Outcome, from the state. */
