@@ -95,7 +95,8 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
       { latencyMs: randomInteger(random, 10, 2_000), probability: 0.5 },
       { error: 'tooManyRequests', probability: 0.2 * random.next() },
     ]),
-  'failing append': (random, world) => forAppends(random, world, { fail: 0.2 + 0.6 * random.next() }),
+  'failing append': (random, world) =>
+    forAppends(random, world, { fail: 0.6 * random.next(), failInPart: 0.2 + 0.4 * random.next() }),
   'append reported as failed': (random, world) => forAppends(random, world, { failAfter: 0.2 + 0.6 * random.next() }),
   'slow append': (random, world) => forAppends(random, world, { delay: 0.5 }),
   'duplicate append': (random, world) => forAppends(random, world, { duplicate: 0.5 }),
@@ -158,8 +159,13 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     if (known === undefined || known.headers['Sluice-Chunk'] !== undefined) return undefined;
     const message = { ...JSON.parse(new TextDecoder().decode(known.payload)), version: '2.0' };
     const payload = new TextEncoder().encode(JSON.stringify(message));
-    void log.append(topic, partition, [{ ...known, id: `${known.id}/of-version-2/${clock.now()}`, payload }]);
-    return { forMs: 0, what: `append a message of another major version to ${topic}/${partition}` };
+    const append = () =>
+      void log.append(topic, partition, [{ ...known, id: `${known.id}/of-version-2/${clock.now()}`, payload }]);
+    append();
+    const again = randomInteger(random, 0, 2);
+    for (let n = 1; n <= again; n++) clock.schedule(n * 1_500, append);
+    const forMs = again * 1_500;
+    return { forMs, what: `append ${1 + again} messages of another major version to ${topic}/${partition}` };
   },
   'etcd restored'(random, world) {
     const cluster = anyCluster(random, world);
@@ -244,7 +250,12 @@ const anyCluster = (random: Random, { clusters }: World): SimulatedCluster => pi
 
 const duration = (random: Random): number => randomInteger(random, 300, 4_000);
 
-const latency = (random: Random): number => (random.next() < 0.3 ? 0 : randomInteger(random, 1, 700));
+/** Sometimes longer than a lease lasts. */
+function latency(random: Random): number {
+  const chance = random.next();
+  if (chance < 0.3) return 0;
+  return randomInteger(random, 1, chance < 0.5 ? 2 * leaseTimes.ttlMs : 700);
+}
 
 function pick<T>(random: Random, from: readonly T[]): T {
   const chosen = from[Math.floor(random.next() * from.length)];

@@ -35,6 +35,10 @@ export interface FleetOptions {
   /** Null: no digests. */
   readonly digestPeriodMs: number | null;
   readonly onCall: () => void;
+  /** Whether a process ends before or after its next side effect. */
+  readonly atEffect?: (member: Member) => 'before' | 'after' | undefined;
+  /** A process has ended there. */
+  readonly onEnd?: (member: Member) => void;
   readonly logger: (member: string) => Logger;
   /** Observes the requests of a writer to a cluster as they leave the process. */
   readonly auditRequests: (member: string, cluster: SimulatedCluster) => Middleware;
@@ -49,7 +53,7 @@ export interface Member {
   readonly cluster: number;
   readonly process: SimulatedProcess;
   readonly stop: AbortController;
-  readonly running: Promise<void>;
+  running: Promise<void>;
 }
 
 /** Several processes, with the production code of each role. */
@@ -73,11 +77,16 @@ export class Fleet {
 
   /** Starts a process with this role, or the worker that this fleet has in its place. */
   start(wanted: Role, cluster = 0): Member {
-    const { clock, seed, random, bus, store, storeFaults, onCall, logger: loggerOf, processes } = this.#options;
+    const { clock, seed, random, bus, store, storeFaults, onCall, atEffect, onEnd, logger: loggerOf } = this.#options;
+    const { processes } = this.#options;
     const isWorker = processes === 'workers' || (processes === 'mixed' && this.#started % 3 === 1);
     const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
-    const process = new SimulatedProcess({ clock, random, onCall });
+    const process: SimulatedProcess = new SimulatedProcess({
+      ...{ clock, random, onCall },
+      ...(atEffect && { atEffect: () => atEffect(member) }),
+      ...(onEnd && { onEnd: () => onEnd(member) }),
+    });
     const stop = new AbortController();
     const logger = loggerOf(name);
     const connected = process.bus(bus.connect(name));
@@ -93,9 +102,9 @@ export class Fleet {
       leases: process.leases(storeFaults.leases(store.leases)),
       deadLetters: this.#options.deadLetters,
     };
-    const running = this.#run(role, cluster, process, options, stop.signal);
-    const member = { role, name, cluster, process, stop, running };
+    const member: Member = { role, name, cluster, process, stop, running: Promise.resolve() };
     this.#members.add(member);
+    member.running = this.#run(role, cluster, process, options, stop.signal);
     return member;
   }
 

@@ -2,6 +2,10 @@
 
 import { UsageError } from '@sluice/process';
 import { flag, integer, list, oneOf, runCommand, say, text } from '@sluice/program';
+import { Coverage } from './coverage/coverage.ts';
+import { reachableBranches } from './coverage/reachable.ts';
+import { describeInterruption, type Interruption } from './exhaustive/interruption.ts';
+import { allStates, type SmallState } from './exhaustive/states.ts';
 import { formatHunts, type Hunt, hunt } from './planted/hunt.ts';
 import { checkPlantedBugs, plantedBugs } from './planted/planted-bugs.ts';
 import { formatFailure, formatShrunk, formatViolation } from './report.ts';
@@ -11,6 +15,9 @@ import { shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
 import { formatEntry } from './timeline.ts';
 
+const instrumentHook = new URL('./coverage/instrument-hook.ts', import.meta.url).href;
+/** After this many seeds every rare branch has to be reached. */
+const seedsForCoverage = 1_000;
 /** Failing seeds that are shrunk. */
 const mostShrunk = 2;
 
@@ -28,6 +35,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     trace: flag('with --seed: print everything that happens'),
     swarm: flag('many faults at high rates in each seed'),
     'disable-layers': text('LIST', `repair layers that no seed has: some of ${layers.join(', ')}`),
+    exhaustive: flag('run every stale read, unobserved event and crash of a small world instead of seeds'),
     planted: flag('plant bugs one at a time, and report how many seeds find each'),
     bugs: text('TEXT', 'with --planted: only bugs whose name or file contains this'),
     sample: text('N', 'with --planted: only every Nth bug'),
@@ -40,6 +48,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     const flags = `${options.swarm ? ' --swarm' : ''}${disabled.length > 0 ? ` --disable-layers ${disabled.join()}` : ''}`;
     if (options.seed !== undefined) return runOne(positiveInteger('seed', options.seed), options.trace, scenario);
     if (options.planted) return runPlanted(options);
+    if (options.exhaustive) return runExhaustive(options);
     const minutes = options.minutes === undefined ? undefined : positiveInteger('minutes', options.minutes);
     return runMany({ ...options, minutes, scenario, flags });
   },
@@ -96,6 +105,31 @@ async function runPlanted({ bugs: text, sample, seconds, processes }: Planted): 
   return isEnough ? 0 : 1;
 }
 
+/** Runs every state of the small world. */
+async function runExhaustive({ processes }: Pick<Many, 'processes'>): Promise<number> {
+  const startedAt = performance.now();
+  const states = await allStates();
+  const failed: string[] = [];
+  await runSeeds({
+    ...{ first: 1, scenario: { swarm: false }, states, processes },
+    continues: (started) => started < states.length,
+    onReport: ({ seed, violations: [violation] }) => {
+      const state = states[seed - 1];
+      if (violation === undefined || state === undefined) return;
+      failed.push(`state ${seed}, ${describeInterruption(state.interruption)}: ${formatViolation(violation)}`);
+    },
+  });
+  for (const failure of failed.slice(0, 20)) say(failure);
+  say(`${formatStates(states)} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  process.stdout.write(`${states.length - failed.length} passed, ${failed.length} failed, 0 skipped\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+function formatStates(states: readonly SmallState[]): string {
+  const count = (kind: Interruption['kind']) => states.filter(({ interruption }) => interruption.kind === kind).length;
+  return `${states.length} states: ${count('crash')} crashes, ${count('unobserved')} unobserved events, ${count('stale')} stale reads`;
+}
+
 interface Many {
   readonly seeds: number;
   readonly first: number;
@@ -110,13 +144,16 @@ async function runMany({ seeds, first, minutes, processes, scenario, flags }: Ma
   const elapsedMs = () => performance.now() - startedAt;
   let [run, virtualMs, cpuMs] = [0, 0, 0];
   const failed: number[] = [];
+  const coverage = new Coverage(reachableBranches());
   await runSeeds({
     ...{ first, scenario, processes },
+    execArgv: ['--import', instrumentHook],
     continues: (started) => (minutes === undefined ? started < seeds : elapsedMs() < minutes * 60_000),
     onReport: (report) => {
       run += 1;
       virtualMs += report.virtualMs;
       cpuMs += report.cpuMs;
+      coverage.add(report.reached);
       if (report.violations.length === 0) return;
       failed.push(report.seed);
       say(formatFailure(report, flags));
@@ -126,10 +163,14 @@ async function runMany({ seeds, first, minutes, processes, scenario, flags }: Ma
   say(
     `${run} seeds in ${seconds.toFixed(1)} s, ${(run / seconds).toFixed(1)} per second; ${(cpuMs / Math.max(1, run)).toFixed(0)} ms of processor time and ${(virtualMs / 1000 / Math.max(1, run)).toFixed(0)} s of virtual time each`,
   );
+  say(coverage.summary);
+  const missed = run < seedsForCoverage ? [] : coverage.missed;
+  for (const name of missed) say(`no seed has reached this branch: ${name}`);
   for (const seed of failed.slice(0, mostShrunk)) {
     const result = await simulate(scenarioOf(seed, scenario));
     if (result.violations.length > 0) say(`seed ${seed} ${formatShrunk(await shrink(result))}`);
   }
-  process.stdout.write(`${run - failed.length} passed, ${failed.length} failed, 0 skipped\n`);
-  return failed.length > 0 ? 1 : 0;
+  const failures = failed.length + missed.length;
+  process.stdout.write(`${run - failed.length} passed, ${failures} failed, 0 skipped\n`);
+  return failures > 0 ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { SmallState } from './exhaustive/states.ts';
 import type { ScenarioOptions } from './scenario.ts';
 import type { SeedReport, SeedRequest } from './seed-report.ts';
 
@@ -8,6 +9,8 @@ export interface SeedsOptions {
   /** False once no further seed is to be started. */
   readonly continues: (started: number) => boolean;
   readonly scenario: ScenarioOptions;
+  /** States of the small world in place of scenarios: seed 1 is the first one. */
+  readonly states?: readonly SmallState[];
   readonly processes: number;
   readonly onReport: (report: SeedReport) => void;
   /** Arguments of Node for the worker processes. */
@@ -54,7 +57,7 @@ function runSeed(child: ChildProcess, seed: number, options: SeedsOptions): Prom
   return new Promise((resolve) => {
     const failed = (what: string) => {
       const violations = [{ invariant: 'no exception', atMs: 0, what }];
-      done({ seed, violations, virtualMs: 0, calls: 0, longestStaleMs: 0, timeline: [], cpuMs: 0 });
+      done({ seed, violations, virtualMs: 0, calls: 0, longestStaleMs: 0, timeline: [], cpuMs: 0, reached: [] });
     };
     const onMessage = (report: SeedReport) => done(report);
     const onExit = (code: number | null) => failed(`the process ended with exit status ${code}`);
@@ -70,7 +73,8 @@ function runSeed(child: ChildProcess, seed: number, options: SeedsOptions): Prom
     };
     child.on('message', onMessage);
     child.on('exit', onExit);
-    const request: SeedRequest = { seed, options: options.scenario };
+    const state = options.states?.[seed - 1];
+    const request: SeedRequest = { seed, options: options.scenario, ...(state && { state }) };
     child.send(request);
   });
 }

@@ -42,6 +42,9 @@ export const lossyFaults = [
   'etcd restored',
 ] as const;
 
+/** Most restores leave no proof, so there are more of them. */
+const restores: readonly FaultKind[] = ['etcd restored', 'etcd restored'];
+
 /** Losses that show only in digests, because nothing that follows reveals them. */
 const silentLosses: readonly string[] = ['lost append', 'message of another version', 'etcd restored'];
 
@@ -78,6 +81,8 @@ export interface Scenario {
   readonly disabled: readonly Layer[];
   /** Ascending by time. */
   readonly events: readonly ScenarioEvent[];
+  /** Two Services, three Pods and one Node instead of many, and one process per role. */
+  readonly small?: boolean;
   /** End of the events, in milliseconds. */
   readonly activeMs: number;
 }
@@ -122,7 +127,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     partitions: randomInteger(random, 1, 3),
     maxEndpointsPerSlice: chance(0.5) ? randomInteger(random, 1, 3) : 100,
     batchPeriodMs: chance(0.1) ? 300 : 0,
-    recordBytes: chance(0.12) ? 600 : null,
+    recordBytes: chance(0.18) ? 600 : null,
     dropsRepeated: chance(0.5),
     dropsReleased: chance(0.5),
     processes: processKinds[seed % processKinds.length] ?? 'roles',
@@ -150,7 +155,7 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   const chance = random.next();
   if (!swarm && chance < 0.15) return [];
   const kinds: readonly FaultKind[] =
-    chance < 0.65 ? losslessFaults : [...losslessFaults, ...lossyFaults, ...lossyFaults];
+    chance < 0.65 ? losslessFaults : [...losslessFaults, ...lossyFaults, ...lossyFaults, ...restores];
   const count = swarm ? randomInteger(random, 3, 10) : randomInteger(random, 1, 4);
   const chosen = new Set<FaultKind>();
   while (chosen.size < count) {

@@ -1,13 +1,18 @@
+import type { SmallState } from './exhaustive/states.ts';
 import type { ScenarioOptions } from './scenario.ts';
 import type { RunResult } from './simulation.ts';
 
 export interface SeedRequest {
   readonly seed: number;
   readonly options: ScenarioOptions;
+  /** A state of the small world in place of the seed's scenario. */
+  readonly state?: SmallState;
 }
 
 export interface SeedReport extends Omit<RunResult, 'scenario'> {
   readonly seed: number;
   /** Processor time, which other programs on the machine do not change. */
   readonly cpuMs: number;
+  /** Rare branches of production code that the seed has reached. */
+  readonly reached: readonly string[];
 }

@@ -2,6 +2,7 @@ import { FakeApiServer, FaultPlan, type StoredObject } from '@sluice/fake-apiser
 import { type Random, randomInteger, seededRandom, type VirtualClock } from '@sluice/runtime';
 import { nodeObject, podObject } from '../harness/objects.ts';
 import { RandomUser } from '../harness/random-user.ts';
+import { SmallUser } from './exhaustive/small-user.ts';
 import { ClusterView } from './reference/cluster-view.ts';
 
 export const steadyServices = ['steady-a', 'steady-b'] as const;
@@ -24,13 +25,13 @@ export class SimulatedCluster {
   /** Versions of the written objects, oldest first, by resource and name. */
   readonly versions = new Map<string, ObjectVersion[]>();
   readonly #clock: VirtualClock;
-  readonly #user: RandomUser;
+  readonly #user: RandomUser | SmallUser;
   /** The user draws from the seed of the current event. */
   #random: Random;
   #restores = 0;
   #backup: ReturnType<FakeApiServer['backup']> | undefined;
 
-  constructor(index: number, clock: VirtualClock, seed: number) {
+  constructor(index: number, clock: VirtualClock, seed: number, isSmall = false) {
     this.name = `cluster-${index}`;
     this.#clock = clock;
     this.#random = seededRandom(seed + 1);
@@ -38,7 +39,9 @@ export class SimulatedCluster {
     for (const name of [userNamespace, steadyNamespace]) this.server.create('namespaces', { metadata: { name } });
     this.view = new ClusterView(this.server);
     this.faults = new FaultPlan([], seededRandom(seed + 3));
-    this.#user = new RandomUser(hidingSteady(this.server), { next: () => this.#random.next() }, clock);
+    this.#user = isSmall
+      ? new SmallUser(this.server, () => clock.now())
+      : new RandomUser(hidingSteady(this.server), { next: () => this.#random.next() }, clock);
     this.server.onCommit((resource, { type, object }) => {
       if (resource !== 'endpoints' && resource !== 'endpointslices') return;
       const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
@@ -47,7 +50,7 @@ export class SimulatedCluster {
       this.versions.set(key, versions);
     });
     this.#user.createInitialObjects();
-    this.#createSteady();
+    if (!isSmall) this.#createSteady();
   }
 
   get identity(): string {
@@ -57,7 +60,8 @@ export class SimulatedCluster {
   /** A few actions of users, the scheduler and kubelets. */
   act(random: Random): void {
     this.#random = random;
-    for (let n = randomInteger(random, 1, 3); n > 0; n--) this.#user.step();
+    const steps = this.#user instanceof SmallUser ? 1 : randomInteger(random, 1, 3);
+    for (let n = steps; n > 0; n--) this.#user.step();
   }
 
   /** Changes the readiness of a Pod of a steady Service. */

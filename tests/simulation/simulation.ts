@@ -9,20 +9,24 @@ import { LossyBus } from './doubles/lossy-bus.ts';
 import { type Backup, LossyStore } from './doubles/lossy-store.ts';
 import { StoreFaults } from './doubles/store-faults.ts';
 import { withoutPreconditions } from './doubles/without-preconditions.ts';
+import type { Interrupter } from './exhaustive/interrupter.ts';
 import { inject } from './faults.ts';
-import { Fleet } from './fleet.ts';
-import { checkBalance, checkLeftovers } from './invariants/at-rest.ts';
+import { Fleet, type Member } from './fleet.ts';
+import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
 import { CommitInvariants } from './invariants/commits.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
+import { decode } from './invariants/decode.ts';
 import { InheritedPlans } from './invariants/inherited-plans.ts';
+import { LossInvariants } from './invariants/losses.ts';
 import { LosslessInvariants } from './invariants/lossless.ts';
 import { Observations } from './invariants/observations.ts';
 import { OutcomeInvariants } from './invariants/outcomes.ts';
 import { PlanInvariants } from './invariants/plans.ts';
-import { decode, RecordInvariants } from './invariants/records.ts';
+import { RecordInvariants } from './invariants/records.ts';
 import { RequestInvariants } from './invariants/requests.ts';
 import { Staleness } from './invariants/staleness.ts';
 import { SteadyServices } from './invariants/steady.ts';
+import { Unfinished } from './invariants/unfinished.ts';
 import { hasFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
@@ -67,6 +71,8 @@ export interface RunOptions {
   readonly timeline?: number;
   /** How long a Service may be wrong after the last disturbance, in milliseconds. Default: depends on the faults. */
   readonly boundMs?: number;
+  /** Interrupts the run at one place. */
+  readonly interrupter?: Interrupter;
 }
 
 /** Runs a scenario until its end or the first violation. */
@@ -87,15 +93,20 @@ class Simulation {
   readonly #staleness: Staleness;
   readonly #observations: Observations;
   readonly #records: RecordInvariants;
+  readonly #losses: LossInvariants;
+  readonly #unfinished: Unfinished;
   readonly #store: LossyStore;
   readonly #deadLetters: DeadLetterObserver;
   readonly #backups: Backup[] = [];
   readonly #boundMs: number;
+  readonly #interrupter: Interrupter | undefined;
   #undisturbedSince = begin;
   #calls = 0;
+  #isStopping = false;
 
   constructor(scenario: Scenario, options: RunOptions) {
     this.#scenario = scenario;
+    this.#interrupter = options.interrupter;
     const {
       seed,
       partitions,
@@ -115,7 +126,7 @@ class Simulation {
     const random = seededRandom(seed + 1);
     const clusters = Array.from(
       { length: scenario.clusters },
-      (_, i) => new SimulatedCluster(i, clock, Math.imul(seed + 2, 31) + i),
+      (_, i) => new SimulatedCluster(i, clock, Math.imul(seed + 2, 31) + i, scenario.small),
     );
     this.#clusters = clusters;
     const lossy = isLossy(scenario);
@@ -128,6 +139,11 @@ class Simulation {
     const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
     const commits = new CommitInvariants(observations, violations, plans, () => this.#store);
     const inherited = new InheritedPlans(violations, intact);
+    const isReadable =
+      recordBytes === null &&
+      !hasFault(scenario, 'message of another version', 'stored value unreadable', 'etcd restored');
+    const losses = new LossInvariants(violations, isReadable, () => clock.now());
+    this.#losses = losses;
     const requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
     const steady = new SteadyServices(violations);
     if (!hasFault(scenario, 'etcd restored')) for (const cluster of clusters) steady.watch(cluster);
@@ -141,7 +157,10 @@ class Simulation {
           this.#note(member, () => `claims ${scope} under ${token}`);
           commits.claimed(member, scope);
         },
-        restored: (...args) => inherited.claimed(...args),
+        restored: (...args) => {
+          inherited.claimed(...args);
+          losses.claimed(...args);
+        },
         committed: (member, commit, previous) => {
           this.#note(
             member,
@@ -150,11 +169,12 @@ class Simulation {
           );
           commits.committed(member, commit, previous);
           inherited.committed(member, commit, previous);
+          losses.committed(member, commit);
         },
         group: (group, member, state) => observations.group(group, member, state),
       },
     });
-    this.#records = new RecordInvariants({ observations, violations, plans, outcomes, store: this.#store });
+    this.#records = new RecordInvariants({ observations, violations, plans, outcomes, store: this.#store, losses });
     const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
     const log = new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits);
     const bus = new FaultyBus({
@@ -172,6 +192,7 @@ class Simulation {
         delivered: (...args) => {
           commits.delivered(...args);
           inherited.delivered(...args);
+          losses.delivered(...args);
         },
         ended: (...args) => inherited.ended(...args),
         released: (...args) => commits.released(...args),
@@ -187,7 +208,7 @@ class Simulation {
           id.includes('/again/') &&
           decidedAt(payload) > begin + warmUpMs),
     });
-    this.#deadLetters = new DeadLetterObserver(new MemoryDeadLetters());
+    this.#deadLetters = new DeadLetterObserver(new MemoryDeadLetters(), (letter) => losses.deadLettered(letter));
     const storeFaults = new StoreFaults(seededRandom(seed + 4));
     const settings: Settings = {
       ...defaultSettings,
@@ -204,6 +225,8 @@ class Simulation {
       deadLetters: this.#deadLetters,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,
       onCall: () => this.#count(),
+      atEffect: ({ role }) => (this.#isStopping ? undefined : this.#interrupter?.atEffect(role)),
+      onEnd: (member) => this.#end(member),
       logger: (member) => this.#logger(member),
       auditRequests: (member, cluster) => requests.audit(member, cluster),
       writtenServer: (cluster) =>
@@ -213,6 +236,12 @@ class Simulation {
       ...{ clock, clusters, fleet: this.#fleet, bus, log, store: this.#store, storeFaults, backups: this.#backups },
       forgotten: () => {},
     };
+    this.#unfinished = new Unfinished({
+      // Chunks of a message that is never completed are passed by the next record only.
+      ...{ log, store: this.#store, isIntact: !lossy && recordBytes === null },
+      isKept: !hasFault(scenario, 'store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'),
+      exists: (key) => exists(clusters, key),
+    });
     for (const cluster of clusters) this.#noteWrites(cluster);
   }
 
@@ -250,6 +279,7 @@ class Simulation {
     for (const index of this.#clusters.keys()) this.#fleet.start('watcher', index);
     this.#fleet.start('reconciler');
     this.#fleet.start('writer');
+    if (this.#scenario.small) return;
     if (random.next() < 0.5) this.#fleet.start('reconciler');
     if (random.next() < 0.5) this.#fleet.start('writer');
     if (random.next() < 0.5) this.#fleet.start('watcher');
@@ -259,6 +289,7 @@ class Simulation {
     const random = seededRandom(seed);
     if (kind === 'user' || kind === 'steady') {
       const cluster = this.#clusters[Math.floor(random.next() * this.#clusters.length)];
+      this.#interrupter?.beforeAction(this.#world);
       this.#note('user', () => `${kind} acts in ${cluster?.name}`);
       if (kind === 'user') cluster?.act(random);
       else cluster?.flipSteady(random);
@@ -268,6 +299,11 @@ class Simulation {
     const { forMs, what } = inject(kind, random, this.#world);
     this.#note('fault', () => what);
     this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0));
+  }
+
+  #end(member: Member): void {
+    this.#note('fault', () => `${member.name} ends`);
+    this.#interrupter?.ended(member, this.#world);
   }
 
   #takeBackups(): void {
@@ -318,8 +354,9 @@ class Simulation {
 
   async #atRest(): Promise<void> {
     checkBalance(this.#fleet, this.#observations, this.#scenario.partitions, this.#violations);
-    if (!isLossy(this.#scenario)) checkLeftovers(this.#store, this.#clusters, this.#violations);
+    await this.#untilFinished();
     if (this.#violations.all.length > 0) return;
+    this.#isStopping = true;
     let stopped = false;
     void this.#fleet.stop().then(() => {
       stopped = true;
@@ -327,6 +364,26 @@ class Simulation {
     for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
     if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
   }
+
+  /** A watcher whose last list failed learns of a deletion only after its backoff. */
+  async #untilFinished(): Promise<void> {
+    const until = this.#clock.now() + this.#boundMs;
+    for (;;) {
+      const left = isLossy(this.#scenario) ? undefined : leftover(this.#store, this.#clusters);
+      const unfinished = this.#unfinished.find(this.#clock.now()) ?? this.#losses.unanswered(this.#partitionOf);
+      if (left === undefined && unfinished === undefined) return;
+      if (this.#clock.now() >= until) {
+        if (left !== undefined) this.#violations.report('bounded', left);
+        if (unfinished !== undefined) this.#violations.report('everything is finished', unfinished);
+        return;
+      }
+      await advance(this.#clock, tickMs);
+      this.#check();
+      if (this.#violations.all.length > 0) return;
+    }
+  }
+
+  readonly #partitionOf = (key: string): number => this.#observations.partitionOf(key);
 
   #count(): void {
     if (++this.#calls > 2 * mostCalls) throw new Error('endless calls');

@@ -42,7 +42,10 @@ export class ChunkAssembler {
     let message = this.#incomplete.get(name);
     if (message === undefined) {
       // The reader started in the middle of the message, or the message is complete and the chunk a repeated one.
-      if (chunk.index > 0) return undefined;
+      if (chunk.index > 0) {
+        // Reachable: chunk without its beginning
+        return undefined;
+      }
       if (!(chunk.bytes <= maxMessageBytes)) {
         onDropped(delivery.key, `${chunk.bytes} bytes exceed the limit of ${maxMessageBytes}`);
         return undefined;

@@ -45,6 +45,7 @@ export class ResourceVersionGuard {
   acceptList(resourceVersion: string): boolean {
     if (!isOlderVersion(resourceVersion, this.#delivered)) return true;
     if (this.#staleLists >= maxStaleLists) return false;
+    // Reachable: stale list rejected
     this.#staleLists++;
     const message = `stale list: resourceVersion ${resourceVersion} is older than the delivered ${this.#delivered}`;
     throw readerError('retry', 'StaleList', message);
@@ -53,6 +54,7 @@ export class ResourceVersionGuard {
   /** Throws ApiError `gone` if a quorum read has an older version than delivered. */
   checkCurrent(resourceVersion: string): void {
     if (!isOlderVersion(resourceVersion, this.#delivered)) return;
+    // Reachable: quorum read older than what was delivered
     const message = `the cluster's resourceVersion ${resourceVersion} is older than the delivered ${this.#delivered}`;
     throw readerError('gone', 'WentBack', message);
   }

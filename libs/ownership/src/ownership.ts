@@ -150,6 +150,7 @@ export class Ownership {
     try {
       await leases.leave(group, member);
     } catch (error) {
+      // Reachable: leases not released on leaving
       this.#options.logger.warn('cannot release leases; they will expire', { group, error });
     }
   }
@@ -213,7 +214,10 @@ export class Ownership {
     } catch (error) {
       if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
       this.#unreachable = true;
-      if (!this.#isCurrent()) this.#loseAll();
+      if (!this.#isCurrent()) {
+        // Reachable: leases expire while the store is unreachable
+        this.#loseAll();
+      }
       // A gradual hand-over needs heartbeats, so a leaving member stops all work at once.
       if (this.#leaving) for (const { stop } of this.#holdings.values()) stop.abort();
     }
@@ -229,7 +233,10 @@ export class Ownership {
     for (const [scope, holding] of this.#holdings) {
       // A lease acquired again after a freeze has a new fencing token, and work under the old one must stop.
       if (acquired.get(scope) === holding.fencingToken) continue;
-      if (!holding.lost) lost.push(scope);
+      if (!holding.lost) {
+        // Reachable: lease lost
+        lost.push(scope);
+      }
       lose(holding);
     }
     this.#report('leases lost', lost);

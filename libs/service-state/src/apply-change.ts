@@ -52,6 +52,7 @@ function removeUnpublished(state: ServiceState, versions: PublishedResourceVersi
   for (const [name, { slice, stamp }] of [...state.slices]) {
     if (stamp !== null || !isUpTo(slice.metadata.resourceVersion, versions.endpointslices)) continue;
     state.removeSlice(name);
+    // Reachable: slice deleted before its watcher saw it
     handleMissing(state, slice.metadata.uid ?? '');
     work.repair(observerOf(slice));
   }

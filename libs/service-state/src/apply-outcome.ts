@@ -159,6 +159,7 @@ function afterFailure(idle: ControllerState, outcome: Outcome, now: number, sett
 
 /** B4: whatever activates the key again gives it the full number of attempts. */
 function park(idle: ControllerState, outcome: Outcome, now: number, { parkedRetryMs }: Settings): ControllerState {
+  // Reachable: Service parked
   const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs * (1 + jitterOf(outcome));
   const parkedSince = idle.parkedSince ?? now;
   return { ...idle, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message, parkedSince };

@@ -89,6 +89,7 @@ function publishedStamp(
  * of this name meanwhile, it will also report that one's deletion.
  */
 function applyNotFound(state: ServiceState, mutation: Mutation, name: string): void {
+  // Reachable: written object no longer exists
   const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
   // A watcher that lags behind still publishes it, in digests as well.
   state.addDeletedUid(uid ?? '');

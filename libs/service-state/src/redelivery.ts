@@ -24,6 +24,7 @@ export function redeliver(state: ServiceState, controller: Controller, now: numb
   const before = state.controller(controller);
   const { inFlight } = before;
   if (inFlight === null || inFlight.redeliverAt > now) return undefined;
+  // Reachable: plan redelivered
   const redeliveries = inFlight.redeliveries + 1;
   const again = { ...inFlight, redeliveries, redeliverAt: redeliverAt(now, redeliveries) };
   state.setController(controller, { ...before, inFlight: again });

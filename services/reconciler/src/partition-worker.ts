@@ -93,6 +93,7 @@ export class PartitionWorker {
       return true;
     } catch (error) {
       if (!isLogTruncatedError(error)) throw error;
+      // Reachable: resync of a partition whose log was truncated
       logger.warn('log truncated; resyncing partition', { error: error.message });
       await this.#resyncPartition('log truncated');
       return false;
@@ -132,6 +133,7 @@ export class PartitionWorker {
     const setBackMs = this.#lastTime.now + (monotonic - this.#lastTime.monotonic) - now;
     this.#lastTime = { now, monotonic };
     if (setBackMs > maxClockErrorMs) {
+      // Reachable: system clock set back
       logger.warn('system clock was set back; correcting deadlines', { setBackMs: Math.round(setBackMs) });
       this.#state.clampDeadlines(now, settings);
       this.#pending.clampDeadline(now);
@@ -150,11 +152,13 @@ export class PartitionWorker {
     const { store, fencingToken, isFirstRun = true, clock, logger } = this.#options;
     const stored = await store.claim(this.#scope, fencingToken);
     if (!isFirstRun && !(stored.checkpoint && stored.intact)) {
+      // Reachable: fencing token discarded because its plans may be lost
       // Plan numbers may be lost; under this token they would be used twice.
       throw new FencedError(`${this.#scope}: the store may have lost plans of fencing token ${fencingToken}`);
     }
     this.#reach(stored.checkpoint ?? streamStart);
     const isLoaded = this.#state.load(stored.entries, (key, reason) => {
+      // Reachable: stored state of a Service unreadable
       logger.error('stored state unreadable; resyncing service', { key, reason });
     });
     if (!isLoaded && !isFirstRun)
@@ -169,10 +173,12 @@ export class PartitionWorker {
       return this.#resyncPartition('no committed offset');
     }
     if (!stored.intact) {
+      // Reachable: store may have lost commits of a reconciler
       logger.warn('store may have lost commits; resyncing partition');
       return this.#resyncPartition('store may have lost commits');
     }
     if (!isLoaded) {
+      // Reachable: stored partition unreadable
       logger.warn('stored state unreadable; resyncing partition', { formatVersion: storedFormVersion });
       return this.#resyncPartition('stored state unreadable');
     }
@@ -243,6 +249,7 @@ export class PartitionWorker {
 
   /** Keeps a record that cannot be applied and requests a resync of its Service. */
   async #deadLetter(record: Delivery, reason: string): Promise<void> {
+    // Reachable: record dead-lettered by a reconciler
     await this.#options.onDeadLetter?.(record, reason);
     if (!isServiceKey(record.key)) return;
     this.#state.gaps.skip(parseServiceKey(record.key).cluster);
@@ -255,6 +262,7 @@ export class PartitionWorker {
   async #publishUnpublished(): Promise<void> {
     const now = this.#options.clock.now();
     const plans = unpublishedPlans(this.#state).flatMap(({ key, state, plan }) => {
+      // Reachable: committed plan published by the next owner
       const record = this.#decider.publishable(key, state, plan.message.controller, now);
       if (record === undefined) this.#pending.add([key], undefined, 0, now);
       return record === undefined ? [] : { plan, record };
@@ -270,7 +278,10 @@ export class PartitionWorker {
   async #publish(plans: readonly BusRecord[], origins?: ReadonlyMap<string, TraceContext | undefined>): Promise<void> {
     const { bus, partition, isCurrent } = this.#options;
     // The plans are in the store, so the next owner publishes them.
-    if (isCurrent?.() === false) throw new FencedError('lease expired; not publishing');
+    if (isCurrent?.() === false) {
+      // Reachable: lease expired before plans were published
+      throw new FencedError('lease expired; not publishing');
+    }
     if (plans.length > 0) {
       const startedAt = this.#traces?.now() ?? 0;
       await bus.append('mutations', partition, plans);

@@ -49,6 +49,7 @@ export class PendingResyncs {
       this.#queue.set(key, now);
       return true;
     }
+    // Reachable: resync requested again soon after its answer
     this.#entries.set(key, { ...entry, reason, pending: true });
     this.#queue.set(key, entry.answeredAt + entry.delayMs);
     return true;

@@ -104,6 +104,7 @@ export class RecordProcessor {
     const endsSnapshot = change.snapshot?.last === true && (change.snapshot.first || service.snapshot.open !== null);
     const proof = proofOfRestore(service, change);
     if (proof !== undefined) {
+      // Reachable: Change proves a restore of etcd
       this.#options.metrics.restoreProven(key);
       resyncs.reportRestore(change, proof);
     }

@@ -72,6 +72,7 @@ export class ResyncRequester {
 
   /** Changes of a cluster are lost, of unknown Services: invalidates all of its states. */
   reportGap(state: PartitionState, { cluster, missing }: Gap, now: number): void {
+    // Reachable: gap in the log
     this.#gaps.set(cluster, { missing, state });
     state.gaps.open(cluster);
     for (const [key, service] of state.services) {
@@ -86,6 +87,7 @@ export class ResyncRequester {
     this.observe(key, now);
     const { logger } = this.#options;
     if (awaitsSnapshot(state, change) && this.#pending.add(key, 'snapshot missing')) {
+      // Reachable: snapshot missing
       logger.error('snapshot missing; resyncing', serviceFields(state));
     }
     const parts = differences(state, change);

@@ -111,6 +111,7 @@ export class PublishedState {
 
   /** Discards everything, and records that reconcilers must discard what they know of the cluster, too. */
   beginReset(): Promise<void> {
+    // Reachable: state of a restored cluster discarded
     this.#resetting = true;
     for (const service of this.#digests.keys()) this.#put(service, 'digest', undefined);
     for (const partition of this.#lastStamps.keys())
@@ -244,10 +245,14 @@ export class PublishedState {
     const { store, fencingToken } = this.#options;
     try {
       const { checkpoint } = await store.claim(this.#scope, fencingToken);
+      // Reachable: digests discarded after a failed commit
       this.#checkpoint = checkpoint ?? emptyCheckpoint;
       this.#discardDigests();
     } catch (error) {
-      if (isFencedError(error)) this.#fenced.abort(error);
+      if (isFencedError(error)) {
+        // Reachable: watcher fenced by its successor
+        this.#fenced.abort(error);
+      }
     }
   }
 
@@ -263,6 +268,7 @@ export class PublishedState {
     const readable = this.#format.read(entries);
     if (readable?.every((entry) => this.#load(entry))) return;
     const { logger, cluster } = this.#options;
+    // Reachable: stored state of a watcher unreadable
     logger.warn('stored state unreadable; publishing every service', { formatVersion });
     this.#lastStamps.clear();
     this.#resourceVersions.clear();

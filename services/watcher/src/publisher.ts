@@ -257,6 +257,7 @@ export class Publisher {
         return await bus.append('changes', partition, records);
       } catch (error) {
         if (error instanceof BusClosedError || this.#closed) throw error;
+        // Reachable: append retried by a watcher
         const retryInMs = backoffMs({ baseMs: 50, maxMs: 5_000 }, attempt, random);
         logger.warn('publish failed; retrying', { topic: 'changes', partition, attempt, retryInMs, error });
         await sleep(clock, retryInMs);

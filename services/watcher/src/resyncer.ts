@@ -80,6 +80,7 @@ export class Resyncer {
       if (stored === undefined || isLeftover(indexer.endpoints.get(name), indexer.services.get(name))) return true;
       const current = digestService(indexer, key.namespace, key.service);
       if (current === undefined || shortDigest(current) !== stored) return true;
+      // Reachable: unchanged Service not published again after a take-over
       unchanged++;
       return false;
     };
@@ -95,7 +96,10 @@ export class Resyncer {
    */
   answer(request: ResyncRequest | null): readonly string[] {
     const { bus, cluster, clock, logger, publisher } = this.#options;
-    if (request === null) return this.resync();
+    if (request === null) {
+      // Reachable: resync requests lost
+      return this.resync();
+    }
     const { scope, reason } = request;
     const description = `resync: ${reason}`;
     if ('partition' in scope) {

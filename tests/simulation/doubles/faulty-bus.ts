@@ -1,10 +1,10 @@
-import type { Bus, BusRecord, Topic } from '@sluice/bus';
+import type { Bus, BusRecord, Delivery, Topic } from '@sluice/bus';
 import { type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
 import type { LossyBus } from './lossy-bus.ts';
 
 /** Faults of appends to a topic, each with its probability. */
 export interface AppendFaults {
-  /** The records are lost, and the append succeeds. */
+  /** Some of the records are lost, and the append succeeds. */
   readonly lose: number;
   /** The records arrive twice, the second time up to some seconds later. */
   readonly duplicate: number;
@@ -12,11 +12,15 @@ export interface AppendFaults {
   readonly delay: number;
   /** The append has no effect and fails. */
   readonly fail: number;
+  /** The first of several records are appended, and the append fails. */
+  readonly failInPart: number;
   /** The append takes effect and fails. */
   readonly failAfter: number;
 }
 
-export const noAppendFaults: AppendFaults = { lose: 0, duplicate: 0, delay: 0, fail: 0, failAfter: 0 };
+export const noAppendFaults: AppendFaults = {
+  ...{ lose: 0, duplicate: 0, delay: 0, fail: 0, failInPart: 0, failAfter: 0 },
+};
 
 export interface BusObserver {
   /** A process has sent records. */
@@ -25,7 +29,7 @@ export interface BusObserver {
   appended(member: string, topic: Topic, partition: number, records: readonly BusRecord[]): void;
   /** Records were lost although the append succeeded. */
   lost(topic: Topic, partition: number, records: readonly BusRecord[]): void;
-  delivered(member: string, topic: Topic, partition: number, records: readonly { offset: number; id: string }[]): void;
+  delivered(member: string, topic: Topic, partition: number, records: readonly Delivery[]): void;
   released(member: string, topic: Topic, partition: number, offset: number): void;
   /** The process has learned the end of a log. */
   ended(member: string, topic: Topic, partition: number, offset: number): void;
@@ -104,8 +108,17 @@ export class FaultyBus {
     const faults = this.#faults.get(topic) ?? noAppendFaults;
     if (random.next() < faults.delay) await sleep(clock, randomInteger(random, 1, 1_000));
     if (random.next() < faults.fail) throw new Error('injected: not appended');
-    if (random.next() < faults.lose) return observer.lost(topic, partition, records);
-    await bus.append(topic, partition, records);
+    if (random.next() < faults.failInPart) {
+      await bus.append(topic, partition, records.slice(0, randomInteger(random, 0, records.length - 1)));
+      throw new Error('injected: appended in part');
+    }
+    const lost = random.next() < faults.lose ? records.filter((_, i) => i === 0 || random.next() < 0.5) : [];
+    if (lost.length > 0) observer.lost(topic, partition, lost);
+    await bus.append(
+      topic,
+      partition,
+      records.filter((record) => !lost.includes(record)),
+    );
     if (random.next() < faults.duplicate) {
       clock.schedule(randomInteger(random, 0, 3_000), () => void bus.append(topic, partition, records));
     }

@@ -105,7 +105,10 @@ export class LossyStore {
   corrupt(name: string, random: Random): void {
     const scope = this.#scopes.get(name);
     if (scope === undefined) return;
-    const fields = [...scope.entries.keys()];
+    // The few that concern the whole scope are as likely as the many of Services.
+    const all = [...scope.entries.keys()];
+    const ofScope = all.filter((name) => /^(?:scope|partition)\n/.test(name));
+    const fields = ofScope.length > 0 && random.next() < 0.4 ? ofScope : all;
     const field = fields[Math.floor(random.next() * fields.length)];
     if (field === undefined) return;
     const entries = new Map(scope.entries).set(field, '{"unreadable":1}');
@@ -126,11 +129,11 @@ export class LossyStore {
   /** The store of one process, which commits only onto its own last write. */
   connect(member: string): Store {
     const { observer, fencing } = this.#options;
-    const left = new Map<string, number>();
+    const left = new Map<string, { readonly fencingToken: number; readonly version: number }>();
     const put = (name: string, scope: Omit<Scope, 'version'>): void => {
       this.#version += 1;
       this.#scopes.set(name, { ...scope, version: this.#version });
-      left.set(name, this.#version);
+      left.set(name, { fencingToken: scope.epoch, version: this.#version });
     };
     return {
       claim: async (name, epoch) => {
@@ -144,16 +147,17 @@ export class LossyStore {
         return state;
       },
       commit: async (commit) => {
-        const scope = this.#scopes.get(commit.scope);
-        const isOwn = scope?.version === left.get(commit.scope) && scope?.epoch === commit.fencingToken;
-        if (scope === undefined || (fencing && !isOwn)) {
-          throw new FencedError(
-            `${commit.scope}: changed since the last write with fencing token ${commit.fencingToken}`,
-          );
-        }
-        if ((scope.checkpoint?.offset ?? 0) !== commit.expectedOffset) {
-          throw new FencedError(`${commit.scope}: offset ${scope.checkpoint?.offset}, not ${commit.expectedOffset}`);
-        }
+        const scope = this.#scopes.get(commit.scope) ?? { ...nothing, epoch: 0, version: 0 };
+        const { fencingToken, expectedOffset } = commit;
+        if (fencing && scope.epoch > fencingToken)
+          throw new FencedError(`${commit.scope}: fencing token ${fencingToken} is outdated`);
+        const offset = scope.checkpoint?.offset ?? 0;
+        if (offset !== expectedOffset)
+          throw new FencedError(`${commit.scope}: offset ${offset}, not ${expectedOffset}`);
+        // As in Redis, a member that has not claimed the scope under this token commits without this check.
+        const known = left.get(commit.scope);
+        if (fencing && known?.fencingToken === fencingToken && known.version !== scope.version)
+          throw new FencedError(`${commit.scope}: changed since the last write with fencing token ${fencingToken}`);
         put(commit.scope, { ...committed(scope, commit), generation: this.#generation });
         observer.committed(member, commit, scope.checkpoint);
       },
@@ -193,8 +197,8 @@ export class LossyStore {
 function stateOf(scope: Scope | undefined, generation: number): ScopeState {
   if (!scope?.checkpoint) return { checkpoint: null, intact: false, entries: [] };
   const entries = [...scope.entries].map(([name, json]): StoredEntry => {
-    const [key = '', field = ''] = name.split('\n');
-    return { key, field, value: JSON.parse(json) };
+    const at = name.indexOf('\n');
+    return { key: name.slice(0, at), field: name.slice(at + 1), value: JSON.parse(json) };
   });
   return { checkpoint: scope.checkpoint, intact: scope.generation === generation, entries };
 }

@@ -10,6 +10,8 @@ import {
 import { type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
 import type { Leases, Store } from '@sluice/store';
 
+const writeVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
+
 /** Servers that a process talks to. */
 export type Peer = 'bus' | 'store' | 'cluster';
 
@@ -24,6 +26,10 @@ export interface SimulationPorts {
   readonly random: Random;
   /** Called before each use of a port by any process; may throw. */
   readonly onCall: () => void;
+  /** Whether the process ends before or after the side effect that it is about to have. */
+  readonly atEffect?: () => 'before' | 'after' | undefined;
+  /** Called when it has ended there. */
+  readonly onEnd?: () => void;
 }
 
 /**
@@ -119,7 +125,11 @@ export class SimulatedProcess {
     return {
       partitions: bus.partitions,
       limits: bus.limits,
-      append: (...args) => this.#call('bus', () => bus.append(...args)),
+      append: (...args) =>
+        this.#effect(
+          (send) => this.#call('bus', send),
+          () => bus.append(...args),
+        ),
       beginning: (...args) => this.#call('bus', () => bus.beginning(...args)),
       end: (...args) => this.#call('bus', () => bus.end(...args)),
       close: () => Promise.resolve(),
@@ -137,8 +147,16 @@ export class SimulatedProcess {
 
   store(store: Store): Store {
     return {
-      claim: (...args) => this.#call('store', () => store.claim(...args)),
-      commit: (...args) => this.#call('store', () => store.commit(...args)),
+      claim: (...args) =>
+        this.#effect(
+          (send) => this.#call('store', send),
+          () => store.claim(...args),
+        ),
+      commit: (...args) =>
+        this.#effect(
+          (send) => this.#call('store', send),
+          () => store.commit(...args),
+        ),
       find: (...args) => this.#call('store', () => store.find(...args)),
       setIfAbsent: (...args) => this.#call('store', () => store.setIfAbsent(...args)),
       checkpoint: (...args) => this.#call('store', () => store.checkpoint(...args)),
@@ -162,7 +180,10 @@ export class SimulatedProcess {
   }
 
   writer(writer: ClusterWriter): ClusterWriter {
-    return chainWriter(writer, (request, next) => this.#send('cluster', () => next(request)));
+    return chainWriter(writer, (request, next) => {
+      const send = () => this.#send('cluster', () => next(request));
+      return writeVerbs.has(request.verb) ? this.#effect((act) => act(), send) : send();
+    });
   }
 
   async *#whileAwake(stream: WatchStream): WatchStream {
@@ -171,6 +192,25 @@ export class SimulatedProcess {
       await this.#awake();
       yield events;
     }
+  }
+
+  /** A request that changes something. The process may end before it is sent, or before its response arrives. */
+  async #effect<T>(call: (send: () => Promise<T>) => Promise<T>, send: () => Promise<T>): Promise<T> {
+    const ends = this.#ports.atEffect?.();
+    if (ends === 'before') {
+      this.#end();
+      await this.#awake();
+    }
+    return call(async () => {
+      const response = await send();
+      if (ends === 'after') this.#end();
+      return response;
+    });
+  }
+
+  #end(): void {
+    this.kill();
+    this.#ports.onEnd?.();
   }
 
   async #call<T>(peer: Peer, send: () => Promise<T>): Promise<T> {

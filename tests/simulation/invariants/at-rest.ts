@@ -25,21 +25,19 @@ export function checkBalance(
   }
 }
 
-/** The store keeps nothing of Services that are gone. */
-export function checkLeftovers(store: LossyStore, clusters: readonly SimulatedCluster[], violations: Violations): void {
+/** What the store keeps of a Service that is gone; undefined if there is nothing. */
+export function leftover(store: LossyStore, clusters: readonly SimulatedCluster[]): string | undefined {
   for (const scope of store.scopes) {
     if (!scope.startsWith('reconciler/')) continue;
     for (const name of store.entries(scope).keys()) {
       const [key = ''] = name.split('\n');
       if (!isServiceKey(key)) continue;
-      const { cluster: identity, namespace, service } = parseServiceKey(key);
-      const cluster = clusters.find((one) => one.identity === identity);
-      if (cluster === undefined || hasObjects(cluster.view, namespace, service)) continue;
+      if (exists(clusters, key)) continue;
       if (hasUnpublished(store.entries(scope), key)) continue;
-      violations.report('bounded', `${scope} keeps ${name.replace('\n', ' ')} of a Service that is gone`);
-      return;
+      return `${scope} keeps ${name.replace('\n', ' ')} of a Service that is gone`;
     }
   }
+  return undefined;
 }
 
 /**
@@ -48,6 +46,13 @@ export function checkLeftovers(store: LossyStore, clusters: readonly SimulatedCl
  */
 function hasUnpublished(entries: ReadonlyMap<string, string>, key: string): boolean {
   return [...entries].some(([name, json]) => name.startsWith(`${key}\nslice/`) && json === '{"stamp":null}');
+}
+
+/** Whether the Service has objects in its cluster, or its cluster is unknown. */
+export function exists(clusters: readonly SimulatedCluster[], key: string): boolean {
+  const { cluster: identity, namespace, service } = parseServiceKey(key);
+  const cluster = clusters.find((one) => one.identity === identity);
+  return cluster === undefined || hasObjects(cluster.view, namespace, service);
 }
 
 function hasObjects(view: ClusterView, namespace: string, service: string): boolean {

@@ -6,12 +6,16 @@ export class DeadLetterObserver implements DeadLetters {
   readonly added: string[] = [];
   readonly #inner: DeadLetters;
 
-  constructor(inner: DeadLetters) {
+  readonly #onAdded: (letter: NewDeadLetter) => void;
+
+  constructor(inner: DeadLetters, onAdded: (letter: NewDeadLetter) => void) {
     this.#inner = inner;
+    this.#onAdded = onAdded;
   }
 
   add(letter: NewDeadLetter): Promise<void> {
     this.added.push(`${deadLetterName(letter)}: ${letter.reason}`);
+    this.#onAdded(letter);
     return this.#inner.add(letter);
   }
 

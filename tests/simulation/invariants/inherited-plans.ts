@@ -1,4 +1,4 @@
-import type { Topic } from '@sluice/bus';
+import type { Delivery, Topic } from '@sluice/bus';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
 import type { Checkpoint, Commit, ScopeState } from '@sluice/store';
 import type { Violations } from '../violations.ts';
@@ -46,10 +46,12 @@ export class InheritedPlans {
     if (topic === 'mutations') this.#claim(member, partition).end = offset;
   }
 
-  delivered(member: string, topic: Topic, partition: number, records: readonly { offset: number; id: string }[]): void {
+  delivered(member: string, topic: Topic, partition: number, records: readonly Delivery[]): void {
     if (topic !== 'mutations') return;
     const { end, inherited, ids } = this.#claim(member, partition);
-    for (const { offset, id } of records) {
+    for (const { offset, id, headers } of records) {
+      // Whether the other chunks of a message arrive is not known here.
+      if (headers['Sluice-Chunk'] !== undefined) continue;
       ids.set(offset, id);
       if (offset <= end) inherited.add(planOf(id));
     }

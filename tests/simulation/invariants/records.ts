@@ -1,14 +1,15 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, formatServiceKey, type Message } from '@sluice/messages';
+import { type Change, formatServiceKey } from '@sluice/messages';
 import type { LossyStore } from '../doubles/lossy-store.ts';
 import type { Violations } from '../violations.ts';
+import { decode } from './decode.ts';
+import type { LossInvariants } from './losses.ts';
 import type { Observations } from './observations.ts';
 import type { OutcomeInvariants } from './outcomes.ts';
 import type { PlanInvariants } from './plans.ts';
 
-const decoder = new TextDecoder();
 /** Longest time between a decision to send and the arrival, in milliseconds. */
-const inFlightMs = 4_000;
+const inFlightMs = 6_000;
 
 export interface RecordInvariantsOptions {
   readonly observations: Observations;
@@ -16,6 +17,7 @@ export interface RecordInvariantsOptions {
   readonly plans: PlanInvariants;
   readonly outcomes: OutcomeInvariants;
   readonly store: LossyStore;
+  readonly losses: LossInvariants;
 }
 
 /** Every record as it leaves a process: its partition, its number, and that an id never stands for two contents. */
@@ -63,6 +65,7 @@ export class RecordInvariants {
     const message = decode(record.payload);
     if (message.kind === 'resync') {
       this.resyncs.push(`${member}: ${message.reason}`);
+      this.#options.losses.requested(member, message);
       return;
     }
     if (message.kind === 'clusterRemoved' || message.kind === 'release') return;
@@ -110,9 +113,4 @@ export class RecordInvariants {
     if (observations.conditions.isIntact && digest !== undefined && digest !== '""')
       violations.report('digests follow Changes', `${what} of ${key.service} while a digest of it is stored`);
   }
-}
-
-/** Without validation, which the processes do. */
-export function decode(payload: Uint8Array): Message {
-  return JSON.parse(decoder.decode(payload)) as Message;
 }

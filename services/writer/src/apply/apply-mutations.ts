@@ -104,6 +104,7 @@ async function applyMutation(
     const current = await readBack(namespace, resource, name, cluster, signal);
     if (verb === 'delete' && current === null) return { status: 'applied', result: { ...base, status: 'applied' } };
     if (verb === 'create' && current && !current.metadata.deletionTimestamp && equalContent(mutation.object, current)) {
+      // Reachable: created object read back
       // An earlier attempt created the object but its response was lost. Others may have added to the object since.
       const { uid = '', resourceVersion = '', generation = 0, creationTimestamp } = current.metadata;
       const stored = {

@@ -24,7 +24,10 @@ export async function applyPlan(
   const heldBack =
     (removes ? await confirmRemoval(plan, massRemovalGuard, requests.ownIdentity(), requestSignal) : undefined) ??
     (adds ? await confirmAddition(plan, massAdditionGuard, requests.ownIdentity(), requestSignal) : undefined);
-  if (heldBack !== undefined) return heldBack;
+  if (heldBack !== undefined) {
+    // Reachable: plan held back by a guard
+    return heldBack;
+  }
   if (plan.consecutiveRepairs !== undefined && competingControllers !== undefined) {
     const write = await findCompetingWrite(plan, requests.once(), competingControllers.ownManager, requestSignal);
     if (write !== undefined) competingControllers.onCompetingWrite(plan, write);

@@ -35,6 +35,7 @@ export function retryTransientErrors(options: RetryOptions & RetryPorts, signal:
       } catch (error) {
         if (!isApiError(error) || error.kind !== 'retry' || attempt + 1 >= attempts) throw error;
         if (mayRetry?.() === false) throw error;
+        // Reachable: write retried
         const delayMs = Math.max(backoffMs(backoff, attempt, random), error.retryAfterMs ?? 0);
         logger().warn('write failed; retrying', {
           attempt: attempt + 1,

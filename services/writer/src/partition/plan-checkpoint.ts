@@ -74,6 +74,7 @@ export class PlanCheckpoint {
     }
     this.#inheritedUpTo = end.offset;
     if (state.intact && isReadable) return;
+    // Reachable: store may have lost applied plans
     this.#unknownUpTo = end.offset;
     logger.warn('store may have lost applied plans; returning pending plans to the reconciler', {
       plans: end.offset - this.#committed.offset,
@@ -137,6 +138,7 @@ export class PlanCheckpoint {
   #load(entries: readonly StoredEntry[]): boolean {
     const readable = this.#format.read(entries);
     if (readable !== undefined && this.#fence.load(readable)) return true;
+    // Reachable: stored progress of a writer unreadable
     this.#options.logger.warn('stored state unreadable', { scope: this.#scope, formatVersion });
     this.#removals = entries.map(({ key, field }) => ({ key, field, value: undefined }));
     return false;
@@ -162,7 +164,10 @@ export class PlanCheckpoint {
       if (last === undefined || last[0] <= this.#committed.offset) return;
       // A commit marks the state in the store as intact. Before all doubtful plans are finished, a new owner must see
       // them as doubtful too.
-      if (last[0] < this.#unknownUpTo) return;
+      if (last[0] < this.#unknownUpTo) {
+        // Reachable: commit waits for plans that may have been applied
+        return;
+      }
       const checkpoint = { offset: last[0], id: last[1].id, streamId: this.#reader?.streamId ?? '' };
       const { store, fencingToken } = this.#options;
       const entries = this.#drainEntries(this.#fence.advance(done.flatMap(([, { plan }]) => plan ?? [])));

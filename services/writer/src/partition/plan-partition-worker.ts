@@ -59,6 +59,7 @@ export class PlanPartitionWorker {
         return await this.#work(signal);
       } catch (error) {
         if (!isLogTruncatedError(error)) throw error;
+        // Reachable: plan log truncated
         this.#options.logger.warn('plan log truncated; skipping to the end of the partition', {
           reason: error.message,
         });
@@ -110,6 +111,7 @@ export class PlanPartitionWorker {
     const trace = this.#tracing && PlanTrace.of(this.#tracing, record);
     const plan = this.#decode(record);
     if (typeof plan === 'string') {
+      // Reachable: record dead-lettered by a writer
       await this.#options.onDeadLetter?.(record, plan);
       return this.#finish(record);
     }
@@ -120,6 +122,7 @@ export class PlanPartitionWorker {
       this.#checkpoint.mayHaveBeenApplied(offset) ||
       (this.#checkpoint.isInherited(offset) && !hasPreconditions(plan))
     ) {
+      // Reachable: plan of a former owner returned to the reconciler
       // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
       // again, so later copies of the record are rejected.
       if (!this.#fence.rejects(workKey, plan.plan)) this.#fence.complete(workKey, plan.plan);
@@ -144,6 +147,7 @@ export class PlanPartitionWorker {
   async #process(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<void> {
     const { record, plan } = received;
     if (this.#fence.rejects(workKey, plan.plan)) {
+      // Reachable: completed plan delivered again
       const { key } = record;
       this.#options.logger.debug('plan not applied: already applied or superseded', {
         key,
@@ -159,6 +163,7 @@ export class PlanPartitionWorker {
       await this.#apply(received, workKey, signal);
     } catch (error) {
       if (!(error instanceof SupersededError)) throw error;
+      // Reachable: plan superseded before it started
       await this.#report(received, conflictResult, error.message);
     }
     this.#fence.complete(workKey, plan.plan);

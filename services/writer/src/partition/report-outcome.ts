@@ -29,7 +29,10 @@ export async function reportOutcome(
   applied: ApplyResult,
   message?: string,
 ): Promise<void> {
-  if (isCurrent?.() === false) throw new FencedError('lease expired; Outcome not published');
+  if (isCurrent?.() === false) {
+    // Reachable: lease expired before an Outcome was published
+    throw new FencedError('lease expired; Outcome not published');
+  }
   const outcome = { ...toOutcome(plan, applied, clock.now()), ...(message !== undefined && { message }) };
   // A new owner may report another Outcome for the same plan. The token keeps the bus from dropping it as a duplicate.
   const id = `${record.id}/outcome/${fencingToken}`;

@@ -1,0 +1,15 @@
+import type { Message } from '@sluice/messages';
+
+const decoder = new TextDecoder();
+/** The bus passes payloads by reference. */
+const decoded = new WeakMap<Uint8Array, Message>();
+
+/** The message of a payload, without the validation that the processes do. */
+export function decode(payload: Uint8Array): Message {
+  let message = decoded.get(payload);
+  if (message === undefined) {
+    message = JSON.parse(decoder.decode(payload)) as Message;
+    decoded.set(payload, message);
+  }
+  return message;
+}

@@ -1,0 +1,157 @@
+import type { Delivery, Topic } from '@sluice/bus';
+import {
+  type Change,
+  compareStamps,
+  formatServiceKey,
+  isServiceKey,
+  isStamp,
+  parseServiceKey,
+  type ResyncRequest,
+  type Stamp,
+} from '@sluice/messages';
+import type { Commit, NewDeadLetter, ScopeState } from '@sluice/store';
+import type { Violations } from '../violations.ts';
+import { decode } from './decode.ts';
+
+/** How long a request may be pending, in milliseconds. */
+const pendingMs = 10_000;
+
+/** What a reconciler knows of a partition that it has claimed. */
+interface Claim {
+  /** A possible loss for which no resync of the partition has been requested yet. */
+  loss: string | undefined;
+  /** Whether a resync of the partition was requested. */
+  isResynced: boolean;
+  /** Clusters with a gap. */
+  readonly incomplete: Set<string>;
+  /** Services of which a snapshot has ended since. */
+  readonly complete: Set<string>;
+  /** Stamp of the last Change by cluster. */
+  readonly last: Map<string, Stamp>;
+  /** The first Change after a gap, by cluster, while no resync has been requested. */
+  readonly gaps: Map<string, Stamp>;
+}
+
+/** A reconciler that has lost messages or state requests a resync before it commits, and decides nothing before the answer. */
+export class LossInvariants {
+  readonly #violations: Violations;
+  /** False if logs or stored state contain what no process can read, so that it is unknown which Change is the last one. */
+  readonly #isReadable: boolean;
+  /** By member and scope. */
+  readonly #claims = new Map<string, Claim>();
+  readonly #plans = new Set<string>();
+  readonly #now: () => number;
+  /** When a resync of a Service, a cluster or a partition was last requested. */
+  readonly #requestedAt = new Map<string, number>();
+  /** When a record of a Service was last dead-lettered. */
+  readonly #deadLetters = new Map<string, number>();
+
+  constructor(violations: Violations, isReadable: boolean, now: () => number) {
+    this.#now = now;
+    this.#violations = violations;
+    this.#isReadable = isReadable;
+  }
+
+  claimed(member: string, scope: string, { checkpoint, intact, entries }: ScopeState): void {
+    if (!scope.startsWith('reconciler/')) return;
+    const last = new Map<string, Stamp>();
+    for (const { key, field, value } of entries) if (field === 'lastChange' && isStamp(value)) last.set(key, value);
+    this.#claims.set(`${member} ${scope}`, {
+      loss: checkpoint !== null && intact ? undefined : 'a claim that reports a possible loss',
+      ...{ isResynced: false, incomplete: new Set(), complete: new Set(), last, gaps: new Map() },
+    });
+  }
+
+  requested(member: string, { scope }: ResyncRequest): void {
+    if ('key' in scope) this.#requestedAt.set(formatServiceKey(scope.key), this.#now());
+    if (!('partition' in scope)) return;
+    this.#requestedAt.set(`partition ${scope.partition}`, this.#now());
+    const claim = this.#claims.get(`${member} reconciler/${scope.partition}`);
+    if (claim === undefined) return;
+    if (scope.cluster === undefined) {
+      claim.loss = undefined;
+      claim.isResynced = true;
+      claim.complete.clear();
+      claim.gaps.clear();
+      return;
+    }
+    claim.gaps.delete(scope.cluster);
+  }
+
+  delivered(member: string, topic: Topic, partition: number, records: readonly Delivery[]): void {
+    const claim = this.#claims.get(`${member} reconciler/${partition}`);
+    if (topic !== 'changes' || claim === undefined || !this.#isReadable) return;
+    for (const { payload } of records) {
+      const message = decode(payload);
+      if (message.kind === 'change') this.#observe(claim, message);
+    }
+  }
+
+  committed(member: string, { scope, entries }: Commit): void {
+    const claim = this.#claims.get(`${member} ${scope}`);
+    if (claim === undefined) return;
+    const report = (what: string) =>
+      this.#violations.report('losses are repaired', `${member} commits ${scope} ${what}`);
+    if (claim.loss !== undefined) report(`after ${claim.loss}, and has requested no resync`);
+    for (const { key, field, value } of entries) {
+      if (field === 'lastChange' && isStamp(value)) {
+        const gap = claim.gaps.get(key);
+        if (gap !== undefined && compareStamps(value, gap) >= 0)
+          report(`past a gap before ${gap.epoch}/${gap.sequence}, and has requested no resync`);
+      }
+      if (!this.#isReadable || !/^controller\/.*:plan$/.test(field) || value === undefined) continue;
+      if (this.#isNew(scope, value) && !isComplete(claim, key))
+        report(`with a plan for ${key} that was decided without a new snapshot`);
+    }
+  }
+
+  deadLettered({ topic, record }: NewDeadLetter): void {
+    if (topic === 'changes' && isServiceKey(record.key)) this.#deadLetters.set(record.key, this.#now());
+  }
+
+  /** A Service of which a record was dead-lettered and no resync was requested; undefined if there is none. */
+  unanswered(partitionOf: (key: string) => number): string | undefined {
+    for (const [key, at] of this.#deadLetters) {
+      const requestedAt = [key, `partition ${partitionOf(key)}`].map((name) => this.#requestedAt.get(name) ?? 0);
+      // A request that is pending already is not sent again at once.
+      if (Math.max(...requestedAt) < at - pendingMs) return `no resync of ${key} was requested after a dead letter`;
+    }
+    return undefined;
+  }
+
+  #observe(claim: Claim, change: Change): void {
+    const { key, stamp, snapshot } = change;
+    if (hasGap(claim, change)) {
+      if (!claim.gaps.has(key.cluster)) claim.gaps.set(key.cluster, stamp);
+      claim.incomplete.add(key.cluster);
+      for (const one of claim.complete) if (parseServiceKey(one).cluster === key.cluster) claim.complete.delete(one);
+    }
+    if (isNewer(claim, change)) claim.last.set(key.cluster, stamp);
+    if (snapshot?.last) claim.complete.add(formatServiceKey(key));
+  }
+
+  #isNew(scope: string, plan: unknown): boolean {
+    const { plan: id } = plan as { plan: { epoch: number; number: number } };
+    const name = `${scope} ${id.epoch}/${id.number}`;
+    if (this.#plans.has(name)) return false;
+    this.#plans.add(name);
+    return true;
+  }
+}
+
+function isComplete({ isResynced, incomplete, complete }: Claim, key: string): boolean {
+  return complete.has(key) || !(isResynced || incomplete.has(parseServiceKey(key).cluster));
+}
+
+function isNewer({ last }: Claim, { key, stamp, previousSequence }: Change): boolean {
+  const known = last.get(key.cluster);
+  return previousSequence !== undefined && (known === undefined || compareStamps(stamp, known) > 0);
+}
+
+/** Whether Changes are missing between the last one of the cluster and this one. */
+function hasGap(claim: Claim, change: Change): boolean {
+  const { key, stamp, previousSequence = 0, previousEpoch = stamp.epoch } = change;
+  const last = claim.last.get(key.cluster);
+  if (last === undefined || previousSequence === 0 || !isNewer(claim, change)) return false;
+  return compareStamps({ epoch: previousEpoch, sequence: previousSequence }, last) > 0;
+}

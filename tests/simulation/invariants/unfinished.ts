@@ -1,0 +1,89 @@
+import type { Topic } from '@sluice/bus';
+import { isServiceKey } from '@sluice/messages';
+import type { LossyBus } from '../doubles/lossy-bus.ts';
+import type { LossyStore } from '../doubles/lossy-store.ts';
+
+/** Longer than a commit is delayed, in milliseconds. */
+const commitWithinMs = 1_000;
+
+export interface UnfinishedOptions {
+  readonly log: LossyBus;
+  readonly store: LossyStore;
+  /** Whether logs and checkpoints are as the processes have left them. */
+  readonly isIntact: boolean;
+  /** Whether the store has what the owners of its scopes last committed. */
+  readonly isKept: boolean;
+  /** Whether the cluster has objects of the Service. */
+  readonly exists: (key: string) => boolean;
+}
+
+interface Ends {
+  readonly at: number;
+  /** Last offset by scope. */
+  readonly offsets: ReadonlyMap<string, number>;
+}
+
+/** When nothing happens any more, every record is committed and nothing waits for an answer. */
+export class Unfinished {
+  readonly #log: LossyBus;
+  readonly #store: LossyStore;
+  readonly #options: UnfinishedOptions;
+  /** Ends of the logs in the last second, the oldest first. */
+  #ends: readonly Ends[] = [];
+
+  constructor(options: UnfinishedOptions) {
+    this.#options = options;
+    this.#log = options.log;
+    this.#store = options.store;
+  }
+
+  /** What is unfinished; undefined if there is nothing. Call it repeatedly. */
+  find(now: number): string | undefined {
+    const then = this.#remember(now);
+    if (then === undefined) return 'the run has just ended';
+    const { isIntact, isKept } = this.#options;
+    return (isIntact ? this.#uncommitted(then) : undefined) ?? (isKept ? this.#awaited() : undefined);
+  }
+
+  #remember(now: number): Ends | undefined {
+    const { partitions } = this.#log;
+    const offsets = new Map<string, number>();
+    for (let partition = 0; partition < partitions; partition++)
+      for (const [topic, role] of readers)
+        offsets.set(`${role}/${partition}`, this.#log.log(topic, partition).end().offset);
+    this.#ends = [...this.#ends, { at: now, offsets }];
+    const then = this.#ends.findLast(({ at }) => now - at >= commitWithinMs);
+    if (then !== undefined) this.#ends = this.#ends.filter(({ at }) => at >= then.at);
+    return then;
+  }
+
+  #uncommitted({ offsets }: Ends): string | undefined {
+    for (const [scope, offset] of offsets) {
+      const committed = this.#store.checkpoint(scope)?.offset ?? 0;
+      if (committed < offset) return `${scope} is committed up to ${committed}, and its log ends at ${offset}`;
+    }
+    return undefined;
+  }
+
+  #awaited(): string | undefined {
+    for (const scope of this.#store.scopes) {
+      if (!scope.startsWith('reconciler/')) continue;
+      for (const [name, json] of this.#store.entries(scope)) {
+        const [key = '', field = ''] = name.split('\n');
+        // The state of a Service that is gone stays until the liveness probe, which takes hours.
+        if (!isServiceKey(key) || !this.#options.exists(key)) continue;
+        if (field === 'resync') return `${scope} awaits a snapshot of ${key}: ${json}`;
+        if (field === 'snapshot' && /"open":\{|"complete":false/.test(json))
+          return `${scope} has a part of a snapshot of ${key}`;
+        if (/^controller\/[a-z]+$/.test(field) && /"inFlight":\{/.test(json))
+          return `${scope} awaits an Outcome for ${key}`;
+      }
+    }
+    return undefined;
+  }
+}
+
+const readers: readonly (readonly [topic: Topic, role: string])[] = [
+  ['changes', 'reconciler'],
+  ['mutations', 'writer'],
+];
