@@ -2,11 +2,11 @@ import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
-import { recordStored, type StoredVersions, withoutOwnWrites } from './own-writes.ts';
+import { mayBeEcho, recordStored, type StoredVersions, withoutOwnWrites } from './own-writes.ts';
 import { Replay } from './replay.ts';
 import type { RetainedRecord } from './retained-record.ts';
 
-/** How many of the Changes before an Outcome are searched for the watch echo of its writes. */
+/** How many Changes are kept in mind whose objects the next Outcome may turn out to have written. */
 const earlyEchoes = 8;
 
 interface Replayed {
@@ -33,6 +33,8 @@ export class Journal {
   #before: Replay;
   readonly #stored: StoredVersions = new Map();
   #changes: RetainedRecord[] = [];
+  /** The last of them that may be the watch echo of a write whose Outcome has not arrived. */
+  #earlyEchoes: RetainedRecord[] = [];
   #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;
 
@@ -48,6 +50,7 @@ export class Journal {
     if (isOutcome && recordStored(this.#stored, content)) this.#dropEarlyEchoes();
     const retained = withoutOwnWrites(record, this.#stored);
     (topic === 'changes' ? this.#changes : this.#mutations).push(retained);
+    if (mayBeEcho(retained)) this.#earlyEchoes = [...this.#earlyEchoes, retained].slice(-earlyEchoes);
     this.bytes += retained.size;
     this.version++;
     this.lastReceivedAt = record.receivedAt;
@@ -55,12 +58,15 @@ export class Journal {
 
   /** Drops the content of watch echoes that arrived before their Outcome. */
   #dropEarlyEchoes(): void {
-    for (const [i, record] of this.#changes.slice(-earlyEchoes).reverse().entries()) {
+    this.#earlyEchoes = this.#earlyEchoes.flatMap((record) => {
       const retained = withoutOwnWrites(record, this.#stored);
-      if (retained === record) continue;
-      this.#changes[this.#changes.length - 1 - i] = retained;
-      this.bytes += retained.size - record.size;
-    }
+      const index = retained === record ? -1 : this.#changes.lastIndexOf(record);
+      if (index >= 0) {
+        this.#changes[index] = retained;
+        this.bytes += retained.size - record.size;
+      }
+      return mayBeEcho(retained) ? [retained] : [];
+    });
   }
 
   /** The current state. */
@@ -136,6 +142,7 @@ export class Journal {
     const { replay } = this.#replay(records, false);
     this.#changes = this.#changes.slice(replay.changes);
     this.#mutations = this.#mutations.slice(replay.mutations);
+    this.#earlyEchoes = this.#earlyEchoes.filter((record) => this.#changes.includes(record));
     this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { size }) => sum + size, 0);
     this.#before = new Replay(this.key, replay);
     this.#live = undefined;

@@ -35,7 +35,7 @@ export function withoutOwnWrites(record: RetainedRecord, versions: StoredVersion
     const isStored = name !== undefined && objectOf(fact)?.metadata.resourceVersion === versions.get(name);
     return isStored && versions.has(name) && !ownWrites.includes(name);
   };
-  // Most Changes have no content to drop, and each is examined several times.
+  // Most Changes have no content to drop.
   if (!content.facts.some(isOwnWrite)) return record;
   const dropped = content.facts.filter(isOwnWrite);
   const facts = content.facts.map((fact): Fact => {
@@ -46,6 +46,12 @@ export function withoutOwnWrites(record: RetainedRecord, versions: StoredVersion
   const change = { ...content, facts };
   const names = dropped.flatMap((fact) => writtenName(fact) ?? []);
   return { ...record, content: change, ownWrites: [...ownWrites, ...names], size: sizeOf(change) };
+}
+
+/** Whether a Change has content that a plan may have written. */
+export function mayBeEcho({ content, ownWrites = [] }: RetainedRecord): boolean {
+  if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return false;
+  return content.facts.some((fact) => objectOf(fact) !== null && !ownWrites.includes(writtenName(fact) ?? ''));
 }
 
 /** Name of the object that the fact is about; undefined if it is none that plans write. */
