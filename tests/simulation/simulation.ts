@@ -26,6 +26,7 @@ import { RecordInvariants } from './invariants/records.ts';
 import { RequestInvariants } from './invariants/requests.ts';
 import { Staleness } from './invariants/staleness.ts';
 import { SteadyServices } from './invariants/steady.ts';
+import { StoredVersions } from './invariants/stored-versions.ts';
 import { Unfinished } from './invariants/unfinished.ts';
 import { hasFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
@@ -144,6 +145,8 @@ class Simulation {
       !hasFault(scenario, 'message of another version', 'stored value unreadable', 'etcd restored');
     const losses = new LossInvariants(violations, isReadable, () => clock.now());
     this.#losses = losses;
+    // A restored cluster has older versions.
+    const versions = hasFault(scenario, 'etcd restored') ? undefined : new StoredVersions(violations);
     const requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
     const steady = new SteadyServices(violations);
     if (!hasFault(scenario, 'etcd restored')) for (const cluster of clusters) steady.watch(cluster);
@@ -160,6 +163,7 @@ class Simulation {
         restored: (...args) => {
           inherited.claimed(...args);
           losses.claimed(...args);
+          versions?.claimed(args[1], args[2]);
         },
         committed: (member, commit, previous) => {
           this.#note(
@@ -170,6 +174,7 @@ class Simulation {
           commits.committed(member, commit, previous);
           inherited.committed(member, commit, previous);
           losses.committed(member, commit);
+          versions?.committed(member, commit);
         },
         group: (group, member, state) => observations.group(group, member, state),
       },

@@ -22,6 +22,7 @@ export class OutcomeInvariants {
 
   check(member: string, partition: number, outcome: Outcome): void {
     const { plans, clusters, observations } = this.#options;
+    plans.answered(partition, outcome.plan);
     const name = planName(partition, outcome.plan);
     const plan = plans.get(name);
     const cluster = clusters.get(outcome.key.cluster);

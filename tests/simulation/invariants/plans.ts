@@ -1,5 +1,12 @@
 import type { Mutation } from '@sluice/controllers';
-import { comparePlans, decodeMessage, encodeMessage, formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import {
+  comparePlans,
+  decodeMessage,
+  encodeMessage,
+  formatServiceKey,
+  type PlanId,
+  type PlannedMutations,
+} from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 import type { Violations } from '../violations.ts';
 import { type Observations, planName } from './observations.ts';
@@ -12,6 +19,10 @@ export class PlanInvariants {
   /** Plans by the signature of their mutations. */
   readonly #bySignature = new Map<string, PlannedMutations[]>();
   readonly #sent = new Set<string>();
+  /** Plans with an Outcome on its way. */
+  readonly #answered = new Set<string>();
+  /** The stored plan in flight by partition, key and field. */
+  readonly #inFlight = new Map<string, string>();
   /** Highest committed plan number by partition and epoch. */
   readonly #last = new Map<string, number>();
 
@@ -36,6 +47,7 @@ export class PlanInvariants {
     );
     for (const plan of plans.sort((a, b) => comparePlans(a.plan, b.plan)))
       this.#commitPlan(partition, fencingToken, plan);
+    for (const entry of entries) this.#checkFinished(partition, entry);
     for (const { key, field, value } of entries) {
       if (key === 'partition' && field === 'publishedPlan')
         this.#checkPublished(partition, fencingToken, Number(value));
@@ -51,6 +63,24 @@ export class PlanInvariants {
     if (committed !== undefined && committed.content !== contentOf(plan))
       this.#violations.report('one plan per number', `${member} publishes another plan ${name} than it committed`);
     this.#sent.add(name);
+  }
+
+  /** An Outcome of the plan leaves a writer. */
+  answered(partition: number, plan: PlanId): void {
+    this.#answered.add(planName(partition, plan));
+  }
+
+  /** A plan ends with its own Outcome only. */
+  #checkFinished(partition: number, { key, field, value }: StoredEntry): void {
+    if (!/^controller\/.*:plan$/.test(field)) return;
+    const place = `${partition} ${key} ${field}`;
+    const before = this.#inFlight.get(place);
+    const after = value === undefined ? undefined : planName(partition, (value as PlannedMutations).plan);
+    if (after === undefined) this.#inFlight.delete(place);
+    else this.#inFlight.set(place, after);
+    const { isIntact, isChunked } = this.#observations.conditions;
+    if (before === undefined || before === after || this.#answered.has(before) || !isIntact || isChunked) return;
+    this.#violations.report('a plan ends with its Outcome', `plan ${before} of ${key} has ended without one`);
   }
 
   #commitPlan(partition: number, fencingToken: number, value: PlannedMutations): void {
