@@ -15,6 +15,8 @@ export interface FleetOptions {
   readonly kubeconfig?: string;
   /** Folder for the CPU profiles of processes that shut down cleanly. */
   readonly profileDirectory?: string;
+  /** Additional lines for the configuration of nats-server. */
+  readonly natsConfiguration?: string;
 }
 
 /** NATS, Redis and role processes of a fleet on this machine, with default settings. */
@@ -35,7 +37,10 @@ export class Fleet {
   static async start(options: FleetOptions): Promise<Fleet> {
     mkdirSync(options.directory, { recursive: true });
     const redis = await startRedis({ directory: join(options.directory, 'redis') });
-    const nats = await startNats({ directory: join(options.directory, 'nats') });
+    const nats = await startNats({
+      directory: join(options.directory, 'nats'),
+      ...(options.natsConfiguration !== undefined && { configuration: options.natsConfiguration }),
+    });
     return new Fleet(options, nats, redis);
   }
 

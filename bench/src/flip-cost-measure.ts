@@ -1,0 +1,201 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bus } from '@sluice/bus';
+import { connectJetStreamBus } from '@sluice/bus-jetstream';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { defaultPartitions } from '@sluice/messages';
+import { systemClock as clock, systemRandom as random } from '@sluice/process';
+import { seededRandom, silentLogger } from '@sluice/runtime';
+import { observeWrites, slicesOf } from '@sluice/tests';
+import { Fleet, type Role } from './fleet.ts';
+import { cpuSeconds } from './process-stats.ts';
+import { natsTraffic, redisTraffic } from './server-traffic.ts';
+import type { Shape } from './shape.ts';
+import { percentile } from './statistics.ts';
+
+export interface FlipCostOptions {
+  readonly directory: string;
+  readonly shape: Shape;
+  readonly roles: readonly Role[];
+  readonly rates: readonly number[];
+  readonly seconds: number;
+  readonly timeoutSeconds: number;
+  readonly profileDirectory: string | undefined;
+}
+
+/** What a phase has cost: counters by name, CPU in milliseconds by process. */
+interface Counters {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly cpuMs: Readonly<Record<string, number>>;
+}
+
+export interface Phase extends Counters {
+  /** 0: idle. The counters are then per second, otherwise per flip and without what the idle fleet does. */
+  readonly rate: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** The cost of flips in a fleet of these processes, on real NATS and Redis and a fake cluster over HTTP. */
+export async function measureFlipCost(options: FlipCostOptions): Promise<readonly Phase[]> {
+  const { shape, roles, rates, seconds, timeoutSeconds, profileDirectory } = options;
+  const directory = join(options.directory, roles.join('-'));
+  mkdirSync(directory, { recursive: true });
+  const server = new FakeApiServer({ clock, random: seededRandom(1) });
+  const flips = new Flips(shape.services);
+  let writes = 0;
+  const observed = observeWrites(
+    server,
+    ({ resource, after }) => {
+      writes++;
+      if (resource === 'endpointslices') flips.written(after.metadata.labels?.['kubernetes.io/service-name'] ?? '');
+    },
+    () => {},
+  );
+  const population = populate(server, { services: shape.services, podsPerService: shape.pods, now: clock.now() });
+  const http = new ApiServerHttp({ server: observed, clock });
+  const kubeconfig = join(directory, 'kubeconfig.json');
+  writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
+  const monitorPort = await freePort();
+  const fleet = await Fleet.start({
+    ...{ directory, kubeconfig, natsConfiguration: `http: "127.0.0.1:${monitorPort}"` },
+    ...(profileDirectory !== undefined && { profileDirectory }),
+  });
+  const ports = { clock, random, logger: silentLogger };
+  const bus = await connectJetStreamBus({ servers: [fleet.nats.url], partitions: defaultPartitions }, ports);
+  const pids = new Map<string, number>([
+    ['NATS', fleet.nats.process.pid ?? 0],
+    ['Redis', fleet.redis.process.pid ?? 0],
+  ]);
+  try {
+    for (const role of roles) pids.set(role, (await fleet.run(role)).pid ?? 0);
+    await converged(server, timeoutSeconds);
+    const read = async (): Promise<Counters> => ({
+      counts: {
+        ...(await records(bus)),
+        ...(await natsTraffic(monitorPort)),
+        ...(await redisTraffic(fleet.redis.url)),
+        'API writes': writes,
+      },
+      cpuMs: Object.fromEntries([...pids].map(([name, pid]) => [name, cpuSeconds(pid) * 1_000])),
+    });
+    await sleep(warmUpMs);
+    const idle = await difference(read, () => sleep(seconds * 1_000), seconds);
+    const phases: Phase[] = [{ rate: 0, p50Ms: Number.NaN, p99Ms: Number.NaN, ...idle }];
+    for (const rate of rates) {
+      await flips.run(server, population, { rate, seconds: 3, pods: shape.pods });
+      flips.latencies.length = 0;
+      const measured = await difference(
+        read,
+        () => flips.run(server, population, { rate, seconds, pods: shape.pods }),
+        rate * seconds,
+      );
+      const latencies = flips.latencies.toSorted((a, b) => a - b);
+      phases.push({
+        rate,
+        p50Ms: percentile(latencies, 0.5),
+        p99Ms: percentile(latencies, 0.99),
+        ...without(measured, idle, rate),
+      });
+    }
+    await converged(server, timeoutSeconds);
+    return phases;
+  } finally {
+    await bus.close();
+    await fleet.stop();
+    await http.close();
+  }
+}
+
+const warmUpMs = 3_000;
+/** What a fleet does after the last flip, until it is idle: outcomes, watch echoes, commits. */
+const settleMs = 500;
+
+/** Counters of a phase, divided by `by`. */
+async function difference(read: () => Promise<Counters>, run: () => Promise<unknown>, by: number): Promise<Counters> {
+  const before = await read();
+  await run();
+  await sleep(settleMs);
+  const after = await read();
+  const each = (of: (counters: Counters) => Readonly<Record<string, number>>) =>
+    Object.fromEntries(
+      Object.entries(of(after)).map(([name, value]) => [name, (value - (of(before)[name] ?? 0)) / by]),
+    );
+  return { counts: each(({ counts }) => counts), cpuMs: each(({ cpuMs }) => cpuMs) };
+}
+
+/** Counters per flip without what the fleet does when idle; CPU includes it. */
+function without({ counts, cpuMs }: Counters, idle: Counters, rate: number): Counters {
+  const own = Object.entries(counts).map(([name, value]) => [name, value - (idle.counts[name] ?? 0) / rate]);
+  return { counts: Object.fromEntries(own), cpuMs };
+}
+
+/** Flips one Pod per Service in turn, at a fixed rate, and measures until its slice is written. */
+class Flips {
+  readonly latencies: number[] = [];
+  readonly #services: number;
+  readonly #since = new Map<string, number>();
+  #next = 0;
+
+  constructor(services: number) {
+    this.#services = services;
+  }
+
+  written(service: string): void {
+    const since = this.#since.get(service);
+    if (since === undefined) return;
+    this.#since.delete(service);
+    this.latencies.push(performance.now() - since);
+  }
+
+  async run(
+    server: FakeApiServer,
+    population: Population,
+    { rate, seconds, pods }: { readonly rate: number; readonly seconds: number; readonly pods: number },
+  ): Promise<void> {
+    const startedAt = performance.now();
+    for (let done = 0; done < rate * seconds; done++) {
+      const waitMs = startedAt + (done * 1_000) / rate - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      const turn = Math.floor(this.#next / this.#services);
+      const service = this.#next++ % this.#services;
+      this.#since.set(population.services[service]?.name ?? '', performance.now());
+      server.put('pods', population.podObject(service, Math.floor(turn / 2) % pods, turn % 2 === 1));
+    }
+  }
+}
+
+/** Number of records ever appended, by topic. */
+async function records(bus: Bus): Promise<Readonly<Record<string, number>>> {
+  const sum = async (topic: 'changes' | 'mutations', partitions: number) => {
+    const ends = await Promise.all(Array.from({ length: partitions }, (_, partition) => bus.end(topic, partition)));
+    return ends.reduce((total, { offset }) => total + offset, 0);
+  };
+  return {
+    'records of changes': await sum('changes', bus.partitions),
+    'records of mutations': await sum('mutations', bus.partitions),
+  };
+}
+
+/** @throws Error if slices are still wrong after the maximum wait */
+async function converged(server: FakeApiServer, timeoutSeconds: number): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1_000;
+  const isCorrect = () => {
+    const { expected, actual } = slicesOf(server);
+    return expected.join('\n') === actual.join('\n');
+  };
+  while (!isCorrect()) {
+    if (performance.now() > deadline) throw new Error(`slices are still wrong after ${timeoutSeconds} s`);
+    await sleep(200);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
