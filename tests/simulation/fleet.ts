@@ -1,5 +1,5 @@
 import type { RoleOptions } from '@sluice/backends';
-import { ChunkedBus } from '@sluice/bus';
+import { ByReferenceBus, ChunkedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainWriter, type Middleware } from '@sluice/kubernetes';
 import { type Logger, type Random, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
@@ -90,6 +90,7 @@ export class Fleet {
     const stop = new AbortController();
     const logger = loggerOf(name);
     const connected = process.bus(bus.connect(name));
+    const chunked = new ChunkedBus(connected, { clock: process.clock, logger });
     const options = {
       member: name,
       leaseTimes,
@@ -97,7 +98,7 @@ export class Fleet {
       random: seededRandom(seed + this.#started),
       logger,
       yieldQueue: new YieldQueue(setImmediate),
-      bus: new ChunkedBus(connected, { clock: process.clock, logger }),
+      bus: role === 'worker' ? new ByReferenceBus(chunked) : chunked,
       store: process.store(storeFaults.store(store.connect(name))),
       leases: process.leases(storeFaults.leases(store.leases)),
       deadLetters: this.#options.deadLetters,

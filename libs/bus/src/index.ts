@@ -1,4 +1,5 @@
 export * from './bus.ts';
+export { ByReferenceBus } from './by-reference-bus.ts';
 export { chunkOf } from './chunk.ts';
 export { ChunkAssembler } from './chunk-assembler.ts';
 export { ChunkedBus } from './chunked-bus.ts';

@@ -129,8 +129,16 @@ export function signature(mutation: Mutation): string {
   if (mutation.verb === 'delete') {
     return `${verb} ${resource} ${mutation.name} ${mutation.uid} ${mutation.resourceVersion}`;
   }
-  return `${verb} ${resource} ${mutation.object.metadata.name} ${JSON.stringify(mutation.object)}`;
+  return `${verb} ${resource} ${mutation.object.metadata.name} ${canonical(mutation.object)}`;
 }
 
 const contentOf = ({ key, controller, plan, groups }: PlannedMutations): string =>
-  JSON.stringify([formatServiceKey(key), controller, plan, groups]);
+  canonical([formatServiceKey(key), controller, plan, groups]);
+
+/** JSON in which the order of an object's keys has no meaning: a message by reference has another one than its decoded bytes. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );

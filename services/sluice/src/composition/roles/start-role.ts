@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Infrastructure, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
-import { type Delivery, observedBus } from '@sluice/bus';
+import { ByReferenceBus, type Delivery, observedBus } from '@sluice/bus';
 import {
   clusterSources,
   connectTo,
@@ -98,7 +98,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   });
   const shared: RoleOptions = {
     ...infrastructure,
-    bus: observedBus(infrastructure.bus, learn),
+    bus: observedBus(role === 'worker' ? new ByReferenceBus(infrastructure.bus) : infrastructure.bus, learn),
     member,
     leaseTimes: configuration.leases,
     clock,
