@@ -142,7 +142,7 @@ describe('kubectl apply -k', () => {
   });
 });
 
-it('lets only watchers and writers reach API servers', async () => {
+it('lets only the roles that watch or write reach API servers', async () => {
   const list = JSON.parse(await admin('get', 'networkpolicies', '-n', 'sluice', '-o', 'json')) as {
     items: {
       metadata: { name: string };
@@ -154,6 +154,7 @@ it('lets only watchers and writers reach API servers', async () => {
   );
   expect(toApiServers.map(({ metadata }) => metadata.name)).toEqual(['sluice-api-servers']);
   expect(toApiServers[0]?.spec.podSelector.matchExpressions?.[0]?.values).toEqual([
+    'worker',
     'watcher',
     'writer',
     'infrastructure',
