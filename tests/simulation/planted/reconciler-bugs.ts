@@ -16,7 +16,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     replace: '    this.#last.set',
   },
   {
-    name: 'the gap detector forgets its position',
+    name: 'the gap detector forgets where it is',
     file: `${reconciler}/partition-state.ts`,
     search: '      ...this.gaps.drainChanges(),\n',
     replace: '',
