@@ -207,9 +207,10 @@ class Simulation {
         (topic === 'requests' &&
           disabled.includes('resyncs') &&
           !Buffer.from(payload).includes('no committed offset')) ||
-        // A writer that starts first skips the plans before it.
+        // A writer that starts first skips the plans before it. A chunk does not tell which plan it belongs to.
         (topic === 'mutations' &&
           disabled.includes('redelivery') &&
+          recordBytes === null &&
           id.includes('/again/') &&
           decidedAt(payload) > begin + warmUpMs),
     });
