@@ -4,7 +4,7 @@ import { runReconciler } from '@sluice/reconciler';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
-import { MemoryStore } from '@sluice/store';
+import { type Commit, MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
 import { defaultRetry, runWriter, unlimited } from '@sluice/writer';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -15,6 +15,8 @@ let server: FakeApiServer;
 let population: Population;
 let bus: MemoryBus;
 let store: MemoryStore;
+/** Called during each commit. */
+let onCommit: () => void;
 let stop: AbortController;
 
 beforeEach(() => {
@@ -22,7 +24,13 @@ beforeEach(() => {
   server = new FakeApiServer({ clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   population = populate(server, { services: 10, podsPerService: 3 });
   bus = new MemoryBus({ partitions: 1 });
-  store = new MemoryStore();
+  onCommit = () => {};
+  store = new (class extends MemoryStore {
+    override async commit(commit: Commit): Promise<void> {
+      onCommit();
+      await super.commit(commit);
+    }
+  })();
   stop = new AbortController();
   // An API server that needs 40 ms for a write, as under load: plans are followed by a cooldown (ADR 0040).
   const faults = new FaultPlan([{ latencyMs: 40, probability: 1 }], seededRandom(8));
@@ -40,9 +48,9 @@ afterEach(async () => {
   await bus.close();
 });
 
-function reconcile(fencingToken: number, its: Clock, signal: AbortSignal): Promise<void> {
+function reconcile(fencingToken: number, its: Clock, signal: AbortSignal, settings = defaultSettings): Promise<void> {
   const ports = { clock: its, random: seededRandom(3), logger: silentLogger, bus, store };
-  const options = { ...ports, fencingToken, partitions: [0], settings: defaultSettings, commitDelayMs: 100 };
+  const options = { ...ports, fencingToken, partitions: [0], settings, commitDelayMs: 100 };
   return runReconciler(options, signal);
 }
 
@@ -104,5 +112,25 @@ test.each([40, 60, 80, 100, 120, 140])(
     for (let i = 0; i < 10; i++) server.put('pods', population.podObject(i, 1, true));
     await advance(clock, 2_000);
     expect(await timeUntilRight()).toBeLessThan(2_000);
+  },
+);
+
+test.each([1, 2, 3])(
+  'a system clock that is set back during commit %d after a change does not delay the end of its batch period',
+  async (commit) => {
+    const batchPeriodMs = { ...defaultSettings.batchPeriodMs, endpointslice: 1_000, endpoints: 1_000 };
+    let ahead = 60 * minute;
+    void reconcile(
+      1,
+      skewed(() => ahead),
+      stop.signal,
+      { ...defaultSettings, batchPeriodMs },
+    );
+    await advance(clock, 10_000);
+    let commits = 0;
+    onCommit = () => {
+      if (++commits === commit) ahead = 0;
+    };
+    expect(await timeUntilRight()).toBeLessThan(5_000);
   },
 );

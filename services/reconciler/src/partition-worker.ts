@@ -110,7 +110,7 @@ export class PartitionWorker {
         records ??= reader.next(recordsPerCommit);
         // A failure during a step is handled after it.
         records.catch(() => {});
-        const batch = await Promise.race([records, timer.wake(this.#wakeAt())]);
+        const batch = await Promise.race([records, timer.wake(this.#wakeAfterMs())]);
         if (batch?.length === 0) break;
         if (batch !== undefined) records = undefined;
         await this.#step(batch ?? [], reader.streamId);
@@ -141,11 +141,17 @@ export class PartitionWorker {
     return now;
   }
 
-  #wakeAt(): number | undefined {
+  /**
+   * Time until the next deadline, on the clock by which the last step set it: if the system clock is set back during a commit,
+   * the next step must correct the deadlines soon.
+   */
+  #wakeAfterMs(): number | undefined {
     const times = [this.#state.queue.next(), this.#pending.deadline, this.#resyncs.dueAt].filter(
       (at) => at !== undefined,
     );
-    return times.length === 0 ? undefined : Math.min(...times);
+    if (times.length === 0) return undefined;
+    const { now, monotonic } = this.#lastTime;
+    return Math.min(...times) - now - (this.#options.clock.monotonic() - monotonic);
   }
 
   async #restore(): Promise<void> {

@@ -9,12 +9,12 @@ export class WakeTimer {
     this.#clock = clock;
   }
 
-  /** Resolves with undefined at the given time; never if it is undefined. */
-  wake(at: number | undefined): Promise<undefined> {
+  /** Resolves with undefined after the given time, in milliseconds; never if it is undefined. */
+  wake(afterMs: number | undefined): Promise<undefined> {
     this.#cancel();
     return new Promise((resolve) => {
-      if (at === undefined) return;
-      this.#cancel = this.#clock.schedule(Math.max(0, at - this.#clock.now()), () => resolve(undefined));
+      if (afterMs === undefined) return;
+      this.#cancel = this.#clock.schedule(Math.max(0, afterMs), () => resolve(undefined));
     });
   }
 
