@@ -53,7 +53,7 @@ const levelOf = (line: string): unknown => {
 };
 
 test('a clean first start logs no warnings', async () => {
-  // With longer leases a stall of this machine, which a warning rightly reports, is no warning of the start.
+  // Leases outlast a stall of this machine, of which a warning would be right.
   const where = ['--bus', nats.url, '--store', redis.url, '--lease-ttl', '3s'];
   const backends = [...where, '--log-format', 'json', '--metrics-bind-address', '0'];
   for (const role of ['watcher', 'watcher', 'reconciler', 'reconciler', 'writer', 'writer'] as const) {

@@ -221,7 +221,7 @@ describe('an object on a watch', () => {
     180_000,
   );
 
-  test('with __proto__ as a label, twice, is read as any other', async () => {
+  test('with __proto__ as a label, twice, is read like every other Pod', async () => {
     const label = (value: string) =>
       protobufField(11, Buffer.concat([protobufField(1, '__proto__'), protobufField(2, value)]));
     await start(onWatch(pods, protobuf, () => [podFrame(metadata(label('a'), label('b')), protobufField(2, ''))]));

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus-jetstream';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { freePorts } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
 import { systemClock as clock, systemRandom as random } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
@@ -58,7 +58,7 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
   const http = new ApiServerHttp({ server: observed, clock });
   const kubeconfig = join(directory, 'kubeconfig.json');
   writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
-  const monitorPort = await freePort();
+  const [monitorPort = 0] = await freePorts(1);
   const fleet = await Fleet.start({
     ...{ directory, kubeconfig, natsConfiguration: `http: "127.0.0.1:${monitorPort}"` },
     ...(profileDirectory !== undefined && { profileDirectory }),
@@ -76,7 +76,7 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
       counts: {
         ...(await records(bus)),
         ...(await natsTraffic(monitorPort)),
-        ...(await redisTraffic(fleet.redis.url)),
+        ...(await redisTraffic(fleet.redis)),
         'API writes': writes,
       },
       cpuMs: Object.fromEntries([...pids].map(([name, pid]) => [name, cpuSeconds(pid) * 1_000])),
@@ -110,14 +110,14 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
 }
 
 const warmUpMs = 3_000;
-/** What a fleet does after the last flip, until it is idle: outcomes, watch echoes, commits. */
-const settleMs = 500;
+/** Time for what a fleet still does after the last flip: Outcomes, watch echoes, commits. */
+const drainMs = 500;
 
 /** Counters of a phase, divided by `by`. */
 async function difference(read: () => Promise<Counters>, run: () => Promise<unknown>, by: number): Promise<Counters> {
   const before = await read();
   await run();
-  await sleep(settleMs);
+  await sleep(drainMs);
   const after = await read();
   const each = (of: (counters: Counters) => Readonly<Record<string, number>>) =>
     Object.fromEntries(
@@ -190,12 +190,4 @@ async function converged(server: FakeApiServer, timeoutSeconds: number): Promise
     if (performance.now() > deadline) throw new Error(`slices are still wrong after ${timeoutSeconds} s`);
     await sleep(200);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

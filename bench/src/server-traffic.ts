@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import type { RedisServer } from '@sluice/local';
 
 /** What the clients of nats-server have sent and received so far, from its monitoring port. */
 export async function natsTraffic(port: number): Promise<Readonly<Record<string, number>>> {
@@ -13,8 +13,9 @@ export async function natsTraffic(port: number): Promise<Readonly<Record<string,
 }
 
 /** What the clients of Redis have sent and received so far, from INFO. */
-export async function redisTraffic(url: string): Promise<Readonly<Record<string, number>>> {
-  const text = await info(url);
+export async function redisTraffic(server: RedisServer): Promise<Readonly<Record<string, number>>> {
+  const client = server.connect();
+  const text = await client.info('everything').finally(() => client.disconnect());
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
   const calls = (command: string) => Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(text)?.[1] ?? 0);
   return {
@@ -22,18 +23,4 @@ export async function redisTraffic(url: string): Promise<Readonly<Record<string,
     'Redis kB in': field('total_net_input_bytes') / 1_000,
     'Redis kB out': field('total_net_output_bytes') / 1_000,
   };
-}
-
-/** The answer to INFO, over a connection of its own. */
-function info(url: string): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = connect(Number(port), hostname, () => socket.end('INFO everything\r\nQUIT\r\n'));
-    socket.setEncoding('utf8').on('data', (data: string) => {
-      text += data;
-    });
-    socket.once('end', () => resolve(text));
-    socket.once('error', reject);
-  });
 }

@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@sluice/bus';
+import { type Bus, type BusRecord, ForwardingBus, type Topic } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { type Random, randomInteger } from '@sluice/runtime';
 
@@ -12,45 +12,22 @@ export interface BusFaults {
 }
 
 /** A bus that loses Changes and delivers old ones again, while `faulty`. */
-export class UnreliableBus implements Bus {
-  readonly partitions: number;
+export class UnreliableBus extends ForwardingBus {
   faulty = true;
-  readonly #inner: Bus;
   readonly #random: Random;
   readonly #faults: BusFaults;
   readonly #late: { readonly record: BusRecord; readonly partition: number; after: number }[] = [];
 
   constructor(inner: Bus, random: Random, faults: BusFaults) {
-    this.#inner = inner;
-    this.partitions = inner.partitions;
+    super(inner);
     this.#random = random;
     this.#faults = faults;
   }
 
-  get limits() {
-    return this.#inner.limits;
-  }
-
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
-    if (topic !== 'changes' || !this.faulty) return this.#inner.append(topic, partition, records);
+  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    if (topic !== 'changes' || !this.faulty) return this.inner.append(topic, partition, records);
     const delivered = records.flatMap((record) => this.#deliver(partition, record));
-    if (delivered.length > 0) await this.#inner.append(topic, partition, delivered);
-  }
-
-  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
-    return this.#inner.read(topic, partition, after);
-  }
-
-  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#inner.beginning(topic, partition);
-  }
-
-  end(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#inner.end(topic, partition);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
+    if (delivered.length > 0) await this.inner.append(topic, partition, delivered);
   }
 
   #deliver(partition: number, record: BusRecord): BusRecord[] {

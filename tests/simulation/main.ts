@@ -39,7 +39,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     planted: flag('plant bugs one at a time, and report how many seeds find each'),
     bugs: text('TEXT', 'with --planted: only bugs whose name or file contains this'),
     sample: text('N', 'with --planted: only every Nth bug'),
-    seconds: integer(60, 'with --planted: processor time of each process for each bug'),
+    seconds: integer(60, 'with --planted: CPU time of each process for each bug'),
     processes: integer(2, 'processes that run seeds'),
   },
   main(options) {
@@ -161,7 +161,7 @@ async function runMany({ seeds, first, minutes, processes, scenario, flags }: Ma
   });
   const seconds = elapsedMs() / 1000;
   say(
-    `${run} seeds in ${seconds.toFixed(1)} s, ${(run / seconds).toFixed(1)} per second; ${(cpuMs / Math.max(1, run)).toFixed(0)} ms of processor time and ${(virtualMs / 1000 / Math.max(1, run)).toFixed(0)} s of virtual time each`,
+    `${run} seeds in ${seconds.toFixed(1)} s, ${(run / seconds).toFixed(1)} per second; ${(cpuMs / Math.max(1, run)).toFixed(0)} ms of CPU time and ${(virtualMs / 1000 / Math.max(1, run)).toFixed(0)} s of virtual time each`,
   );
   say(coverage.summary);
   const missed = run < seedsForCoverage ? [] : coverage.missed;

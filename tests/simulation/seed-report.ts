@@ -11,7 +11,7 @@ export interface SeedRequest {
 
 export interface SeedReport extends Omit<RunResult, 'scenario'> {
   readonly seed: number;
-  /** Processor time, which other programs on the machine do not change. */
+  /** CPU time, which other programs on the machine do not change. */
   readonly cpuMs: number;
   /** Rare branches of production code that the seed has reached. */
   readonly reached: readonly string[];

@@ -1,4 +1,5 @@
-import type { Bus, BusLimits, BusRecord, Delivery, PartitionReader, StreamOffset, Topic } from './bus.ts';
+import type { BusRecord, Delivery, PartitionReader, StreamOffset, Topic } from './bus.ts';
+import { ForwardingBus } from './forwarding-bus.ts';
 
 /**
  * Records kept per partition until its reader returns them. A reader that is further behind decodes the payload as it does for
@@ -11,34 +12,19 @@ const maxKept = 256;
  * validate them (ADR 0028). Order, offsets and content are those of the log: a record gets its message when it arrives with the
  * same payload.
  */
-export class ByReferenceBus implements Bus {
-  readonly partitions: number;
-  readonly #inner: Bus;
+export class ByReferenceBus extends ForwardingBus {
   /** Appended records by id, for each partition that this process reads. */
   readonly #appended = new Map<string, Map<string, BusRecord>>();
 
-  constructor(inner: Bus) {
-    this.#inner = inner;
-    this.partitions = inner.partitions;
-  }
-
-  get limits(): BusLimits {
-    return this.#inner.limits;
-  }
-
-  get connected(): boolean {
-    return this.#inner.connected ?? true;
-  }
-
-  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  override append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     const kept = this.#appended.get(nameOf(topic, partition));
     if (kept !== undefined) for (const record of records) keep(kept, record);
-    return this.#inner.append(topic, partition, records);
+    return this.inner.append(topic, partition, records);
   }
 
-  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
+  override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const name = nameOf(topic, partition);
-    const reader = this.#inner.read(topic, partition, after);
+    const reader = this.inner.read(topic, partition, after);
     const kept = new Map<string, BusRecord>();
     this.#appended.set(name, kept);
     return {
@@ -53,18 +39,6 @@ export class ByReferenceBus implements Bus {
         reader.close();
       },
     };
-  }
-
-  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#inner.beginning(topic, partition);
-  }
-
-  end(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#inner.end(topic, partition);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Clock, Logger } from '@sluice/runtime';
 import {
   type Bus,
-  type BusLimits,
   type BusRecord,
   checkRecordBytes,
   type PartitionReader,
@@ -11,6 +10,7 @@ import {
 import { splitRecord } from './chunk.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
 import { ChunkedReader } from './chunked-reader.ts';
+import { ForwardingBus } from './forwarding-bus.ts';
 
 /** How long records wait for the next chunk of a message that began before them. */
 const holdMs = 1_000;
@@ -19,54 +19,31 @@ const holdMs = 1_000;
  * A bus that sends messages larger than a record in chunks and joins them for its readers (ADR 0048). A record of another
  * bus, or one that fits, passes unchanged.
  */
-export class ChunkedBus implements Bus {
-  readonly partitions: number;
-  readonly #inner: Bus;
+export class ChunkedBus extends ForwardingBus {
   readonly #clock: Clock;
   readonly #logger: Logger;
 
   constructor(inner: Bus, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
-    this.#inner = inner;
-    this.partitions = inner.partitions;
+    super(inner);
     this.#clock = clock;
     this.#logger = logger;
   }
 
-  get limits(): BusLimits {
-    return this.#inner.limits;
-  }
-
-  get connected(): boolean {
-    return this.#inner.connected ?? true;
-  }
-
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
     const { recordBytes, messageBytes } = this.limits;
-    if (recordBytes === Number.POSITIVE_INFINITY) return this.#inner.append(topic, partition, records);
+    if (recordBytes === Number.POSITIVE_INFINITY) return this.inner.append(topic, partition, records);
     checkRecordBytes(records, messageBytes);
     const chunks = records.flatMap((record) => splitRecord(record, recordBytes));
-    await this.#inner.append(topic, partition, chunks);
+    await this.inner.append(topic, partition, chunks);
   }
 
-  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
+  override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const { messageBytes } = this.limits;
     const assembler = new ChunkAssembler({
       maxMessageBytes: messageBytes,
       holdMs,
       onDropped: (key, reason) => this.#logger.warn('dropping incomplete message', { topic, partition, key, reason }),
     });
-    return new ChunkedReader(this.#inner.read(topic, partition, after), assembler, this.#clock, messageBytes);
-  }
-
-  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#inner.beginning(topic, partition);
-  }
-
-  end(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#inner.end(topic, partition);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
+    return new ChunkedReader(this.inner.read(topic, partition, after), assembler, this.#clock, messageBytes);
   }
 }

@@ -3,6 +3,7 @@ export { ByReferenceBus } from './by-reference-bus.ts';
 export { chunkOf } from './chunk.ts';
 export { ChunkAssembler } from './chunk-assembler.ts';
 export { ChunkedBus } from './chunked-bus.ts';
+export { ForwardingBus } from './forwarding-bus.ts';
 export * from './log-bus.ts';
 export * from './memory-bus.ts';
 export * from './observed-bus.ts';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { type Delivery, streamStart } from './bus.ts';
 import { MemoryBus } from './memory-bus.ts';
-import { observedBus } from './observed-bus.ts';
+import { ObservedBus } from './observed-bus.ts';
 
 const record = (id: string) => ({ key: 'c/ns/svc', id, headers: {}, payload: new Uint8Array() });
 
 test('a batch is returned once it was observed', async () => {
   const observed: string[] = [];
   const waiting = Promise.withResolvers<void>();
-  const bus = observedBus(new MemoryBus({ partitions: 1 }), async (deliveries: readonly Delivery[]) => {
+  const bus = new ObservedBus(new MemoryBus({ partitions: 1 }), async (deliveries: readonly Delivery[]) => {
     observed.push(...deliveries.map(({ id }) => id));
     await waiting.promise;
   });

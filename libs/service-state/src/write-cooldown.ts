@@ -1,7 +1,7 @@
 import { countAddresses, type Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 
-/** An API server needs a tenth of this processor time to store an address. */
+/** An API server needs a tenth of this CPU time to store an address. */
 const msPerAddress = 0.25;
 /** Fewer addresses are no load. */
 const minAddresses = 100;

@@ -6,7 +6,7 @@ import { mayBeEcho, recordStored, type StoredVersions, withoutOwnWrites } from '
 import { Replay } from './replay.ts';
 import type { RetainedRecord } from './retained-record.ts';
 
-/** How many Changes are kept in mind whose objects the next Outcome may turn out to have written. */
+/** How many recent Changes are checked for being watch echoes when an Outcome arrives. */
 const earlyEchoes = 8;
 
 interface Replayed {
@@ -33,7 +33,7 @@ export class Journal {
   #before: Replay;
   readonly #stored: StoredVersions = new Map();
   #changes: RetainedRecord[] = [];
-  /** The last of them that may be the watch echo of a write whose Outcome has not arrived. */
+  /** The last Changes that may be watch echoes of a write whose Outcome has not arrived. */
   #earlyEchoes: RetainedRecord[] = [];
   #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;

@@ -38,7 +38,7 @@ const floor = 20;
 export abstract class MassChangeGuard {
   readonly #options: MassChangeGuardOptions;
   readonly #sampling: CheckSampling;
-  readonly #ready = new Map<Controller, ReadyEndpoints>();
+  readonly #ready = new Map<Controller, PartitionTotals>();
 
   constructor(options: MassChangeGuardOptions) {
     this.#options = options;
@@ -49,7 +49,7 @@ export abstract class MassChangeGuard {
   requiresConfirmation({ controller, ready: delta }: PlannedMutations, partition: number): boolean {
     const { percent, clock, partitionShare = () => 1 } = this.#options;
     if (delta === undefined || percent >= 100) return false;
-    const ready = getOrInsert(this.#ready, controller, () => new ReadyEndpoints());
+    const ready = getOrInsert(this.#ready, controller, () => new PartitionTotals());
     ready.set(partition, Math.max(0, delta.total + delta.delta));
     // A retried plan was counted the first time.
     const counted = delta.repeated ? undefined : delta;
@@ -78,7 +78,7 @@ export abstract class MassChangeGuard {
 }
 
 /** Ready endpoints after the last plan of each partition. */
-class ReadyEndpoints {
+class PartitionTotals {
   readonly #byPartition = new Map<number, number>();
   total = 0;
 

@@ -20,8 +20,9 @@ export function failureEvents(
 ): readonly EventToRecord[] {
   const { namespace, service: name } = plan.key;
   const service = { namespace, name, uid: plan.serviceUid };
-  for (const [change, reason] of message === undefined ? [] : Object.entries(heldBackReasons))
-    if (message?.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
+  if (message !== undefined)
+    for (const [change, reason] of Object.entries(heldBackReasons))
+      if (message.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
   switch (plan.controller) {
     case 'endpoints':
       return failures.flatMap((failure) => endpointsFailure(service, failure) ?? []);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Infrastructure, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
-import { ByReferenceBus, type Delivery, observedBus } from '@sluice/bus';
+import { ByReferenceBus, type Delivery, ObservedBus } from '@sluice/bus';
 import {
   clusterSources,
   connectTo,
@@ -66,7 +66,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const { role, infrastructure, configuration, member, tracing, clock, random } = options;
   const { directory } = infrastructure;
   const does = (part: OwningRole) => partsOf[role].includes(part);
-  const work = (['watch', 'write'] as const).filter((kind) => does(kind === 'watch' ? 'watcher' : 'writer'));
+  const work = [...(does('watcher') ? ['watch' as const] : []), ...(does('writer') ? ['write' as const] : [])];
   const working = new AbortController();
   const requests = new AbortController();
   const configured = new Map<string, string>();
@@ -98,7 +98,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   });
   const shared: RoleOptions = {
     ...infrastructure,
-    bus: observedBus(role === 'worker' ? new ByReferenceBus(infrastructure.bus) : infrastructure.bus, learn),
+    bus: new ObservedBus(role === 'worker' ? new ByReferenceBus(infrastructure.bus) : infrastructure.bus, learn),
     member,
     leaseTimes: configuration.leases,
     clock,

@@ -1,0 +1,40 @@
+import type { Bus, BusLimits, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
+
+/** Passes every call to another bus. Extend it to change some of them. */
+export class ForwardingBus implements Bus {
+  readonly partitions: number;
+  protected readonly inner: Bus;
+
+  constructor(inner: Bus) {
+    this.inner = inner;
+    this.partitions = inner.partitions;
+  }
+
+  get limits(): BusLimits {
+    return this.inner.limits;
+  }
+
+  get connected(): boolean {
+    return this.inner.connected ?? true;
+  }
+
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+    return this.inner.append(topic, partition, records);
+  }
+
+  read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
+    return this.inner.read(topic, partition, after);
+  }
+
+  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.inner.beginning(topic, partition);
+  }
+
+  end(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.inner.end(topic, partition);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}
