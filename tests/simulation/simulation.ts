@@ -3,7 +3,7 @@ import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryDeadLetters } from '@sluice/store';
-import { describeRecord, formatFields } from './describe.ts';
+import { formatFields } from './describe.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';
 import { LossyBus } from './doubles/lossy-bus.ts';
 import { type Backup, LossyStore } from './doubles/lossy-store.ts';
@@ -13,20 +13,9 @@ import type { Interrupter } from './exhaustive/interrupter.ts';
 import { inject } from './faults.ts';
 import { Fleet, type Member } from './fleet.ts';
 import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
-import { CommitInvariants } from './invariants/commits.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
 import { decode } from './invariants/decode.ts';
-import { InheritedPlans } from './invariants/inherited-plans.ts';
-import { LossInvariants } from './invariants/losses.ts';
-import { LosslessInvariants } from './invariants/lossless.ts';
-import { Observations } from './invariants/observations.ts';
-import { OutcomeInvariants } from './invariants/outcomes.ts';
-import { PlanInvariants } from './invariants/plans.ts';
-import { RecordInvariants } from './invariants/records.ts';
-import { RequestInvariants } from './invariants/requests.ts';
-import { Staleness } from './invariants/staleness.ts';
-import { SteadyServices } from './invariants/steady.ts';
-import { StoredVersions } from './invariants/stored-versions.ts';
+import { Invariants } from './invariants/invariants.ts';
 import { Unfinished } from './invariants/unfinished.ts';
 import { hasFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
@@ -87,14 +76,10 @@ class Simulation {
   readonly #clock = new VirtualClock(begin);
   readonly #timeline: Timeline;
   readonly #violations: Violations;
-  readonly #lossless: LosslessInvariants;
   readonly #clusters: readonly SimulatedCluster[];
   readonly #world: World;
   readonly #fleet: Fleet;
-  readonly #staleness: Staleness;
-  readonly #observations: Observations;
-  readonly #records: RecordInvariants;
-  readonly #losses: LossInvariants;
+  readonly #invariants: Invariants;
   readonly #unfinished: Unfinished;
   readonly #store: LossyStore;
   readonly #deadLetters: DeadLetterObserver;
@@ -123,7 +108,6 @@ class Simulation {
     this.#timeline = new Timeline(options.timeline ?? 40);
     const violations = new Violations(atMs);
     this.#violations = violations;
-    this.#lossless = new LosslessInvariants(scenario, violations);
     const random = seededRandom(seed + 1);
     const clusters = Array.from(
       { length: scenario.clusters },
@@ -132,76 +116,19 @@ class Simulation {
     this.#clusters = clusters;
     const lossy = isLossy(scenario);
     this.#boundMs = options.boundMs ?? boundOf(scenario);
-    const intact = { isLossy: lossy, isIntact: !lossy, isChunked: recordBytes !== null, partitions };
-    const observations = new Observations(intact, () => clock.now(), violations);
-    this.#observations = observations;
-    const plans = new PlanInvariants(observations, violations);
-    const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
-    const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
-    const commits = new CommitInvariants(observations, violations, plans, () => this.#store);
-    const inherited = new InheritedPlans(violations, intact);
-    const isReadable =
-      recordBytes === null &&
-      !hasFault(scenario, 'message of another version', 'stored value unreadable', 'etcd restored');
-    const losses = new LossInvariants(violations, isReadable, () => clock.now());
-    this.#losses = losses;
-    // A restored cluster has older versions.
-    const versions = hasFault(scenario, 'etcd restored') ? undefined : new StoredVersions(violations);
-    const requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
-    const steady = new SteadyServices(violations);
-    if (!hasFault(scenario, 'etcd restored')) for (const cluster of clusters) steady.watch(cluster);
-    steady.mayRepeat = lossy;
-    this.#staleness = new Staleness(violations, maxEndpointsPerSlice);
+    const note = (actor: string, what: () => string) => this.#note(actor, what);
+    const invariants = new Invariants({ scenario, clock, clusters, violations, note, store: () => this.#store });
+    this.#invariants = invariants;
     this.#store = new LossyStore({
-      clock,
-      fencing: !disabled.includes('fencing'),
-      observer: {
-        claimed: (member, scope, token) => {
-          this.#note(member, () => `claims ${scope} under ${token}`);
-          commits.claimed(member, scope);
-        },
-        restored: (...args) => {
-          inherited.claimed(...args);
-          losses.claimed(...args);
-          versions?.claimed(args[1], args[2]);
-        },
-        committed: (member, commit, previous) => {
-          this.#note(
-            member,
-            () =>
-              `commits ${commit.scope} up to ${commit.checkpoint.offset}: ${commit.entries.map(({ key, field }) => `${key.slice(-20)} ${field}`).join(', ')}`,
-          );
-          commits.committed(member, commit, previous);
-          inherited.committed(member, commit, previous);
-          losses.committed(member, commit);
-          versions?.committed(member, commit);
-        },
-        group: (group, member, state) => observations.group(group, member, state),
-      },
+      ...{ clock, fencing: !disabled.includes('fencing'), observer: invariants.storeObserver },
     });
-    this.#records = new RecordInvariants({ observations, violations, plans, outcomes, store: this.#store, losses });
     const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
     const log = new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits);
     const bus = new FaultyBus({
       bus: log,
       clock,
       random: seededRandom(seed + 3),
-      observer: {
-        sent: (member, topic, partition, records) => {
-          this.#note(member, () => `sends to ${topic}/${partition}: ${records.map(describeRecord(topic)).join(', ')}`);
-          this.#records.sent(member, topic, partition, records);
-        },
-        appended: (...args) => commits.appended(...args),
-        lost: (topic, partition, records) =>
-          this.#note('fault', () => `lose ${topic}/${partition}: ${records.map(({ id }) => id).join(', ')}`),
-        delivered: (...args) => {
-          commits.delivered(...args);
-          inherited.delivered(...args);
-          losses.delivered(...args);
-        },
-        ended: (...args) => inherited.ended(...args),
-        released: (...args) => commits.released(...args),
-      },
+      observer: invariants.busObserver,
       swallows: (topic, { id, payload }) =>
         // A new fleet begins with the snapshots that it requests.
         (topic === 'requests' &&
@@ -214,7 +141,9 @@ class Simulation {
           id.includes('/again/') &&
           decidedAt(payload) > begin + warmUpMs),
     });
-    this.#deadLetters = new DeadLetterObserver(new MemoryDeadLetters(), (letter) => losses.deadLettered(letter));
+    this.#deadLetters = new DeadLetterObserver(new MemoryDeadLetters(), (letter) =>
+      invariants.losses.deadLettered(letter),
+    );
     const storeFaults = new StoreFaults(seededRandom(seed + 4));
     const settings: Settings = {
       ...defaultSettings,
@@ -234,7 +163,7 @@ class Simulation {
       atEffect: ({ role }) => (this.#isStopping ? undefined : this.#interrupter?.atEffect(role)),
       onEnd: (member) => this.#end(member),
       logger: (member) => this.#logger(member),
-      auditRequests: (member, cluster) => requests.audit(member, cluster),
+      auditRequests: (member, cluster) => invariants.requests.audit(member, cluster),
       writtenServer: (cluster) =>
         disabled.includes('preconditions') ? withoutPreconditions(cluster.server) : cluster.server,
     });
@@ -259,7 +188,7 @@ class Simulation {
       violations,
       virtualMs: this.#clock.now() - begin,
       calls: this.#calls,
-      longestStaleMs: this.#staleness.longestMs,
+      longestStaleMs: this.#invariants.staleness.longestMs,
       timeline: this.#timeline.entries,
     };
   }
@@ -352,14 +281,14 @@ class Simulation {
   #check(): number {
     let wrong = 0;
     for (const cluster of this.#clusters)
-      wrong += this.#staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
+      wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
     if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
-    this.#lossless.check(this.#records, this.#deadLetters);
+    this.#invariants.lossless.check(this.#invariants.records, this.#deadLetters);
     return wrong;
   }
 
   async #atRest(): Promise<void> {
-    checkBalance(this.#fleet, this.#observations, this.#scenario.partitions, this.#violations);
+    checkBalance(this.#fleet, this.#invariants.observations, this.#scenario.partitions, this.#violations);
     await this.#untilFinished();
     if (this.#violations.all.length > 0) return;
     this.#isStopping = true;
@@ -376,7 +305,8 @@ class Simulation {
     const until = this.#clock.now() + this.#boundMs;
     for (;;) {
       const left = isLossy(this.#scenario) ? undefined : leftover(this.#store, this.#clusters);
-      const unfinished = this.#unfinished.find(this.#clock.now()) ?? this.#losses.unanswered(this.#partitionOf);
+      const unfinished =
+        this.#unfinished.find(this.#clock.now()) ?? this.#invariants.losses.unanswered(this.#partitionOf);
       if (left === undefined && unfinished === undefined) return;
       if (this.#clock.now() >= until) {
         if (left !== undefined) this.#violations.report('bounded', left);
@@ -389,7 +319,7 @@ class Simulation {
     }
   }
 
-  readonly #partitionOf = (key: string): number => this.#observations.partitionOf(key);
+  readonly #partitionOf = (key: string): number => this.#invariants.observations.partitionOf(key);
 
   #count(): void {
     if (++this.#calls > 2 * mostCalls) throw new Error('endless calls');
@@ -415,7 +345,7 @@ class Simulation {
       (level: string) =>
       (message: string, fields: LogFields = {}) => {
         this.#note(member, () => `${level} ${message} ${formatFields({ ...bound, ...fields })}`);
-        if (level === 'error') this.#lossless.checkError(member, message, fields);
+        if (level === 'error') this.#invariants.lossless.checkError(member, message, fields);
       };
     return {
       ...{ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },

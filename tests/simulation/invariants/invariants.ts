@@ -1,0 +1,110 @@
+import type { VirtualClock } from '@sluice/runtime';
+import { describeRecord } from '../describe.ts';
+import type { BusObserver } from '../doubles/faulty-bus.ts';
+import type { LossyStore, StoreObserver } from '../doubles/lossy-store.ts';
+import { hasFault, isLossy, type Scenario } from '../scenario.ts';
+import type { SimulatedCluster } from '../simulated-cluster.ts';
+import type { Violations } from '../violations.ts';
+import { CommitInvariants } from './commits.ts';
+import { InheritedPlans } from './inherited-plans.ts';
+import { LossInvariants } from './losses.ts';
+import { LosslessInvariants } from './lossless.ts';
+import { Observations } from './observations.ts';
+import { OutcomeInvariants } from './outcomes.ts';
+import { PlanInvariants } from './plans.ts';
+import { RecordInvariants } from './records.ts';
+import { RequestInvariants } from './requests.ts';
+import { Staleness } from './staleness.ts';
+import { SteadyServices } from './steady.ts';
+import { StoredVersions } from './stored-versions.ts';
+
+export interface InvariantsOptions {
+  readonly scenario: Scenario;
+  readonly clock: VirtualClock;
+  readonly clusters: readonly SimulatedCluster[];
+  readonly violations: Violations;
+  readonly store: () => LossyStore;
+  /** Adds an entry to the timeline. */
+  readonly note: (actor: string, what: () => string) => void;
+}
+
+/** The invariants of a run, and the observers through which they see the use of bus and store. */
+export class Invariants {
+  readonly observations: Observations;
+  readonly records: RecordInvariants;
+  readonly requests: RequestInvariants;
+  readonly losses: LossInvariants;
+  readonly lossless: LosslessInvariants;
+  readonly staleness: Staleness;
+  readonly storeObserver: StoreObserver;
+  readonly busObserver: BusObserver;
+
+  constructor({ scenario, clock, clusters, violations, store, note }: InvariantsOptions) {
+    const { recordBytes, partitions } = scenario;
+    const lossy = isLossy(scenario);
+    const isRestored = hasFault(scenario, 'etcd restored');
+    const intact = { isLossy: lossy, isIntact: !lossy, isChunked: recordBytes !== null, partitions };
+    const observations = new Observations(intact, () => clock.now(), violations);
+    const plans = new PlanInvariants(observations, violations);
+    const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
+    const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
+    const commits = new CommitInvariants(observations, violations, plans, store);
+    const inherited = new InheritedPlans(violations, intact);
+    const isReadable =
+      recordBytes === null &&
+      !isRestored &&
+      !hasFault(scenario, 'message of another version', 'stored value unreadable');
+    const losses = new LossInvariants(violations, isReadable, () => clock.now());
+    // A restored cluster has older versions.
+    const versions = isRestored ? undefined : new StoredVersions(violations);
+    const steady = new SteadyServices(violations);
+    if (!isRestored) for (const cluster of clusters) steady.watch(cluster);
+    steady.mayRepeat = lossy;
+    const records = new RecordInvariants({ observations, violations, plans, outcomes, store, losses });
+    this.observations = observations;
+    this.records = records;
+    this.losses = losses;
+    this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
+    this.lossless = new LosslessInvariants(scenario, violations);
+    this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice);
+    this.storeObserver = {
+      claimed: (member, scope, token) => {
+        note(member, () => `claims ${scope} under ${token}`);
+        commits.claimed(member, scope);
+      },
+      restored: (...args) => {
+        inherited.claimed(...args);
+        losses.claimed(...args);
+        versions?.claimed(args[1], args[2]);
+      },
+      committed: (member, commit, previous) => {
+        note(
+          member,
+          () =>
+            `commits ${commit.scope} up to ${commit.checkpoint.offset}: ${commit.entries.map(({ key, field }) => `${key.slice(-20)} ${field}`).join(', ')}`,
+        );
+        commits.committed(member, commit, previous);
+        inherited.committed(member, commit, previous);
+        losses.committed(member, commit);
+        versions?.committed(member, commit);
+      },
+      group: (group, member, state) => observations.group(group, member, state),
+    };
+    this.busObserver = {
+      sent: (member, topic, partition, sent) => {
+        note(member, () => `sends to ${topic}/${partition}: ${sent.map(describeRecord(topic)).join(', ')}`);
+        records.sent(member, topic, partition, sent);
+      },
+      appended: (...args) => commits.appended(...args),
+      lost: (topic, partition, lost) =>
+        note('fault', () => `lose ${topic}/${partition}: ${lost.map(({ id }) => id).join(', ')}`),
+      delivered: (...args) => {
+        commits.delivered(...args);
+        inherited.delivered(...args);
+        losses.delivered(...args);
+      },
+      ended: (...args) => inherited.ended(...args),
+      released: (...args) => commits.released(...args),
+    };
+  }
+}
