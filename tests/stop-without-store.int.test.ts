@@ -7,7 +7,7 @@ import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fa
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { asRecord, seededRandom } from '@sluice/runtime';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 let directory: string;
 let redis: RedisServer;
@@ -26,9 +26,13 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
 }, 300_000);
 
-afterAll(async () => {
-  for (const { child } of processes) child.kill('SIGKILL');
+afterEach(() => {
+  for (const { child } of processes.splice(0)) child.kill('SIGKILL');
+  lines.length = 0;
   redis.process.signal('SIGCONT');
+});
+
+afterAll(async () => {
   await http.close();
   await nats.stop();
   await redis.stop();
@@ -41,8 +45,6 @@ test.each([
 ])(
   'a role whose store does not answer stops with status 0 and without an error once %s',
   async (_, message) => {
-    lines.length = 0;
-    processes.length = 0;
     const backends = ['--bus', nats.url, '--store', redis.url, '--log-format', 'json', '--metrics-bind-address', '0'];
     for (const role of ['watcher', 'reconciler', 'writer'] as const) {
       const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
@@ -57,7 +59,6 @@ test.each([
     for (const { child } of processes) child.kill('SIGTERM');
     expect(await Promise.all(exits)).toEqual(processes.map(() => [0, null]));
     expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
-    redis.process.signal('SIGCONT');
   },
   300_000,
 );

@@ -8,7 +8,7 @@ import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/loca
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
+import { endpointDifferences } from './harness/expected-endpoints.ts';
 
 /** A fleet of workers on real NATS and Redis. One is killed while Pods change. */
 const [services, podsPerService, partitions] = [20, 3, 8];
@@ -68,12 +68,7 @@ async function holders() {
   return { watcher, reconciler: await of('reconciler'), writer: await of('writer') };
 }
 
-function differences(): readonly string[] {
-  return [slicesOf(server), endpointsOf(server)].flatMap(({ expected, actual }) => {
-    const found = new Set(actual);
-    return [...expected.filter((line) => !found.has(line)), ...actual.filter((line) => !expected.includes(line))];
-  });
-}
+const differences = () => endpointDifferences(server);
 
 const withLog = (error: unknown): never => {
   throw new Error(`${error}\n${log.slice(-30).join('\n')}`, { cause: error });

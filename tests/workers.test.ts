@@ -9,7 +9,7 @@ import { seededRandom, silentLogger } from '@sluice/runtime';
 import { type Role, type RunningRole, startRole } from '@sluice/sluice';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
+import { endpointDifferences } from './harness/expected-endpoints.ts';
 
 /** Workers, alone and beside single roles in one fleet, on shared bus, store and leases. */
 const [services, podsPerService, partitions] = [12, 3, 8];
@@ -62,12 +62,7 @@ async function change(service: number, isReady: boolean): Promise<void> {
 }
 
 async function written(): Promise<void> {
-  const wrong = () =>
-    [slicesOf(server), endpointsOf(server)].flatMap(({ expected, actual }) => {
-      const found = new Set(actual);
-      return [...expected.filter((line) => !found.has(line)), ...actual.filter((line) => !expected.includes(line))];
-    });
-  await expect.poll(wrong, { timeout: 50_000 }).toEqual([]);
+  await expect.poll(() => endpointDifferences(server), { timeout: 50_000 }).toEqual([]);
 }
 
 /** Who holds leases of each group. */

@@ -142,3 +142,11 @@ function numberOf({ spec }: PodParts, name: string): number | undefined {
 function ipsOf({ status }: PodParts, family: string): string[] {
   return (status.podIPs ?? []).map(({ ip }) => ip).filter((ip) => ip.includes(':') === (family === 'IPv6'));
 }
+
+/** Endpoints that slices and Endpoints lack, and those that they should not have. */
+export function endpointDifferences(server: FakeApiServer): readonly string[] {
+  return [slicesOf(server), endpointsOf(server)].flatMap(({ expected, actual }) => {
+    const found = new Set(actual);
+    return [...expected.filter((line) => !found.has(line)), ...actual.filter((line) => !expected.includes(line))];
+  });
+}

@@ -109,7 +109,9 @@ export class RecordInvariants {
     const isOutdated = stamp.epoch < lease.fencingToken && observations.now() > lease.fencingToken + inFlightMs;
     if (isIntact && (isOutdated || stamp.epoch > lease.fencingToken))
       violations.report('current fencing token', `${what} while its token is ${lease.fencingToken}`);
-    const digest = store().entries(`watcher/${key.cluster}`).get(`${formatServiceKey(key)}\ndigest`);
+    const digest = store()
+      .entries(`watcher/${key.cluster}`)
+      .get(`${formatServiceKey(key)}\ndigest`);
     if (observations.conditions.isIntact && digest !== undefined && digest !== '""')
       violations.report('digests follow Changes', `${what} of ${key.service} while a digest of it is stored`);
   }
