@@ -14,6 +14,9 @@ export const JAEGER_VERSION = 'v1.76.0';
 /** The release that prometheus/go.mod pins; the Go module has another version number. */
 export const PROMETHEUS_VERSION = 'v3.13.5';
 
+/** The version that helm/go.mod pins. */
+export const HELM_VERSION = 'v4.3.1';
+
 const FOLDER = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** Paths of the programs. The etcd binary is called `server`, after its Go package. */
@@ -98,4 +101,20 @@ export async function ensurePrometheus(
   };
   const directory = await ensureGoPrograms(programs, say);
   return { prometheus: join(directory, 'prometheus'), promtool: join(directory, 'promtool') };
+}
+
+/**
+ * Returns the path of Helm. The first call builds it (minutes with a cold Go cache).
+ *
+ * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
+ */
+export async function ensureHelm(say: (line: string) => void = () => {}): Promise<string> {
+  const programs = {
+    title: `Helm ${HELM_VERSION}`,
+    maxBuildTime: '6 minutes',
+    module: join(FOLDER, 'helm'),
+    version: HELM_VERSION,
+    linkerFlags: '-s -w',
+  };
+  return join(await ensureGoPrograms(programs, say), 'helm');
 }

@@ -5,9 +5,11 @@
 export {
   type Binaries,
   ensureBinaries,
+  ensureHelm,
   ensureJaeger,
   ensureNatsServer,
   ensurePrometheus,
+  HELM_VERSION,
   JAEGER_VERSION,
   KUBERNETES_VERSION,
   NATS_VERSION,

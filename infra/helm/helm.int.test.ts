@@ -1,0 +1,153 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { type ControlPlane, ensureHelm, ensurePrometheus, kubectl, startControlPlane } from '../local/src/index.ts';
+import { invalidValues, type Values, validValues } from './testing/values.ts';
+
+/** Renders the chart with Helm, and has a real API server and promtool accept what it renders. */
+
+const chart = dirname(fileURLToPath(import.meta.url));
+const main = join(chart, '../../services/sluice/src/main.ts');
+const root = mkdtempSync(join(tmpdir(), 'sluice-helm-'));
+let helm: string;
+let cluster: ControlPlane;
+
+beforeAll(async () => {
+  helm = await ensureHelm();
+  cluster = await startControlPlane({
+    directory: join(root, 'cluster'),
+    name: 'helm',
+    authorization: 'RBAC',
+    grantSluice: false,
+  });
+  for (const namespace of ['sluice', 'sluice-watcher-clusters', 'sluice-writer-clusters'])
+    await kubectl(cluster.adminKubeconfig, ['create', 'namespace', namespace]);
+  await kubectl(cluster.adminKubeconfig, ['apply', '-f', '-'], JSON.stringify(prometheusOperator));
+  await kubectl(cluster.adminKubeconfig, ['wait', '--for=condition=Established', 'crd', '--all']);
+}, 900_000);
+
+afterAll(async () => {
+  await cluster?.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Writes the values to a file and runs Helm with it. */
+async function run(command: readonly string[], values: Values): Promise<string> {
+  const file = join(root, 'values.json');
+  writeFileSync(file, JSON.stringify(values));
+  const { stdout } = await promisify(execFile)(helm, [...command, '--values', file], { maxBuffer: 64 * 1024 ** 2 });
+  return stdout;
+}
+
+const render = (values: Values) => run(['template', 'sluice', chart, '--namespace', 'sluice'], values);
+
+/** The rendered objects, parsed by the API server. */
+async function objectsOf(rendered: string): Promise<readonly JsonRecord[]> {
+  const dryRun = ['apply', '--dry-run=server', '--warnings-as-errors=true', '-o', 'json', '-f', '-'];
+  const list = asRecord(JSON.parse(await kubectl(cluster.adminKubeconfig, dryRun, rendered)));
+  return asArray(list.items).map(asRecord);
+}
+
+const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const ofKind = (objects: readonly JsonRecord[], kind: string) => objects.filter((object) => object.kind === kind);
+
+describe.each(Object.entries(validValues))('values: %s', (_, values) => {
+  test('lint finds nothing', async () => {
+    await run(['lint', '--strict', chart], values);
+  });
+
+  test('the API server accepts all objects without warnings, and the settings of each container are valid', async () => {
+    const objects = await objectsOf(await render(values));
+    const [configMap = {}] = ofKind(objects, 'ConfigMap');
+    writeFileSync(join(root, 'ca.crt'), 'certificate');
+    const shared = asRecord(JSON.parse(JSON.stringify(configMap.data).replaceAll('/etc/sluice/tls', root)));
+    const deployments = ofKind(objects, 'Deployment');
+    expect(deployments).not.toEqual([]);
+    for (const { spec } of deployments) {
+      const [container = {}] = asArray(asRecord(asRecord(asRecord(spec).template).spec).containers).map(asRecord);
+      const own = asArray(container.env).map((variable) => {
+        const { name, value } = asRecord(variable);
+        return [asString(name), asString(value)];
+      });
+      const env = { ...shared, ...Object.fromEntries(own) } as NodeJS.ProcessEnv;
+      const { stderr } = await promisify(execFile)(process.execPath, [main, 'config'], { env });
+      expect(stderr).toBe('');
+    }
+  });
+});
+
+test.each(invalidValues)('the schema rejects a wrong %s', async (place, values) => {
+  const failed = run(['template', 'sluice', chart], values);
+  await expect(failed).rejects.toMatchObject({
+    stderr: expect.stringContaining("values don't meet the specifications"),
+  });
+  await expect(failed).rejects.toMatchObject({
+    stderr: expect.stringContaining(place.slice(place.lastIndexOf('/') + 1)),
+  });
+});
+
+it('grants exactly the permissions of infra/kubernetes/rbac.yaml', async () => {
+  const objects = await objectsOf(
+    await render({ mode: 'roles', bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } }),
+  );
+  const documented = await objectsOf(readFileSync(join(chart, '../kubernetes/rbac.yaml'), 'utf8'));
+  const rulesOf = (all: readonly JsonRecord[]) =>
+    all
+      .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
+      .map(({ kind, metadata, rules }) => [kind, asRecord(metadata).name, rules])
+      .toSorted();
+  expect(rulesOf(objects)).toEqual(rulesOf(documented));
+  const subjects = (all: readonly JsonRecord[]) =>
+    all
+      .filter(({ kind }) => kind === 'RoleBinding' || kind === 'ClusterRoleBinding')
+      .map(({ kind, metadata, subjects }) => [
+        ...[kind, asRecord(metadata).name],
+        asArray(subjects)
+          .map((subject) => asRecord(subject).name)
+          .filter((name) => name !== 'sluice'),
+      ])
+      .toSorted();
+  expect(subjects(objects)).toEqual(subjects(documented));
+});
+
+it('has the alerts of infra/prometheus, which promtool accepts', async () => {
+  const objects = await objectsOf(await render({ metrics: { prometheusRule: { enabled: true } } }));
+  const [rule = {}] = ofKind(objects, 'PrometheusRule');
+  const file = join(root, 'rules.json');
+  writeFileSync(file, JSON.stringify(rule.spec));
+  const { promtool } = await ensurePrometheus();
+  const { stdout } = await promisify(execFile)(promtool, ['check', 'rules', file]);
+  const alerts = readFileSync(join(chart, '../prometheus/alerts.yaml'), 'utf8').match(/- alert:/g) ?? [];
+  expect(stdout).toContain(`${alerts.length} rules found`);
+});
+
+/** As much of the Prometheus operator as an API server needs to accept its objects. */
+const prometheusOperator = {
+  apiVersion: 'v1',
+  kind: 'List',
+  items: (
+    [
+      ['ServiceMonitor', 'servicemonitors'],
+      ['PrometheusRule', 'prometheusrules'],
+    ] as const
+  ).map(([kind, plural]) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.monitoring.coreos.com` },
+    spec: {
+      ...{ group: 'monitoring.coreos.com', scope: 'Namespaced', names: { kind, plural } },
+      versions: [
+        {
+          ...{ name: 'v1', served: true, storage: true },
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  })),
+};

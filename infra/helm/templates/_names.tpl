@@ -1,0 +1,47 @@
+{{- define "sluice.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "sluice.selectorLabels" -}}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "sluice.labels" -}}
+{{ include "sluice.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "sluice.image" -}}
+{{- with .Values.image -}}
+{{- if .digest -}}
+{{ .repository }}@{{ .digest }}
+{{- else -}}
+{{ .repository }}:{{ default $.Chart.AppVersion .tag }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The components of the mode. */}}
+{{- define "sluice.components" -}}
+{{- get (dict "allInOne" "all-in-one" "observe" "observe" "workers" "worker console" "roles" "watcher reconciler writer console") .Values.mode -}}
+{{- end -}}
+
+{{/* Those that read clusters, and those that write to them. */}}
+{{- define "sluice.readers" -}}
+{{- get (dict "allInOne" "all-in-one" "observe" "observe" "workers" "worker" "roles" "watcher") .Values.mode -}}
+{{- end -}}
+{{- define "sluice.writers" -}}
+{{- get (dict "allInOne" "all-in-one" "observe" "" "workers" "worker" "roles" "writer") .Values.mode -}}
+{{- end -}}
+
+{{- define "sluice.isFleet" -}}
+{{- if has .Values.mode (list "workers" "roles") -}}true{{- end -}}
+{{- end -}}
