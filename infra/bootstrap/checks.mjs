@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT, run, workspaceEnvironment } from './root.mjs';
+import { withColorSetting } from './color.mjs';
+import { showProgress } from './progress.mjs';
+import { COMMANDS, ROOT, run, runQuietly, workspaceEnvironment } from './root.mjs';
 
 /** Folders whose imports are checked; the same as in `npm run check`. */
 const FOLDERS = ['libs', 'services', 'fake-apiserver', 'demo', 'infra', 'bench', 'chaos', 'conformance', 'tests'];
@@ -17,7 +19,7 @@ const CHECKS = [
 /** Runs lint, types, imports, docs and unit tests. Stops at the first failure and returns its exit status. */
 export async function runTests(args) {
   for (const [done, check] of CHECKS.entries()) {
-    const status = await step(`${done + 1}/${CHECKS.length + 1} ${check.name}`, check.command);
+    const status = await runCheck(`${done + 1}/${CHECKS.length + 1}`, check);
     if (status === 0) continue;
     const left = CHECKS.length - done - 1;
     note(`${check.name} failed; not run: ${left > 0 ? `${left} more checks and ` : ''}the unit tests`);
@@ -66,9 +68,24 @@ function tally(file, status) {
   return count;
 }
 
+/** Prints what a check prints when it ends, because these tools print nothing while they work. */
+async function runCheck(number, { name, command: [command, ...args] }) {
+  note(`${number} ${name}`);
+  const stop = showProgress(process.stdout, `  ${name}`);
+  const { status, output } = await runQuietly(join(COMMANDS, command), args, {
+    env: environment({ piped: true }),
+  }).finally(stop);
+  process.stdout.write(output);
+  return status;
+}
+
 function step(title, [command, ...args]) {
   note(title);
-  return run(join(ROOT, 'node_modules', '.bin', command), args, { env: workspaceEnvironment() });
+  return run(join(COMMANDS, command), args, { env: environment({ piped: false }) });
+}
+
+function environment({ piped }) {
+  return withColorSetting(workspaceEnvironment(), { terminal: process.stdout.isTTY === true, piped });
 }
 
 function note(text) {

@@ -33,10 +33,14 @@ function withoutWorkspace(path = '') {
     .join(delimiter);
 }
 
-/** Runs a command and returns its exit status; as in shells, 128 + number if a signal killed it. */
-export function run(file, args, options = {}) {
+/**
+ * Runs a command and returns its exit status; as in shells, 128 + number if a signal killed it. `started` receives the
+ * process.
+ */
+export function run(file, args, options = {}, started = () => {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { cwd: ROOT, stdio: 'inherit', ...options });
+    started(child);
     const pass = (signal) => child.kill(signal);
     process.on('SIGTERM', pass);
     // The terminal sends SIGINT to the child as well. This process only waits until the child has exited.
@@ -54,6 +58,16 @@ export function run(file, args, options = {}) {
       resolve(status ?? 128 + (SIGNALS[signal] ?? 0));
     });
   });
+}
+
+/** Like `run`, but returns what the command prints to stdout and stderr. */
+export async function runQuietly(file, args, options = {}) {
+  const chunks = [];
+  const collect = (child) => {
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  };
+  const status = await run(file, args, { ...options, stdio: ['inherit', 'pipe', 'pipe'] }, collect);
+  return { status, output: Buffer.concat(chunks) };
 }
 
 const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGABRT: 6, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { showProgress } from './progress.mjs';
 import { COMMANDS, ROOT, run, say, systemEnvironment } from './root.mjs';
 
 const MODULES = join(ROOT, 'node_modules');
@@ -47,7 +48,7 @@ async function install() {
   say(`installing packages with ${manager.split('+')[0]} (once, and after changes)`);
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   const log = openSync(LOG, 'w');
-  const stopTicking = tick();
+  const stopProgress = showProgress(process.stderr, 'sluice: installing');
   let status;
   try {
     // pm-on-fail: the version is already correct, so pnpm skips its own lookup. confirm: nobody can answer a prompt.
@@ -58,7 +59,7 @@ async function install() {
       shell: process.platform === 'win32',
     });
   } finally {
-    stopTicking();
+    stopProgress();
     closeSync(log);
   }
   if (status === 0) return;
@@ -114,23 +115,6 @@ function packageFolders() {
 async function nodeRuns() {
   const node = join(COMMANDS, 'node');
   return existsSync(node) && (await run(node, ['--version'], { stdio: 'ignore' })) === 0;
-}
-
-/** Shows progress: a timer on a terminal, otherwise a line every 15 s. */
-function tick() {
-  const started = Date.now();
-  const terminal = process.stderr.isTTY;
-  const timer = setInterval(
-    () => {
-      if (terminal) process.stderr.write(`\rsluice: installing … ${seconds(started)} `);
-      else say(`still installing, ${seconds(started)}`);
-    },
-    terminal ? 1000 : 15_000,
-  );
-  return () => {
-    clearInterval(timer);
-    if (terminal) process.stderr.write('\r\x1b[K');
-  };
 }
 
 function seconds(since) {
