@@ -24,7 +24,7 @@ export const SUBJECT = 'sluice';
 /** Sluice in separate processes. */
 export const FLEET = 'fleet';
 /** Sluice in separate processes that each do everything. */
-export const WORKER = 'worker';
+const WORKER = 'worker';
 /** Both of another checkout. */
 export const BASE = 'base';
 export const BASE_FLEET = 'base-fleet';

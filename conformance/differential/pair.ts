@@ -269,7 +269,7 @@ async function refusal(answer: Promise<unknown>): Promise<string> {
 }
 
 /** The Services for which upstream mirroring logs that it cannot create a slice under the name it chose. */
-export function stuckInMirroring(log: string): ReadonlySet<string> {
+function stuckInMirroring(log: string): ReadonlySet<string> {
   const failures = log.matchAll(
     /"Error mirroring EndpointSlices for Endpoints, retrying" key="([^"]+)" err=".*already exists, the server was not able to generate a unique name/g,
   );

@@ -13,7 +13,7 @@ export interface BundleOptions {
 }
 
 /** Entry point of a bundle. Its mtime is the start of the build: sources changed later may not be in the bundle. */
-export const bundleEntry = 'main.js';
+const bundleEntry = 'main.js';
 
 /** Chunks of earlier bundles are kept for this long, because a running process may still load them. */
 const keepMs = 30 * 24 * 3_600_000;

@@ -50,7 +50,7 @@ export const tagOf = ({ tags }: JaegerSpan, key: string) => tags.find((tag) => t
 export const named = ({ spans }: JaegerTrace, name: string): readonly JaegerSpan[] =>
   spans.filter(({ operationName }) => operationName === name).sort((a, b) => a.startTime - b.startTime);
 
-export const parentOf = ({ references, traceID }: JaegerSpan): string | undefined =>
+const parentOf = ({ references, traceID }: JaegerSpan): string | undefined =>
   references.find((of) => of.refType === 'CHILD_OF' && of.traceID === traceID)?.spanID;
 
 /** Links of the span, to any trace. */

@@ -160,7 +160,7 @@ export class SeededRun {
 }
 
 /** Often small slices, so that plans contain several mutations, and sometimes a batch period. */
-export function settingsOf(random: Random): Settings {
+function settingsOf(random: Random): Settings {
   const batchMs = random.next() < 0.2 ? 700 : 0;
   return {
     ...defaultSettings,
@@ -170,7 +170,7 @@ export function settingsOf(random: Random): Settings {
 }
 
 /** Severity 0 to 1: from no faults to more than half of all requests. */
-export function requestFaults(severity: number): Fault[] {
+function requestFaults(severity: number): Fault[] {
   if (severity < 0.15) return [];
   const p = severity * 0.12;
   return [

@@ -36,7 +36,7 @@ const stopWithinMs = 20_000;
 const calmMs = 2_500;
 
 /** How long a Service may be wrong after the last disturbance, in milliseconds. */
-export const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
+const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
 
 export function boundOf(scenario: Scenario): number {
   if (isLossy(scenario)) return stalenessBounds[scenario.disabled.includes('digests') ? 'detected' : 'lossy'];

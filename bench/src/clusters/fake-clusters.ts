@@ -116,6 +116,6 @@ export class FakeClusters {
   }
 }
 
-export function clusterName(cluster: number): string {
+function clusterName(cluster: number): string {
   return `cluster-${String(cluster).padStart(3, '0')}`;
 }

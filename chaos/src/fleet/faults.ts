@@ -10,7 +10,7 @@ import type { Fleet } from './start-fleet.ts';
 import { StoreFaults } from './store-faults.ts';
 import { exclusively, type Target } from './target.ts';
 
-export const freezeMs = 4_000;
+const freezeMs = 4_000;
 const graceMs = 20_000;
 /** From shorter than a lease to longer than any request may take to be noticed as lost. */
 const blockedMs = [500, 8_000] as const;

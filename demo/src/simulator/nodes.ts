@@ -3,7 +3,7 @@ import type { RawObject } from '@sluice/kubernetes';
 import { suffix } from './names.ts';
 import type { SimulationContext } from './simulation-context.ts';
 
-export const zones = ['europe-west1-b', 'europe-west1-c', 'europe-west1-d'];
+const zones = ['europe-west1-b', 'europe-west1-c', 'europe-west1-d'];
 const nodesPerZone = 2;
 
 export interface SimulatedNode {
@@ -69,7 +69,7 @@ export class Nodes {
   }
 }
 
-export function podCIDRs({ subnet }: SimulatedNode): readonly [string, string] {
+function podCIDRs({ subnet }: SimulatedNode): readonly [string, string] {
   return [`10.244.${subnet % 256}.0/24`, `fd00:10:244:${(subnet % 65536).toString(16)}::/64`];
 }
 

@@ -15,7 +15,7 @@ const labelRule =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " +
   'and must start and end with an alphanumeric character';
 
-export function isDnsLabel(text: string): boolean {
+function isDnsLabel(text: string): boolean {
   return dnsLabel.test(text);
 }
 

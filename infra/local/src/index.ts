@@ -6,14 +6,9 @@ export {
   type Binaries,
   ensureBinaries,
   ensureHelm,
-  ensureJaeger,
   ensureNatsServer,
   ensurePrometheus,
-  HELM_VERSION,
-  JAEGER_VERSION,
   KUBERNETES_VERSION,
-  NATS_VERSION,
-  PROMETHEUS_VERSION,
 } from './binaries.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';

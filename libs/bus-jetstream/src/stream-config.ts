@@ -26,7 +26,7 @@ export function subjectName(fleet: string, { topic, partition }: LogName): strin
 type Wanted = Partial<StreamConfig> & Pick<StreamConfig, 'name'>;
 
 /** Metadata key for the fleet's number of partitions. Another number would map keys to other partitions. */
-export const partitionsKey = 'sluice-partitions';
+const partitionsKey = 'sluice-partitions';
 
 const nanoseconds = 1_000_000;
 

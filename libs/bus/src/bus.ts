@@ -108,10 +108,6 @@ export class RecordTooLargeError extends Error {
   readonly code = 'RECORD_TOO_LARGE';
 }
 
-export function isRecordTooLargeError(error: unknown): error is RecordTooLargeError {
-  return error instanceof Error && 'code' in error && error.code === 'RECORD_TOO_LARGE';
-}
-
 /** @throws RecordTooLargeError if a payload exceeds `maxBytes`. Without a limit no payload is read, which would encode it. */
 export function checkRecordBytes(records: readonly BusRecord[], maxBytes: number): void {
   if (maxBytes === Number.POSITIVE_INFINITY) return;

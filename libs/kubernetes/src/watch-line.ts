@@ -50,7 +50,7 @@ function bookmark(object: unknown, resourceVersion: string): WatchEvent {
 /**
  * Checks the fields that every object must have; others are validated where they are used. Returns the problem, if any.
  */
-export function problemOf(object: unknown): string | undefined {
+function problemOf(object: unknown): string | undefined {
   if (!isRecord(object)) return 'not an object';
   if (!isRecord(object.metadata)) return 'no metadata';
   if (asString(object.metadata.name) === '') return 'no name';

@@ -18,7 +18,7 @@ export interface Causes {
 
 /** The kind of the observed object; `other` if the cause is not an object, as with a resync. */
 export type CauseKind = (typeof causeKinds)[number];
-export const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
+const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
 
 export function causeKindOf({ description }: Cause): CauseKind {
   const word = description.slice(0, description.indexOf(' '));

@@ -112,7 +112,7 @@ function competingControllerCheck(about: string, { status, why }: CompetingContr
 }
 
 /** What happened to the throw-away Service. */
-export function probeCheck(about: string, found: string | undefined): Check {
+function probeCheck(about: string, found: string | undefined): Check {
   if (found === undefined) {
     return ok(about, 'probe', 'no other controller wrote endpoints of a new Service; --take-over is safe');
   }

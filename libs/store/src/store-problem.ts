@@ -1,4 +1,4 @@
-export const storeProblemKinds = ['version', 'readOnly', 'eviction', 'persistence', 'replication'] as const;
+const storeProblemKinds = ['version', 'readOnly', 'eviction', 'persistence', 'replication'] as const;
 
 /** A property of the store's server under which stored state can be lost. */
 export interface StoreProblem {

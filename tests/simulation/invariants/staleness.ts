@@ -63,7 +63,7 @@ export class Staleness {
   }
 }
 
-export function differencesOf(view: ClusterView, maxEndpointsPerSlice: number): readonly Difference[] {
+function differencesOf(view: ClusterView, maxEndpointsPerSlice: number): readonly Difference[] {
   const names = new Set<string>();
   for (const resource of ['services', 'endpoints'] as const)
     for (const { metadata } of view.all(resource)) names.add(`${metadata.namespace}/${metadata.name}`);

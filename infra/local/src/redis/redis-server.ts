@@ -67,7 +67,7 @@ export async function startRedis(options: RedisServerOptions): Promise<RedisServ
 }
 
 /** @throws LocalError `redis-missing` */
-export async function requireRedis(): Promise<void> {
+async function requireRedis(): Promise<void> {
   try {
     await promisify(execFile)(PROGRAM, ['--version']);
   } catch (error) {

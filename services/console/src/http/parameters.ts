@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Path and query parameters of the API. */
 export const text = z.string().min(1).max(512);
-export const time = z.coerce.number().int().min(0).describe('milliseconds since the Unix epoch');
+const time = z.coerce.number().int().min(0).describe('milliseconds since the Unix epoch');
 export const noParams = z.object({});
 export const serviceParams = z.object({ cluster: text.describe('UID or name'), namespace: text, service: text });
 export const atTime = z.object({ at: time.optional().describe('show the state at this time; default: now') });

@@ -19,7 +19,7 @@ const serviceName = {
   name: z.string(),
 };
 
-export const serviceSummary = z.object({
+const serviceSummary = z.object({
   ...serviceName,
   status: serviceStatus,
   problem: z
@@ -54,7 +54,7 @@ export type OutageView = z.infer<typeof outageView>;
 
 const write = { at: time, causes: list(z.string()), latencyMs: duration.nullable() };
 
-export const podView = z.object({
+const podView = z.object({
   pod: z.string(),
   verdict: z
     .enum(['ready', 'not ready', 'terminating', 'excluded', 'pending', 'unknown'])

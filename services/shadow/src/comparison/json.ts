@@ -25,7 +25,7 @@ export function listIn(value: Json | undefined): readonly Json[] {
 }
 
 /** The value if it is a string, otherwise an empty one. */
-export function textIn(value: Json | undefined): string {
+function textIn(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -62,7 +62,7 @@ export function identityCheck(about: string, conflicts: readonly IdentityConflic
 const ampleMessageBytes = 16 * 1024 * 1024;
 
 /** What the bus reports as its limits. */
-export function messageSizeCheck(about: string, { recordBytes, messageBytes }: BusLimits): Check {
+function messageSizeCheck(about: string, { recordBytes, messageBytes }: BusLimits): Check {
   const detail = `up to ${kibibytes(recordBytes)} per record, ${kibibytes(messageBytes)} per message in chunks`;
   if (messageBytes >= ampleMessageBytes) return ok(about, 'message size', detail);
   const advice = 'raise bus.maxBytes.changes and bus.maxBytes.mutations; see docs/operations/capacity.md';
