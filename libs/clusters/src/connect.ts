@@ -11,6 +11,7 @@ import {
   HttpCluster,
   isApiError,
   isKubeconfigError,
+  loadDefault,
   loadInCluster,
   loadKubeconfig,
   type NamespaceScope,
@@ -129,7 +130,8 @@ function findAccess(
       port: environment.KUBERNETES_SERVICE_PORT ?? '',
     });
   }
-  return loadKubeconfig({ paths: [options.kubeconfig ?? ''], context: options.context });
+  if (options.kubeconfig === undefined) return loadDefault(options.context, environment);
+  return loadKubeconfig({ paths: [options.kubeconfig], context: options.context });
 }
 
 /** Connects to a cluster and runs the preflight checks; its writes are not guarded yet. */

@@ -162,3 +162,17 @@ test('a file is named after the context that is current when it is first read', 
   await write('config', { contexts: ['east', 'west'] });
   expect(await nameIn(unnamed), 'another current context is a change, not another cluster').toEqual(['west']);
 });
+
+test('several files are merged; each is part of the fingerprint and may be missing', async () => {
+  await write('contexts', { contexts: ['west'] });
+  const paths = ['current', 'contexts', 'gone'].map((name) => join(directory, name));
+  await writeFile(join(directory, 'current'), 'current-context: west\n');
+  const source = kubeconfigSource({ path: paths });
+  expect(source).toMatchObject({ isFile: true, about: `kubeconfig ${paths.join(', ')}` });
+  const [first] = (await source.read(signal)).candidates;
+  expect(first).toMatchObject({ name: 'west', from: paths.join(', ') });
+  expect((await first?.load())?.context).toBe('west');
+  await writeFile(join(directory, 'gone'), '# now it exists\n');
+  const [second] = (await source.read(signal)).candidates;
+  expect(second?.fingerprint).not.toBe(first?.fingerprint);
+});

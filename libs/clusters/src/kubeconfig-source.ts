@@ -7,32 +7,31 @@ import { errorMessage } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 
 export interface KubeconfigSourceOptions {
-  /** A kubeconfig, or a directory of kubeconfigs. */
-  readonly path: string;
+  /** A kubeconfig, a directory of kubeconfigs, or several kubeconfigs to merge. */
+  readonly path: string | readonly string[];
   /** A context, several separated by commas, or `*` for all. Default: each file's current context. */
   readonly contexts?: string | undefined;
-  /** Name of the cluster if `path` is a file. Default: the context that is current when the file is first read. */
+  /** Name of the cluster if `path` is no directory. Default: the context that is current at the first reading. */
   readonly name?: string | undefined;
 }
 
 /**
- * Clusters from a kubeconfig file or a directory of them. A cluster is named after its context; in a directory, if no
- * contexts are chosen, after its file without the extension.
+ * Clusters from a kubeconfig file, a list of files that are merged, or a directory of files. A cluster is named after its
+ * context; in a directory, if no contexts are chosen, after its file without the extension.
  */
 export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptions): ClusterSource {
+  if (typeof path !== 'string') return mergedSource(path, contexts, name);
   // Remembered, because a directory whose mount is temporarily missing must not look like an invalid file.
   let isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  // Remembered, because another current context must not look like the removal of a cluster.
-  let ownName = name;
+  const file = mergedSource([path], contexts, name);
   return {
-    about: `kubeconfig ${path}`,
+    about: file.about,
     isFile: !isDirectory,
-    async read() {
+    async read(signal) {
       isDirectory ||= (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-      if (!isDirectory) ownName ??= await currentContext(path);
-      const files = isDirectory ? await filesIn(path) : [path];
+      if (!isDirectory) return file.read(signal);
       const readings = await Promise.all(
-        files.map((file) => readFileOf(file, contexts, isDirectory ? parse(file).name : (ownName ?? parse(file).name))),
+        (await filesIn(path)).map((one) => readMerged([one], contexts, parse(one).name)),
       );
       return {
         candidates: readings.flatMap(({ candidates }) => candidates),
@@ -42,9 +41,22 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
   };
 }
 
-/** Undefined if the file cannot be used. */
-const currentContext = (file: string): Promise<string | undefined> =>
-  loadKubeconfig({ paths: [file] }).then(
+function mergedSource(files: readonly string[], contexts: string | undefined, name: string | undefined): ClusterSource {
+  // Remembered, because another current context must not look like the removal of a cluster.
+  let ownName = name;
+  return {
+    about: `kubeconfig ${files.join(', ')}`,
+    isFile: true,
+    async read() {
+      ownName ??= await currentContext(files);
+      return readMerged(files, contexts, ownName ?? parse(files[0] ?? '').name);
+    },
+  };
+}
+
+/** Undefined if the files cannot be used. */
+const currentContext = (paths: readonly string[]): Promise<string | undefined> =>
+  loadKubeconfig({ paths }).then(
     ({ context }) => context,
     () => undefined,
   );
@@ -67,24 +79,42 @@ async function isFile(file: string): Promise<boolean> {
   }
 }
 
-async function readFileOf(file: string, contexts: string | undefined, name: string): Promise<SourceReading> {
-  const problem = (reason: string): InvalidCluster => ({ name, from: file, reason });
+async function readMerged(
+  files: readonly string[],
+  contexts: string | undefined,
+  name: string,
+): Promise<SourceReading> {
+  const from = files.join(', ');
+  const problem = (reason: string): InvalidCluster => ({ name, from, reason });
   try {
-    const names = await chooseContexts(file, contexts);
-    const text = await readFile(file, 'utf8');
+    const names = await chooseContexts(files, contexts);
+    const texts = await Promise.all(files.map(readIfExists));
     return {
-      candidates: names.map((context) => candidate(file, text, context, context ?? name)),
+      candidates: names.map((context) => candidate(files, texts, context, context ?? name)),
       problems: [],
     };
   } catch (error) {
     if (isKubeconfigError(error)) return { candidates: [], problems: [problem(error.message)] };
-    return { candidates: [], problems: [problem(`cannot use kubeconfig "${file}": ${errorMessage(error)}`)] };
+    const quoted = files.map((file) => `"${file}"`).join(', ');
+    return { candidates: [], problems: [problem(`cannot use kubeconfig ${quoted}: ${errorMessage(error)}`)] };
+  }
+}
+
+async function readIfExists(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return '';
+    throw error;
   }
 }
 
 /** The chosen context names; undefined stands for the current context. */
-async function chooseContexts(file: string, contexts: string | undefined): Promise<readonly (string | undefined)[]> {
-  const all = await listContexts([file]);
+async function chooseContexts(
+  files: readonly string[],
+  contexts: string | undefined,
+): Promise<readonly (string | undefined)[]> {
+  const all = await listContexts(files);
   if (contexts === undefined) return [undefined];
   if (contexts === '*' && all.length === 0) throw new Error('it has no contexts; add one');
   if (contexts === '*') return all;
@@ -92,13 +122,19 @@ async function chooseContexts(file: string, contexts: string | undefined): Promi
   return all.includes(contexts) ? [contexts] : contexts.split(',').map((one) => one.trim());
 }
 
-function candidate(file: string, text: string, context: string | undefined, name: string): ClusterCandidate {
+function candidate(
+  files: readonly string[],
+  texts: readonly string[],
+  context: string | undefined,
+  name: string,
+): ClusterCandidate {
+  const from = files.join(', ');
   return {
     name,
-    from: context === undefined ? file : `${file}, context ${context}`,
+    from: context === undefined ? from : `${from}, context ${context}`,
     fingerprint: createHash('sha256')
-      .update(`${context ?? ''}\0${text}`)
+      .update(`${context ?? ''}\0${texts.join('\0')}`)
       .digest('hex'),
-    load: () => loadKubeconfig({ paths: [file], context }),
+    load: () => loadKubeconfig({ paths: files, context }),
   };
 }

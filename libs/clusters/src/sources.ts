@@ -2,6 +2,8 @@ import type { ClusterConfiguration, ClusterSecretsConfiguration } from '@sluice/
 import {
   type ClusterAccess,
   Connection,
+  defaultKubeconfigs,
+  defaultsToPod,
   isKubeconfigError,
   loadInCluster,
   loadKubeconfig,
@@ -30,10 +32,11 @@ export function clusterSources(
   ports: Ports,
 ): readonly ClusterSource[] {
   const sources = clusters.map(({ name, kubeconfig, context, inCluster, namespaces, excludeNamespaces }) => {
+    const isPod = kubeconfig === undefined && context === undefined && defaultsToPod(environment);
     const source =
-      inCluster || kubeconfig === undefined
+      inCluster || isPod
         ? inClusterSource(name ?? 'in-cluster', environment)
-        : kubeconfigSource({ path: kubeconfig, contexts: context, name });
+        : kubeconfigSource({ path: kubeconfig ?? defaultKubeconfigs(environment), contexts: context, name });
     if (namespaces === undefined && excludeNamespaces === undefined) return source;
     return scopedSource(source, { only: namespaces, except: excludeNamespaces });
   });

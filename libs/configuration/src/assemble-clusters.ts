@@ -45,9 +45,8 @@ function checkAccess(cluster: GivenCluster, at: string, problems: Problems): voi
   }
   if (inCluster && (kubeconfig !== undefined || context !== undefined)) {
     problems.add(`${at} sets both inCluster and a kubeconfig or context; set one of them`);
-  } else if (!inCluster && kubeconfig === undefined) {
-    const missing = context === undefined ? '' : `sets context ${JSON.stringify(context)} without a kubeconfig; it `;
-    problems.add(`${at} ${missing}needs a kubeconfig, or inCluster: true in a Pod`);
+  } else if (!inCluster && kubeconfig === undefined && context === undefined) {
+    problems.add(`${at} needs a kubeconfig, a context of $KUBECONFIG or ~/.kube/config, or inCluster: true in a Pod`);
   }
 }
 

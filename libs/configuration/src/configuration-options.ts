@@ -24,7 +24,10 @@ export function addConfigurationOptions(command: Command): Command {
     .option('--store-master-name <name>', 'name of the master at the sentinels')
     .optionsGroup('Clusters:')
     .option('--kubeconfig <path>', 'kubeconfig of a cluster, or a directory of kubeconfigs')
-    .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
+    .option(
+      '--context <name,...>',
+      'contexts of the kubeconfig, * for all (default: the current context); without --kubeconfig, of $KUBECONFIG or ~/.kube/config',
+    )
     .option('--in-cluster', 'the cluster of this Pod, with its service account')
     .option('--namespaces <name,...>', 'serve only these namespaces of the cluster (default: all)')
     .option('--exclude-namespaces <name,...>', 'serve all namespaces of the cluster but these')

@@ -74,7 +74,7 @@ export type StoreConfiguration =
 export interface ClusterConfiguration {
   /** For logs and metrics. Default: the context. */
   readonly name?: string;
-  /** Path of a kubeconfig, or of a directory of kubeconfigs. */
+  /** Path of a kubeconfig, or of a directory of kubeconfigs. Default: those of $KUBECONFIG, or ~/.kube/config. */
   readonly kubeconfig?: string;
   /** A context, several separated by commas, or `*` for all. Default: the kubeconfig's current context. */
   readonly context?: string;

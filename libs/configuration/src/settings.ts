@@ -334,7 +334,10 @@ export const settings = {
 /** A single cluster from variables or flags, which replaces the `clusters` of the file. */
 export const clusterSettings = {
   'cluster.name': setting(kinds.text, 'name in logs and metrics; default: the context'),
-  'cluster.kubeconfig': setting(kinds.path, 'kubeconfig of the cluster, or a directory of kubeconfigs'),
+  'cluster.kubeconfig': setting(
+    kinds.path,
+    'kubeconfig of the cluster, or a directory of kubeconfigs; default: $KUBECONFIG or ~/.kube/config',
+  ),
   'cluster.context': setting(
     kinds.text,
     'context in that kubeconfig, several with commas, or `*`; default: the current one',

@@ -5,6 +5,7 @@ export * from './cluster.ts';
 export type { ClusterRequest, RequestOf, ResponseTo, Verb, WatchStream } from './cluster-request.ts';
 export * from './connection.ts';
 export { invalidAnswerError } from './connection-error.ts';
+export * from './default-kubeconfigs.ts';
 export * from './event-correlator.ts';
 export { type EventObject, eventObject } from './event-object.ts';
 export * from './event-recorder.ts';

@@ -1,17 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import { asRecord, asString, isRecord } from '@sluice/runtime';
+import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
 import { type KubeconfigEntries, kubeconfigEntries, malformed } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /**
  * Reads the files in order and merges them like kubectl: the first value wins. Missing files are skipped as long as one
- * exists.
+ * exists. In a list, a file may be empty or only set the current context.
  */
 export async function readKubeconfigs(paths: readonly string[]): Promise<KubeconfigEntries> {
   const files: KubeconfigEntries[] = [];
   for (const file of paths) {
     const text = await readText(file);
-    if (text !== undefined) files.push(await parseKubeconfig(file, text));
+    if (text === undefined || (paths.length > 1 && text.trim() === '')) continue;
+    files.push(await parseKubeconfig(file, text, { partial: paths.length > 1 }));
   }
   if (files.length > 0) return files.reduce(merge);
   const names = paths.map((file) => `"${file}"`).join(', ');
@@ -36,10 +37,14 @@ async function readText(file: string): Promise<string | undefined> {
 }
 
 /**
- * Parses a kubeconfig. `file` is its name in messages; paths in it are relative to its directory. Throws
- * KubeconfigError.
+ * Parses a kubeconfig. `file` is its name in messages; paths in it are relative to its directory. A partial one may have
+ * only a current context. Throws KubeconfigError.
  */
-export async function parseKubeconfig(file: string, text: string): Promise<KubeconfigEntries> {
+export async function parseKubeconfig(
+  file: string,
+  text: string,
+  { partial = false } = {},
+): Promise<KubeconfigEntries> {
   if (text.trim() === '') throw malformed(file, 'it is empty');
   // Loaded on demand, because a run without a kubeconfig does not need it.
   const { load } = await import('js-yaml');
@@ -49,7 +54,10 @@ export async function parseKubeconfig(file: string, text: string): Promise<Kubec
   } catch (error) {
     throw malformed(file, `it is not YAML: ${yamlProblem(error)}`);
   }
-  if (!isRecord(raw) || !['clusters', 'contexts', 'users'].some((key) => Array.isArray(raw[key]))) {
+  const lists = ['clusters', 'contexts', 'users'];
+  const isKubeconfig = (record: JsonRecord) =>
+    lists.some((key) => Array.isArray(record[key])) || (partial && 'current-context' in record);
+  if (!isRecord(raw) || !isKubeconfig(raw)) {
     throw malformed(file, 'it is not a kubeconfig: it has no list of clusters, contexts or users');
   }
   return kubeconfigEntries(file, raw);

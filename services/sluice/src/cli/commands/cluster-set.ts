@@ -105,7 +105,7 @@ function sourcesFrom(options: ClusterOptions, ports: Parameters<typeof clusterSo
     ...(options.namespaces && { namespaces: options.namespaces }),
     ...(options.excludeNamespaces && { excludeNamespaces: options.excludeNamespaces }),
   };
-  const clusters = kubeconfig !== undefined || inCluster ? [named] : [];
+  const clusters = kubeconfig !== undefined || context !== undefined || inCluster ? [named] : [];
   return clusterSources({ clusters, clusterSecrets: secrets }, process.env, ports);
 }
 

@@ -1,12 +1,13 @@
 import { type ClusterCandidate, type ClusterSource, clusterSources } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { isKubeconfigError } from '@sluice/kubernetes';
+import { hasDefaultCluster, isKubeconfigError } from '@sluice/kubernetes';
 import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
 import { columnsOf, createLogger, systemClock, systemRandom } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 import { type Command, Option } from 'commander';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
 import { historyCheck } from '../doctor/history-check.ts';
+import type { Configuration } from './configured-command.ts';
 
 export function addDoctorCommand(program: Command): void {
   const command = program
@@ -29,15 +30,22 @@ export function addDoctorCommand(program: Command): void {
     const ports = { clock: systemClock, random: systemRandom };
     const logger = createLogger('text', 'error');
     const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
-    const sources = clusterSources(configuration, process.env, { ...ports, logger });
+    const sources = clusterSources(clustersOf(configuration, probe), process.env, { ...ports, logger });
     for (const source of sources) checks.push(...(await checkSource(source, { ...ports, logger }, probe)));
     if (sources.length === 0) {
-      const advice = 'pass --kubeconfig FILE or --in-cluster, or list clusters in --config FILE';
+      const advice = 'pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE';
       checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
     }
     process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = 1;
   });
+}
+
+/** Without any configuration, the cluster that kubectl uses; not for a probe, which writes. */
+function clustersOf({ clusters, clusterSecrets, bus, store }: Configuration, probe: boolean) {
+  const isFleet = bus.kind !== 'memory' || store.kind !== 'memory';
+  const useDefault = clusters.length === 0 && clusterSecrets === undefined && !isFleet && !probe;
+  return { clusters: useDefault && hasDefaultCluster(process.env) ? [{}] : clusters, clusterSecrets };
 }
 
 type Ports = Parameters<typeof checkCluster>[2];

@@ -6,7 +6,7 @@ import { syncHealth } from '@sluice/telemetry';
 import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
-import { namespaceScope } from './selects-many-clusters.ts';
+import { namespaceScope, selectsCluster } from './selects-many-clusters.ts';
 import type { ServedClusters } from './served-clusters.ts';
 
 interface RunnableCluster extends ConnectedCluster {
@@ -72,7 +72,7 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
     rate,
   } = options;
   const ports = { clock: systemClock, random: systemRandom, logger };
-  if (kubeconfig === undefined && !inCluster) {
+  if (!selectsCluster(options)) {
     const { startSimulation } = await import('@sluice/demo');
     return startSimulation({ ...ports, ...(seed !== undefined && { seed }), ...(rate !== undefined && { rate }) });
   }

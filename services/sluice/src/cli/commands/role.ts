@@ -37,7 +37,7 @@ async function run(role: Role, configured: Configured): Promise<void> {
   if (role !== 'reconciler') {
     if (configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
       throw new UsageError(
-        `a ${role} needs a cluster: pass --kubeconfig FILE, --in-cluster or --cluster-secrets SELECTOR, or list clusters in --config FILE`,
+        `a ${role} needs a cluster: pass --kubeconfig FILE, --context NAME, --in-cluster or --cluster-secrets SELECTOR, or list clusters in --config FILE`,
       );
     }
     await checkOnlySource(clusterSources(configuration, process.env, { clock: systemClock, logger }));

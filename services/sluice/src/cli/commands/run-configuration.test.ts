@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
 import { withConfiguration } from './run-configuration.ts';
 import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
+import { selectsCluster, selectsManyClusters } from './selects-many-clusters.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
 const file = join(directory, 'sluice.yaml');
@@ -112,4 +113,35 @@ test.each([
   const refused = options(yaml, ['--config', file]);
   await expect(refused).rejects.toThrow(message);
   await expect(refused).rejects.toSatisfy(isUsageError);
+});
+
+describe('the cluster of a run', () => {
+  const parsed = (...args: string[]) => {
+    const command = addRunOptions(new Command('run')).exitOverride();
+    command.parse(args, { from: 'user' });
+    return command.opts<RunOptions>();
+  };
+
+  test.each<[readonly string[], boolean, boolean]>([
+    [[], false, false],
+    [['--seed', '1'], false, false],
+    [['--context', 'west'], true, false],
+    [['--context', 'west,east'], true, true],
+    [['--context', '*'], true, true],
+    [['--kubeconfig', 'k'], true, false],
+    [['--in-cluster'], true, false],
+    [['--shadow'], false, false],
+  ])('%j: a real cluster %j, several %j', (args, cluster, many) => {
+    const given = parsed(...args);
+    expect(() => checkRunOptions(given)).not.toThrow();
+    expect([selectsCluster(given), selectsManyClusters(given)]).toEqual([cluster, many]);
+  });
+
+  test.each([
+    [['--in-cluster', '--context', 'west'], '--in-cluster and --context are mutually exclusive'],
+    [['--context', 'west', '--seed', '1'], '--seed is for the simulated cluster only'],
+    [['--context', 'west', '--distributed'], '--distributed runs the simulated cluster'],
+  ])('%j is rejected', (args, message) => {
+    expect(() => checkRunOptions(parsed(...args))).toThrow(message);
+  });
 });

@@ -23,7 +23,7 @@ import {
 } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import type { OutputFormat } from '../display/create-display.ts';
-import { type ClusterOptions, selectsManyClusters } from './selects-many-clusters.ts';
+import { type ClusterOptions, selectsCluster, selectsManyClusters } from './selects-many-clusters.ts';
 
 /** Repeated here, because importing the demo would slow down --help. */
 const distributedBuses: readonly DistributedBus[] = ['nats', 'kafka'];
@@ -58,7 +58,10 @@ export function addRunOptions(command: Command): Command {
     .optionsGroup('Clusters:')
     .option('--config <file>', 'configuration file (YAML); flags take precedence; default $SLUICE_CONFIG')
     .option('--kubeconfig <path>', 'run on the cluster of this kubeconfig, or on all of a directory of kubeconfigs')
-    .option('--context <name,...>', 'contexts of the kubeconfig, * for all (default: the current context)')
+    .option(
+      '--context <name,...>',
+      'contexts of the kubeconfig, * for all (default: the current context); without --kubeconfig, of $KUBECONFIG or ~/.kube/config',
+    )
     .option('--cluster-secrets <selector>', 'run on the clusters from kubeconfigs in Secrets with these labels')
     .option('--cluster-secrets-namespace <name>', 'namespace of these Secrets (default sluice)')
     .option(
@@ -121,13 +124,11 @@ function namespaceList(text: string): readonly string[] {
 
 /** @throws UsageError if flags contradict each other */
 export function checkRunOptions(options: RunOptions): void {
-  if (options.context !== undefined && options.kubeconfig === undefined) {
-    throw new UsageError('--context requires --kubeconfig FILE');
+  for (const name of ['kubeconfig', 'context'] as const) {
+    if (options.inCluster && options[name] !== undefined)
+      throw new UsageError(`--in-cluster and --${name} are mutually exclusive`);
   }
-  if (options.inCluster && options.kubeconfig !== undefined) {
-    throw new UsageError('--in-cluster and --kubeconfig are mutually exclusive');
-  }
-  const namesCluster = options.kubeconfig !== undefined || options.inCluster || selectsManyClusters(options);
+  const namesCluster = selectsCluster(options);
   if (options.distributed && namesCluster) {
     throw new UsageError(
       '--distributed runs the simulated cluster; on a real cluster, start the roles: sluice watcher --help',
@@ -151,9 +152,6 @@ export function checkRunOptions(options: RunOptions): void {
   }
   if (options.shadow && selectsManyClusters(options)) {
     throw new UsageError('--shadow compares one cluster: give one --kubeconfig FILE and one --context');
-  }
-  if (options.shadow && options.kubeconfig === undefined && !options.inCluster) {
-    throw new UsageError('--shadow requires a cluster: pass --kubeconfig FILE or --in-cluster');
   }
   if (options.shadow && options.distributed) {
     throw new UsageError('--shadow runs in one process: remove --distributed');

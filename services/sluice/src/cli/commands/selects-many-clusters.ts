@@ -20,10 +20,17 @@ export interface ClusterOptions {
 /** Whether the options can select more than one cluster, now or later. */
 export function selectsManyClusters({ named, kubeconfig, context, clusterSecrets }: ClusterOptions): boolean {
   if (named !== undefined || clusterSecrets !== undefined) return true;
-  if (kubeconfig === undefined) return false;
-  return (
-    context === '*' || context?.includes(',') || statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
-  );
+  if (context === '*' || context?.includes(',')) return true;
+  return kubeconfig !== undefined && statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/**
+ * Whether the options select a cluster. The default kubeconfig alone does not, because a run without a cluster is a
+ * simulation and must not write to the cluster that kubectl happens to use.
+ */
+export function selectsCluster(options: ClusterOptions): boolean {
+  const { kubeconfig, context, inCluster = false } = options;
+  return kubeconfig !== undefined || context !== undefined || inCluster || selectsManyClusters(options);
 }
 
 export function namespaceScope({ namespaces, excludeNamespaces }: ClusterOptions): NamespaceScope | undefined {
