@@ -803,6 +803,27 @@ test('a worker whose lease has expired publishes nothing; its successor does', a
   expect(await numbers()).toEqual(['web 1/1']);
 });
 
+test('a worker whose lease has expired requests no resync for records that its successor has released', async () => {
+  let current = true;
+  let release = () => {};
+  let requested = 0;
+  bus.append = async (_topic, _partition, records) => {
+    requested += records.length;
+  };
+  bus.read = () => {
+    const { promise, reject } = Promise.withResolvers<readonly Delivery[]>();
+    release = () => reject(new LogTruncatedError('released'));
+    return { streamId: 'memory', next: () => promise, release() {}, close: () => reject(new Error('closed')) };
+  };
+  running = new PartitionWorker({ ...options(), isCurrent: () => current }).run(stop.signal);
+  const failed = expect(running).rejects.toMatchObject({ code: 'FENCED' });
+  await settle();
+  current = false;
+  release();
+  await failed;
+  expect(requested).toBe(0);
+});
+
 describe('a worker whose partition was taken over', () => {
   const takeOver: Commit = {
     scope: 'reconciler/0',

@@ -86,13 +86,15 @@ export class PartitionWorker {
 
   /** Returns true at the end, false if the log was truncated and has to be read from its end. */
   async #read(signal: AbortSignal): Promise<boolean> {
-    const { bus, partition, logger } = this.#options;
+    const { bus, partition, logger, isCurrent } = this.#options;
     try {
       const reader = bus.read('changes', partition, this.#checkpoint);
       await readUntilAborted(reader, signal, () => this.#work(reader, signal));
       return true;
     } catch (error) {
       if (!isLogTruncatedError(error)) throw error;
+      // Another worker has released the records; a resync would be for nothing.
+      if (isCurrent?.() === false) throw new FencedError('lease expired; not resyncing');
       // Reachable: resync of a partition whose log was truncated
       logger.warn('log truncated; resyncing partition', { error: error.message });
       await this.#resyncPartition('log truncated');

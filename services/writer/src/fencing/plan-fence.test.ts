@@ -26,3 +26,10 @@ test('continues from stored entries, and accepts the plans of a new owner', () =
   expect(after.rejects('web', plan(7))).toBe(true);
   expect(after.rejects('web', plan(1, 2))).toBe(false);
 });
+
+test('an older plan that completes later does not let a newer one be applied again', () => {
+  const fence = new PlanFence();
+  fence.complete('web', plan(25));
+  fence.complete('web', plan(21));
+  expect(fence.rejects('web', plan(25))).toBe(true);
+});

@@ -35,7 +35,9 @@ export class PlanFence {
   }
 
   complete(workKey: string, plan: PlanId): void {
-    this.#beyond.set(workKey, plan);
+    const last = this.#beyond.get(workKey);
+    // Plans that are returned to the reconciler do not wait for an older one that is being applied.
+    if (last === undefined || comparePlans(plan, last) > 0) this.#beyond.set(workKey, plan);
   }
 
   /**
