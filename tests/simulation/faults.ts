@@ -4,6 +4,7 @@ import { type Random, randomInteger } from '@sluice/runtime';
 import { type AppendFaults, noAppendFaults } from './doubles/faulty-bus.ts';
 import type { LossyLog } from './doubles/lossy-bus.ts';
 import type { Link, Peer } from './doubles/simulated-process.ts';
+import type { StoreBackup } from './doubles/simulated-store.ts';
 import { leaseTimes, type Member, type Role, replacedWithinMs } from './fleet.ts';
 import type { FaultKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
@@ -122,12 +123,12 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     return { forMs: takeOverMs, what: 'wipe the store' };
   },
   'store rolled back': (random, world) => {
-    rollBack(random, world, (backup) => world.store.restore(backup));
+    rollBack(random, world, (backup) => backup.restore());
     return { forMs: takeOverMs, what: 'roll back the store' };
   },
   'scope rolled back': (random, world) => {
     const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
-    rollBack(random, world, (backup) => world.store.restoreScope(scope, backup));
+    rollBack(random, world, (backup) => backup.restoreScope(scope));
     return { forMs: takeOverMs, what: `roll back ${scope}` };
   },
   'leases lost'(_, world) {
@@ -135,6 +136,8 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     world.clock.skipTo(world.clock.now() + 1);
     return { forMs: takeOverMs, what: 'lose the leases' };
   },
+  'store clock set back': (random, world) => stepStoreClock(-randomInteger(random, 100, 3_000), world),
+  'store clock set ahead': (random, world) => stepStoreClock(randomInteger(random, 100, 60_000), world),
   'log purged': (random, world) => forLogs(random, world, 'purge', (log) => log.purge()),
   'log recreated': (random, world) => forLogs(random, world, 'recreate', (log) => log.recreate()),
   'log truncated': (random, world) =>
@@ -220,9 +223,14 @@ function forStore(random: Random, world: World, when: 'before' | 'after') {
   return { forMs: forMs + 5_000, what: `the store fails ${when} a request takes effect for ${forMs} ms` };
 }
 
-function rollBack(random: Random, world: World, restore: (backup: World['backups'][number]) => void): void {
-  restore(world.backups.length === 0 ? new Map() : pick(random, world.backups));
+function rollBack(random: Random, world: World, restore: (backup: StoreBackup) => void): void {
+  restore(pick(random, world.backups));
   world.forgotten();
+}
+
+function stepStoreClock(ms: number, { store }: World) {
+  store.stepClock?.(ms);
+  return { forMs: takeOverMs + Math.max(0, -ms), what: `set the clock of the store by ${ms} ms` };
 }
 
 /** One partition, one topic, or everything. */

@@ -7,8 +7,8 @@ import type { Settings } from '@sluice/service-state';
 import { runReconcilerRole, runWatcherRole, runWriterRole, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
-import type { LossyStore } from './doubles/lossy-store.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
+import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
 import type { ProcessKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
@@ -29,7 +29,7 @@ export interface FleetOptions {
   readonly random: Random;
   readonly settings: Settings;
   readonly bus: FaultyBus;
-  readonly store: LossyStore;
+  readonly store: SimulatedStore;
   readonly storeFaults: StoreFaults;
   readonly deadLetters: DeadLetters;
   /** Null: no digests. */
@@ -90,6 +90,7 @@ export class Fleet {
     const stop = new AbortController();
     const logger = loggerOf(name);
     const connected = process.bus(bus.connect(name));
+    const stored = store.connect(name);
     const chunked = new ChunkedBus(connected, { clock: process.clock, logger });
     const options = {
       member: name,
@@ -99,8 +100,8 @@ export class Fleet {
       logger,
       yieldQueue: new YieldQueue(setImmediate),
       bus: role === 'worker' ? new ByReferenceBus(chunked) : chunked,
-      store: process.store(storeFaults.store(store.connect(name))),
-      leases: process.leases(storeFaults.leases(store.leases)),
+      store: process.store(storeFaults.store(stored.store)),
+      leases: process.leases(storeFaults.leases(stored.leases)),
       deadLetters: this.#options.deadLetters,
     };
     const member: Member = { role, name, cluster, process, stop, running: Promise.resolve() };

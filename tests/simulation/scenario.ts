@@ -24,6 +24,7 @@ export const losslessFaults = [
   'failing store',
   'commit reported as failed',
   'namespace deletion',
+  'store clock set back',
 ] as const;
 
 /** Faults that lose messages or stored state. */
@@ -34,6 +35,7 @@ export const lossyFaults = [
   'store rolled back',
   'scope rolled back',
   'leases lost',
+  'store clock set ahead',
   'log purged',
   'log recreated',
   'log truncated',
@@ -64,6 +66,9 @@ export interface ScenarioEvent {
 /** Processes of one role each, workers, or both in one fleet. */
 export type ProcessKind = 'roles' | 'workers' | 'mixed';
 
+/** A model of a store, or the production adapters and scripts on a model of Redis. */
+export type StoreKind = 'model' | 'redis';
+
 /** One run, as data. */
 export interface Scenario {
   readonly seed: number;
@@ -78,6 +83,7 @@ export interface Scenario {
   /** Whether the bus deletes records once they are released. */
   readonly dropsReleased: boolean;
   readonly processes: ProcessKind;
+  readonly store: StoreKind;
   readonly disabled: readonly Layer[];
   /** Ascending by time. */
   readonly events: readonly ScenarioEvent[];
@@ -140,6 +146,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
       ),
     events: events.sort((a, b) => a.atMs - b.atMs),
     activeMs,
+    store: chance(0.15) ? 'redis' : 'model',
   };
 }
 

@@ -3,10 +3,13 @@ import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryDeadLetters } from '@sluice/store';
+import { Lua } from '@sluice/store-redis/testing';
 import { formatFields } from './describe.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';
 import { LossyBus } from './doubles/lossy-bus.ts';
-import { type Backup, LossyStore } from './doubles/lossy-store.ts';
+import { LossyStore } from './doubles/lossy-store.ts';
+import { RedisStoreDouble } from './doubles/redis-store.ts';
+import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
 import { StoreFaults } from './doubles/store-faults.ts';
 import { withoutPreconditions } from './doubles/without-preconditions.ts';
 import type { Interrupter } from './exhaustive/interrupter.ts';
@@ -67,8 +70,18 @@ export interface RunOptions {
 
 /** Runs a scenario until its end or the first violation. */
 export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
-  const simulation = new Simulation(scenario, options);
+  // The scripts of Redis always fence.
+  const onRedis = scenario.store === 'redis' && !scenario.disabled.includes('fencing');
+  const simulation = new Simulation(scenario, options, onRedis ? await loadedLua() : undefined);
   return simulation.run();
+}
+
+let lua: Promise<Lua> | undefined;
+
+/** Loads Lua for the first scenario on Redis. */
+function loadedLua(): Promise<Lua> {
+  lua ??= Lua.load();
+  return lua;
 }
 
 class Simulation {
@@ -81,16 +94,16 @@ class Simulation {
   readonly #fleet: Fleet;
   readonly #invariants: Invariants;
   readonly #unfinished: Unfinished;
-  readonly #store: LossyStore;
+  readonly #store: SimulatedStore;
   readonly #deadLetters: DeadLetterObserver;
-  readonly #backups: Backup[] = [];
+  readonly #backups: StoreBackup[] = [];
   readonly #boundMs: number;
   readonly #interrupter: Interrupter | undefined;
   #undisturbedSince = begin;
   #calls = 0;
   #isStopping = false;
 
-  constructor(scenario: Scenario, options: RunOptions) {
+  constructor(scenario: Scenario, options: RunOptions, lua: Lua | undefined) {
     this.#scenario = scenario;
     this.#interrupter = options.interrupter;
     const {
@@ -119,9 +132,9 @@ class Simulation {
     const note = (actor: string, what: () => string) => this.#note(actor, what);
     const invariants = new Invariants({ scenario, clock, clusters, violations, note, store: () => this.#store });
     this.#invariants = invariants;
-    this.#store = new LossyStore({
-      ...{ clock, fencing: !disabled.includes('fencing'), observer: invariants.storeObserver },
-    });
+    const observer = invariants.storeObserver;
+    const fencing = !disabled.includes('fencing');
+    this.#store = lua ? new RedisStoreDouble({ lua, clock, observer }) : new LossyStore({ clock, fencing, observer });
     const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
     const log = new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits);
     const bus = new FaultyBus({

@@ -1,7 +1,7 @@
 import type { VirtualClock } from '@sluice/runtime';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
 import type { LossyBus } from './doubles/lossy-bus.ts';
-import type { Backup, LossyStore } from './doubles/lossy-store.ts';
+import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
 import type { Fleet } from './fleet.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
@@ -13,10 +13,10 @@ export interface World {
   readonly fleet: Fleet;
   readonly bus: FaultyBus;
   readonly log: LossyBus;
-  readonly store: LossyStore;
+  readonly store: SimulatedStore;
   readonly storeFaults: StoreFaults;
   /** Backups of the store taken so far. */
-  readonly backups: readonly Backup[];
+  readonly backups: readonly StoreBackup[];
   /** The store has forgotten plans. */
   forgotten(): void;
 }

@@ -1,7 +1,8 @@
 import { busContract, leasesContract, storeContract } from '@sluice/conformance/contracts';
 import { VirtualClock } from '@sluice/runtime';
 import { LossyBus } from './lossy-bus.ts';
-import { LossyStore, type StoreObserver } from './lossy-store.ts';
+import { LossyStore } from './lossy-store.ts';
+import type { StoreObserver } from './simulated-store.ts';
 
 /** The doubles pass the contracts of the adapters that they stand for. */
 for (const dropsRepeated of [false, true]) {
@@ -19,11 +20,11 @@ function lossyStore() {
   return { clock, store: new LossyStore({ clock, observer, fencing: true }) };
 }
 
-storeContract('simulated store', async () => lossyStore().store.connect('member'));
+storeContract('simulated store', async () => lossyStore().store.connect('member').store);
 leasesContract('simulated store', 400, async () => {
   const { clock, store } = lossyStore();
   const pass = async (ms: number) => {
     clock.step(clock.now() + ms);
   };
-  return { leases: store.leases, pass };
+  return { leases: store.connect('member').leases, pass };
 });

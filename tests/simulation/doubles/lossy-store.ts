@@ -3,14 +3,19 @@ import {
   type Checkpoint,
   type Commit,
   FencedError,
-  type GroupState,
-  type Heartbeat,
   type Leases,
   MemoryLeases,
   type ScopeState,
   type Store,
   type StoredEntry,
 } from '@sluice/store';
+import {
+  type ConnectedStore,
+  observedLeases,
+  type SimulatedStore,
+  type StoreBackup,
+  type StoreObserver,
+} from './simulated-store.ts';
 
 /** Immutable, so that a backup is a copy of the map. */
 interface Scope {
@@ -24,24 +29,12 @@ interface Scope {
   readonly entries: ReadonlyMap<string, string>;
 }
 
-export interface StoreObserver {
-  /** Called before the claim has an effect. */
-  claimed(member: string, scope: string, fencingToken: number): void;
-  /** Called for each claim that succeeds, with its answer. */
-  restored(member: string, scope: string, state: ScopeState): void;
-  /** Called for each commit that succeeds, after it. */
-  committed(member: string, commit: Commit, previous: Checkpoint | null): void;
-  group(name: string, member: string, state: GroupState): void;
-}
-
 export interface LossyStoreOptions {
   readonly clock: Clock;
   readonly observer: StoreObserver;
   /** False: commits of former owners succeed. */
   readonly fencing: boolean;
 }
-
-export type Backup = ReadonlyMap<string, Scope>;
 
 const nothing: Omit<Scope, 'epoch' | 'version'> = {
   generation: 0,
@@ -50,7 +43,7 @@ const nothing: Omit<Scope, 'epoch' | 'version'> = {
 };
 
 /** A store with the guarantees of Redis (ADR 0012) that can be restarted, wiped and restored. */
-export class LossyStore {
+export class LossyStore implements SimulatedStore {
   readonly #options: LossyStoreOptions;
   readonly #values = new Map<string, string>();
   readonly #watchers = new Set<readonly [group: string, onChange: () => void]>();
@@ -64,12 +57,10 @@ export class LossyStore {
     this.#leases = new MemoryLeases(options.clock);
   }
 
-  /** Names of all scopes. */
   get scopes(): readonly string[] {
     return [...this.#scopes.keys()];
   }
 
-  /** Values of a scope by key and field, separated by a line feed. */
   entries(scope: string): ReadonlyMap<string, string> {
     return this.#scopes.get(scope)?.entries ?? new Map();
   }
@@ -78,30 +69,26 @@ export class LossyStore {
     return this.#scopes.get(scope)?.checkpoint ?? null;
   }
 
-  /** Loses nothing, but claims report possible losses. */
   restart(): void {
     this.#generation += 1;
   }
 
-  backup(): Backup {
-    return new Map(this.#scopes);
+  backup(): StoreBackup {
+    const backup = new Map(this.#scopes);
+    return {
+      restore: () => {
+        this.restart();
+        this.#scopes = new Map(backup);
+      },
+      restoreScope: (name) => {
+        this.restart();
+        const scope = backup.get(name);
+        if (scope === undefined) this.#scopes.delete(name);
+        else this.#scopes.set(name, scope);
+      },
+    };
   }
 
-  /** The leases survive. */
-  restore(backup: Backup): void {
-    this.restart();
-    this.#scopes = new Map(backup);
-  }
-
-  /** Rolls back one scope. */
-  restoreScope(name: string, backup: Backup): void {
-    this.restart();
-    const scope = backup.get(name);
-    if (scope === undefined) this.#scopes.delete(name);
-    else this.#scopes.set(name, scope);
-  }
-
-  /** Replaces stored values of a scope by what no program has written. */
   corrupt(name: string, random: Random): void {
     const scope = this.#scopes.get(name);
     if (scope === undefined) return;
@@ -115,9 +102,9 @@ export class LossyStore {
     this.#scopes.set(name, { ...scope, entries });
   }
 
-  /** Loses the leases as well. */
   wipe(): void {
-    this.restore(new Map());
+    this.restart();
+    this.#scopes = new Map();
     this.loseLeases();
   }
 
@@ -126,8 +113,12 @@ export class LossyStore {
     for (const [group, onChange] of this.#watchers) this.#leases.watch(group, onChange);
   }
 
+  connect(member: string): ConnectedStore {
+    return { store: this.#store(member), leases: observedLeases(this.#observableLeases(), this.#options.observer) };
+  }
+
   /** The store of one process, which commits only onto its own last write. */
-  connect(member: string): Store {
+  #store(member: string): Store {
     const { observer, fencing } = this.#options;
     const left = new Map<string, { readonly fencingToken: number; readonly version: number }>();
     const put = (name: string, scope: Omit<Scope, 'version'>): void => {
@@ -172,13 +163,10 @@ export class LossyStore {
     };
   }
 
-  get leases(): Leases {
+  /** Leases that can be lost. */
+  #observableLeases(): Leases {
     return {
-      heartbeat: async (heartbeat: Heartbeat): Promise<GroupState> => {
-        const state = await this.#leases.heartbeat(heartbeat);
-        this.#options.observer.group(heartbeat.group, heartbeat.member, state);
-        return state;
-      },
+      heartbeat: (heartbeat) => this.#leases.heartbeat(heartbeat),
       leave: (group, member) => this.#leases.leave(group, member),
       state: (group) => this.#leases.state(group),
       watch: (group, onChange) => {

@@ -28,6 +28,7 @@ export function smallScenario(periodMs: number): Scenario {
     ...{ seed: 1, small: true, clusters: 1, partitions: 1, maxEndpointsPerSlice: 100, batchPeriodMs: 0 },
     ...{ processes: 'roles', recordBytes: null, dropsRepeated: true, dropsReleased: true, disabled: [], events },
     activeMs: smallActions * periodMs,
+    store: 'model',
   };
 }
 

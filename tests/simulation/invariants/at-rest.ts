@@ -1,5 +1,5 @@
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
-import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Fleet } from '../fleet.ts';
 import { slicesOf } from '../reference/actual-service.ts';
 import type { ClusterView } from '../reference/cluster-view.ts';
@@ -26,7 +26,7 @@ export function checkBalance(
 }
 
 /** What the store keeps of a Service that is gone; undefined if there is nothing. */
-export function leftover(store: LossyStore, clusters: readonly SimulatedCluster[]): string | undefined {
+export function leftover(store: SimulatedStore, clusters: readonly SimulatedCluster[]): string | undefined {
   for (const scope of store.scopes) {
     if (!scope.startsWith('reconciler/')) continue;
     for (const name of store.entries(scope).keys()) {

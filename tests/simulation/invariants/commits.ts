@@ -1,7 +1,7 @@
 import type { Topic } from '@sluice/bus';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
 import type { Checkpoint, Commit } from '@sluice/store';
-import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import type { Observations } from './observations.ts';
 import type { PlanInvariants } from './plans.ts';
@@ -17,14 +17,14 @@ export class CommitInvariants {
   readonly #observations: Observations;
   readonly #violations: Violations;
   readonly #plans: PlanInvariants;
-  readonly #store: () => LossyStore;
+  readonly #store: () => SimulatedStore;
   readonly #tokens = new Map<string, number>();
   /** By member and scope. */
   readonly #delivered = new Map<string, Delivered>();
   /** Records of plans whose Outcome is on the bus since the member's claim, by member and scope. */
   readonly #answered = new Map<string, Set<string>>();
 
-  constructor(observations: Observations, violations: Violations, plans: PlanInvariants, store: () => LossyStore) {
+  constructor(observations: Observations, violations: Violations, plans: PlanInvariants, store: () => SimulatedStore) {
     this.#observations = observations;
     this.#violations = violations;
     this.#plans = plans;

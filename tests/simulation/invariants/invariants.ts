@@ -1,7 +1,7 @@
 import type { VirtualClock } from '@sluice/runtime';
 import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
-import type { LossyStore, StoreObserver } from '../doubles/lossy-store.ts';
+import type { SimulatedStore, StoreObserver } from '../doubles/simulated-store.ts';
 import { hasFault, isLossy, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
@@ -23,7 +23,7 @@ export interface InvariantsOptions {
   readonly clock: VirtualClock;
   readonly clusters: readonly SimulatedCluster[];
   readonly violations: Violations;
-  readonly store: () => LossyStore;
+  readonly store: () => SimulatedStore;
   /** Adds an entry to the timeline. */
   readonly note: (actor: string, what: () => string) => void;
 }

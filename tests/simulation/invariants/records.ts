@@ -1,6 +1,6 @@
 import type { BusRecord, Topic } from '@sluice/bus';
 import { type Change, formatServiceKey } from '@sluice/messages';
-import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import { decode } from './decode.ts';
 import type { LossInvariants } from './losses.ts';
@@ -16,7 +16,7 @@ export interface RecordInvariantsOptions {
   readonly violations: Violations;
   readonly plans: PlanInvariants;
   readonly outcomes: OutcomeInvariants;
-  readonly store: () => LossyStore;
+  readonly store: () => SimulatedStore;
   readonly losses: LossInvariants;
 }
 

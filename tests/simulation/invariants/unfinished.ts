@@ -1,14 +1,14 @@
 import type { Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { LossyBus } from '../doubles/lossy-bus.ts';
-import type { LossyStore } from '../doubles/lossy-store.ts';
+import type { SimulatedStore } from '../doubles/simulated-store.ts';
 
 /** Longer than a commit is delayed, in milliseconds. */
 const commitWithinMs = 1_000;
 
 export interface UnfinishedOptions {
   readonly log: LossyBus;
-  readonly store: LossyStore;
+  readonly store: SimulatedStore;
   /** Whether logs and checkpoints are as the processes have left them. */
   readonly isIntact: boolean;
   /** Whether the store has what the owners of its scopes last committed. */
@@ -26,7 +26,7 @@ interface Ends {
 /** When nothing happens any more, every record is committed and nothing waits for an answer. */
 export class Unfinished {
   readonly #log: LossyBus;
-  readonly #store: LossyStore;
+  readonly #store: SimulatedStore;
   readonly #options: UnfinishedOptions;
   /** Ends of the logs in the last second, the oldest first. */
   #ends: readonly Ends[] = [];

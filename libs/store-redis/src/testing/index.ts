@@ -1,0 +1,4 @@
+/** A Redis server in this process that runs the production scripts, and the production adapters on it. */
+export { Lua } from './lua.ts';
+export { type MemoryPortsOptions, memoryPorts } from './memory-ports.ts';
+export { MemoryRedis, type RedisData } from './memory-redis.ts';
