@@ -1,4 +1,5 @@
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { exitStatus } from './exit-status.ts';
 
 /** Time in-flight writes get to finish at shutdown, in milliseconds. */
 export const graceMs = 5_000;
@@ -52,7 +53,7 @@ export async function stopInOrder(
 /** Like `stopInOrder`, and sets exit status 1 if a component failed to stop. */
 export async function shutDown(...args: Parameters<typeof stopInOrder>): Promise<void> {
   const failed = await stopInOrder(...args);
-  if (failed.length > 0) process.exitCode ||= 1;
+  if (failed.length > 0) process.exitCode ||= exitStatus.failure;
 }
 
 /** Closes the connections to bus and store. */
@@ -74,7 +75,7 @@ export function exitSoon(logger: Logger): void {
         const resources = [...new Set(process.getActiveResourcesInfo())].join(', ');
         logger.error('exiting with open resources', { resources });
       }
-      process.exit(process.exitCode || (hasAbandonedWork ? 0 : 1));
+      process.exit(process.exitCode || (hasAbandonedWork ? exitStatus.success : exitStatus.failure));
     },
     hasAbandonedWork ? 0 : lingerMs,
   );

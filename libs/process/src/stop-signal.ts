@@ -1,4 +1,5 @@
 import type { Logger } from '@sluice/runtime';
+import { exitStatus } from './exit-status.ts';
 import { systemClock } from './system-clock.ts';
 
 export interface StopSignal {
@@ -14,7 +15,7 @@ export function stopSignal(forMs: number | undefined, logger: Logger): StopSigna
   const cancel = forMs === undefined ? () => {} : systemClock.schedule(forMs, resolve);
   let stopping = false;
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+    if (stopping) process.exit(signal === 'SIGINT' ? exitStatus.interrupted : exitStatus.terminated);
     stopping = true;
     const how = signal === 'SIGINT' ? 'press Ctrl-C' : 'send SIGTERM';
     logger.info(`stopping; ${how} again to stop immediately`, { signal });

@@ -3,6 +3,7 @@ import { isQueryError } from '@sluice/console/client';
 import {
   columnsOf,
   exitOnClosedPipe,
+  exitStatus,
   isUsageError,
   printable,
   systemClock,
@@ -32,7 +33,7 @@ const program = new Command('sluice')
   .configureOutput({ outputError: (text, write) => write(onTerminal(text)) })
   .exitOverride((error) => {
     // Commander has already printed the error. Usage errors exit with status 2.
-    process.exit(error.exitCode === 0 ? 0 : 2);
+    process.exit(error.exitCode === 0 ? exitStatus.success : exitStatus.usage);
   });
 
 async function main(): Promise<void> {
@@ -42,13 +43,13 @@ async function main(): Promise<void> {
   } catch (error) {
     if (!isUsageError(error) && !isQueryError(error)) {
       // Node would print the error unescaped, which may quote an API server.
-      process.stderr.write(`${printable(inspect(error))}\n`, () => process.exit(1));
+      process.stderr.write(`${printable(inspect(error))}\n`, () => process.exit(exitStatus.failure));
       return;
     }
     // Messages of a console have times in UTC, the output of a command has local times.
     const message = isQueryError(error) ? withLocalTimes(error.message, systemClock.now()) : error.message;
     process.stderr.write(`${onTerminal(`${colors.red('error:')} ${printable(message)}`)}\n`);
-    process.exitCode = isUsageError(error) ? 2 : 1;
+    process.exitCode = isUsageError(error) ? exitStatus.usage : exitStatus.failure;
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import {
   columnsOf,
   createLogger,
+  exitStatus,
   formatFields,
   formatTable,
   isUsageError,
@@ -67,7 +68,7 @@ function add(group: Command, usage: string, summary: string, show: Show): void {
   addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) => {
     const configuration = await configure();
     const states = await statesOf(configuration);
-    if (states.some(({ phase }) => phase !== 'serving')) process.exitCode = 1;
+    if (states.some(({ phase }) => phase !== 'serving')) process.exitCode = exitStatus.failure;
     return show(states, args, options.output);
   });
 }
@@ -83,7 +84,7 @@ async function statesOf(configuration: Configuration): Promise<readonly ClusterS
     if (!isUsageError(error)) throw error;
     process.stderr.write(`cluster identities are not compared with the pinned ones: ${printable(error.message)}\n`);
     // Without its store and bus, a fleet serves no cluster.
-    process.exitCode = 1;
+    process.exitCode = exitStatus.failure;
     return readClusterStates(sources, ports);
   }
   return readClusterStates(sources, ports, new ReadOnlyIdentities({ read: async () => pinned }));

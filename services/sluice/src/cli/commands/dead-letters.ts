@@ -5,10 +5,13 @@ import type { Command } from 'commander';
 import { replayDeadLetter } from '../dead-letters/replay.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
-type Output = 'text' | 'json';
+interface Options {
+  readonly output: 'text' | 'json';
+  readonly dryRun?: boolean;
+}
 
 /** Runs on the fleet and returns what to print. */
-type Action = (fleet: OpenInfrastructure, names: readonly string[], output: Output) => Promise<string>;
+type Action = (fleet: OpenInfrastructure, names: readonly string[], options: Options) => Promise<string>;
 
 export function addDeadLettersCommand(program: Command): void {
   const group = program
@@ -18,11 +21,11 @@ export function addDeadLettersCommand(program: Command): void {
       'A record that cannot be decoded or applied is dead-lettered with the reason; the oldest of a thousand are dropped.\n' +
         'A resync of its Service is requested at once, so nothing waits for it.',
     );
-  add(group, 'list', 'list dead letters, oldest first', async (fleet, _, output) => {
+  add(group, 'list', 'list dead letters, oldest first', async (fleet, _, { output }) => {
     const letters = await fleet.deadLetters.list();
     return output === 'json' ? letters.map(deadLetterJson).join('') : listDeadLetters(letters, await formatFor(fleet));
   });
-  add(group, 'show <name>', 'show one in full', async (fleet, names, output) => {
+  add(group, 'show <name>', 'show one in full', async (fleet, names, { output }) => {
     const [letter] = await find(fleet, names);
     if (letter === undefined) return '';
     return output === 'json' ? deadLetterJson(letter) : describeDeadLetter(letter, await formatFor(fleet));
@@ -31,26 +34,28 @@ export function addDeadLettersCommand(program: Command): void {
     group,
     'replay <name...>',
     'publish them again, e.g. for a version that can decode them',
-    async (fleet, names) => {
+    async (fleet, names, { dryRun }) => {
       const letters = await find(fleet, names);
+      if (dryRun) return letters.map(({ name }) => `${name} would be replayed\n`).join('');
       for (const letter of letters) {
         await replayDeadLetter(fleet.bus, letter);
         await fleet.deadLetters.drop(letter.name);
       }
       return letters.map(({ name }) => `${name} replayed\n`).join('');
     },
-  );
-  add(group, 'drop <name...>', 'delete them', async (fleet, names) => {
+  ).option('--dry-run', 'only show what would be replayed');
+  add(group, 'drop <name...>', 'delete them', async (fleet, names, { dryRun }) => {
     const letters = await find(fleet, names);
+    if (dryRun) return letters.map(({ name }) => `${name} would be dropped\n`).join('');
     for (const { name } of letters) await fleet.deadLetters.drop(name);
     return letters.map(({ name }) => `${name} dropped\n`).join('');
-  });
+  }).option('--dry-run', 'only show what would be dropped');
 }
 
-function add(group: Command, usage: string, summary: string, action: Action): void {
+function add(group: Command, usage: string, summary: string, action: Action): Command {
   const form = { usage, summary, formats: ['text', 'json'] as const };
-  addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args, options }) =>
-    withFleet(await configure(), (fleet) => action(fleet, args, options.output)),
+  return addConfiguredCommand<Options>(group, form, async ({ configure, args, options }) =>
+    withFleet(await configure(), (fleet) => action(fleet, args, options)),
   );
 }
 

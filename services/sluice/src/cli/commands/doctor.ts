@@ -2,7 +2,7 @@ import { type ClusterCandidate, type ClusterSource, clusterSources } from '@slui
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { hasDefaultCluster, isKubeconfigError } from '@sluice/kubernetes';
 import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
-import { columnsOf, createLogger, systemClock, systemRandom } from '@sluice/process';
+import { columnsOf, createLogger, exitStatus, showWait, systemClock, systemRandom } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 import { type Command, Option } from 'commander';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
@@ -29,15 +29,21 @@ export function addDoctorCommand(program: Command): void {
     const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
     const ports = { clock: systemClock, random: systemRandom };
     const logger = createLogger('text', 'error');
-    const checks: Check[] = [...(await checkInfrastructure(configuration, ports)), historyCheck(configuration)];
+    const wait = <T>(what: string, work: Promise<T>) =>
+      showWait(what, work, { clock: systemClock, output: process.stderr });
+    const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports));
+    const checks: Check[] = [...infrastructure, historyCheck(configuration)];
     const sources = clusterSources(clustersOf(configuration, probe), process.env, { ...ports, logger });
-    for (const source of sources) checks.push(...(await checkSource(source, { ...ports, logger }, probe)));
+    for (const source of sources) {
+      const work = checkSource(source, { ...ports, logger }, probe);
+      checks.push(...(await wait(`checking the clusters in ${source.about}`, work)));
+    }
     if (sources.length === 0) {
       const advice = 'pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE';
       checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
     }
     process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
-    if (checks.some(({ result }) => result === 'failed')) process.exitCode = 1;
+    if (checks.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.failure;
   });
 }
 

@@ -12,6 +12,7 @@ import { addConfiguredCommand, withFleet } from './configured-command.ts';
 interface Options extends ParkedFilter {
   readonly output: 'table' | 'json';
   readonly all?: boolean;
+  readonly dryRun?: boolean;
   readonly console?: string;
   readonly consoleTokenFile?: string;
 }
@@ -81,19 +82,27 @@ function addRequestCommand(
   summary: string,
   request: (fleet: OpenInfrastructure, key: ServiceKey) => Promise<void>,
 ): void {
-  const command = add(group, `${name} [service...]`, summary, async (fleet, parked, names, { output, all }) => {
-    if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or pass --all`);
-    const wanted = all ? parked : find(parked, names);
-    const services = new Map(wanted.map((one) => [formatServiceKey(one.key), one]));
-    for (const { key } of services.values()) await request(fleet, key);
-    if (output === 'json')
-      return [...services.keys()].map((service) => `${JSON.stringify({ service, requested: true })}\n`).join('');
-    if (services.size === 0) return 'No parked Services.\n';
-    return [...services.values()]
-      .map(({ key, clusterName = key.cluster }) => `${clusterName}/${key.namespace}/${key.service} ${name} requested\n`)
-      .join('');
-  });
-  command.option('--all', 'all parked Services');
+  const command = add(
+    group,
+    `${name} [service...]`,
+    summary,
+    async (fleet, parked, names, { output, all, dryRun = false }) => {
+      if (names.length === 0 && !all) throw new UsageError(`name the Services to ${name}, or pass --all`);
+      const wanted = all ? parked : find(parked, names);
+      const services = new Map(wanted.map((one) => [formatServiceKey(one.key), one]));
+      if (!dryRun) for (const { key } of services.values()) await request(fleet, key);
+      if (output === 'json')
+        return [...services.keys()].map((service) => `${JSON.stringify({ service, requested: !dryRun })}\n`).join('');
+      if (services.size === 0) return 'No parked Services.\n';
+      return [...services.values()]
+        .map(
+          ({ key, clusterName = key.cluster }) =>
+            `${clusterName}/${key.namespace}/${key.service} ${name} ${dryRun ? 'would be requested' : 'requested'}\n`,
+        )
+        .join('');
+    },
+  );
+  command.option('--all', 'all parked Services').option('--dry-run', `only show what ${name} would be requested for`);
 }
 
 function add(group: Command, usage: string, summary: string, action: Action): Command {

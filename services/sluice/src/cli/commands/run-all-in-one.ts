@@ -1,6 +1,7 @@
 import { toCompaction, toSettings } from '@sluice/configuration';
 import {
   createLogger,
+  exitStatus,
   graceMs,
   marginMs,
   nameClusters,
@@ -116,5 +117,5 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     );
   }
   display.ended(statistics, systemClock.now() - startedAt);
-  if (statistics.refused.size > 0) process.exitCode ||= 1;
+  if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
 }

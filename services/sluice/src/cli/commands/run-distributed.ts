@@ -1,6 +1,6 @@
 import { tracesFlags } from '@sluice/configuration';
 import { startSimulation } from '@sluice/demo';
-import { createLogger, marginMs, shutDown, systemClock, systemRandom, UsageError } from '@sluice/process';
+import { createLogger, exitStatus, marginMs, shutDown, systemClock, systemRandom, UsageError } from '@sluice/process';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome } from '../display/record-outcome.ts';
 import { Statistics } from '../display/statistics.ts';
@@ -55,5 +55,5 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
     await shutDown([{ component: 'demo cluster', graceMs: marginMs, stop: () => cluster.close() }], ports);
   }
   display.ended(statistics, systemClock.now() - startedAt);
-  if (statistics.refused.size > 0) process.exitCode ||= 1;
+  if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
 }

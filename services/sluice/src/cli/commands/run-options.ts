@@ -40,6 +40,7 @@ export interface RunOptions
   readonly distributed?: boolean;
   readonly bus?: DistributedBus;
   readonly shadow?: boolean;
+  readonly dryRun?: boolean;
   readonly shadowGracePeriod: number;
   readonly logLevel: LogLevel;
   readonly seed?: number;
@@ -82,6 +83,7 @@ export function addRunOptions(command: Command): Command {
       ),
     )
     .option('--shadow', 'write nothing; compare decisions with the objects that kube-controller-manager writes')
+    .option('--dry-run', 'show what would be written, and write nothing; the same as --shadow')
     .addOption(
       new Option(
         '--shadow-grace-period <duration>',

@@ -1,6 +1,6 @@
 import { connectReading } from '@sluice/clusters';
 import { toSettings } from '@sluice/configuration';
-import { createLogger, graceMs, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
+import { createLogger, exitStatus, graceMs, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
 import { sleep } from '@sluice/runtime';
 import { jsonShadow, logShadow, pageShadow, readCurrentState, type ShadowDisplay } from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
@@ -61,7 +61,7 @@ export async function runShadow(stopped: Promise<void>, options: RunOptions): Pr
   }
   const report = shadow.report();
   display.ended(report);
-  if (report.services.unexplained > 0) process.exitCode = 1;
+  if (report.services.unexplained > 0) process.exitCode = exitStatus.failure;
 }
 
 async function show(

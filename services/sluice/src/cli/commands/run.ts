@@ -14,7 +14,8 @@ export function addRunCommand(program: Command): void {
     );
   addRunOptions(command).action(async (options: RunOptions) => {
     const warnings: string[] = [];
-    const configured = await withConfiguration(options, command, process.env, (warning) => warnings.push(warning));
+    const mode = options.dryRun ? { ...options, shadow: true } : options;
+    const configured = await withConfiguration(mode, command, process.env, (warning) => warnings.push(warning));
     const logger = createLogger(configured.output === 'json' ? 'json' : 'text', configured.logLevel);
     for (const warning of warnings) logger.warn(warning);
     await run(configured, logger);
