@@ -167,6 +167,16 @@ describe('Reflector', () => {
     expect(asked[4]?.split(' ')).toEqual([asked[3]?.split(' ')[0], 'list', '500']);
   });
 
+  it('lists soon when a long outage after a 410 ends in 410', async () => {
+    const lists = [page([], '10'), page([], '20'), page([], '30')];
+    const outage = Array.from({ length: 10 }, (): WatchScript => [error('retry', 0)]);
+    const watches: WatchScript[] = [[error('gone', 410)], ...outage, [error('gone', 410)], ['silence']];
+    const { asked } = await reflect(scripted(lists, watches));
+    const [before = 0, after = 0] = asked.slice(-3).map((line) => Number.parseFloat(line));
+    expect(after - before).toBeLessThan(500);
+    expect(asked.at(-1)).toMatch(/watch 30$/);
+  });
+
   it('does not list without pause when 410 comes again and again', async () => {
     const lists = Array.from({ length: 5 }, (_, i) => page([], `${10 + i}`));
     const watches = Array.from({ length: 4 }, (): WatchScript => [error('gone', 410)]);

@@ -266,11 +266,14 @@ export class Reflector<T = RawObject> {
     const gone = error.kind === 'gone';
     if (gone) this.#resourceVersion = '';
     // A single 410 is routine, so it relists without delay, unless it repeats.
-    const immediately = gone && this.#goneInRow++ === 0;
+    const immediately = gone && this.#goneInRow === 0;
+    // It shows that the server answers again, so an outage before it does not count.
+    const goneBefore = gone ? this.#goneInRow++ - 1 : undefined;
     // A cluster that refuses after an outage may not have loaded its permissions yet, so its refusals count from the first.
     if (isTransient(error) !== this.#isTransient) this.#failures = 0;
     this.#isTransient = isTransient(error);
-    const failures = this.#versions.isStale ? Math.min(this.#failures, maxStaleFailures) : this.#failures;
+    const failures =
+      goneBefore ?? (this.#versions.isStale ? Math.min(this.#failures, maxStaleFailures) : this.#failures);
     const retryInMs = immediately ? 0 : retryDelayMs(error, failures, random);
     this.#failures++;
     this.#errors++;
