@@ -1,4 +1,5 @@
 import { textOfSeconds } from './instant.ts';
+import type { InternTable } from './intern-table.ts';
 import { type Field, integer, keptInteger, type MessageType, projectionOf, text } from './message-type.ts';
 import type { TextTable } from './text-table.ts';
 import { MalformedProtobufError, WireReader } from './wire-reader.ts';
@@ -97,6 +98,7 @@ class Decoder {
   #nested({ kind, type }: Field): unknown {
     const length = this.#reader.length();
     const end = this.#reader.position + length;
+    if (type?.interned !== undefined) return this.#interned(type, type.interned, end);
     if (type !== undefined) return this.message(type, end);
     if (kind === 'time') {
       const { seconds } = this.message(timeType, end) as { seconds?: number };
@@ -105,6 +107,19 @@ class Decoder {
     if (kind === 'quantity') return this.message(quantityType, end).text ?? '0';
     const { type: isText, number, text } = this.message(intOrStringType, end);
     return isText === 1 ? (text ?? '') : (number ?? 0);
+  }
+
+  #interned(type: MessageType, table: InternTable, end: number): object {
+    const reader = this.#reader;
+    const key = table.key(reader.bytes, reader.position, end);
+    const known = key === undefined ? undefined : table.get(key);
+    if (known !== undefined) {
+      reader.position = end;
+      return known;
+    }
+    const message = this.message(type, end);
+    if (key !== undefined && !this.isPartial) table.add(key, message);
+    return message;
   }
 }
 

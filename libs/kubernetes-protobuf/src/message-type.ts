@@ -1,3 +1,5 @@
+import { InternTable } from './intern-table.ts';
+
 /** The encoding of a field's value on the wire and in JSON. */
 export type FieldKind =
   | 'string'
@@ -43,6 +45,8 @@ export interface MessageType {
    * types list only the fields that Sluice reads.
    */
   readonly closed: boolean;
+  /** Set if equal messages are decoded once. */
+  readonly interned: InternTable | undefined;
 }
 
 type Fields = Readonly<Record<number, Field>>;
@@ -57,6 +61,11 @@ export function wholeMessage(fields: Fields): MessageType {
   return messageType(fields, true);
 }
 
+/** The same for messages that most versions of an object repeat unchanged. */
+export function internedMessage(fields: Fields): MessageType {
+  return { ...messageType(fields, true), interned: new InternTable() };
+}
+
 function messageType(fields: Fields, closed: boolean): MessageType {
   const byNumber: (Field | undefined)[] = [];
   const numbers = new Map<string, number>();
@@ -67,7 +76,7 @@ function messageType(fields: Fields, closed: boolean): MessageType {
     numbers.set(field.name, Number(key));
   }
   const nullable = Object.values(fields).flatMap(({ name, nullable }) => (nullable ? [name] : []));
-  return { fields: byNumber, numbers, nullable, closed };
+  return { fields: byNumber, numbers, nullable, closed, interned: undefined };
 }
 
 function field(name: string, kind: FieldKind, more: Partial<Field> = {}): Field {

@@ -3,6 +3,7 @@ import {
   boolean,
   type Field,
   integer,
+  internedMessage,
   intOrString,
   keptBoolean,
   keptInteger,
@@ -66,7 +67,7 @@ const objectReference = wholeMessage({
   7: text('fieldPath'),
 });
 
-const endpointAddress = wholeMessage({
+const endpointAddress = internedMessage({
   1: keptText('ip'),
   2: one('targetRef', objectReference),
   3: text('hostname'),
@@ -92,7 +93,7 @@ const endpointSlice = wholeMessage({
   1: one('metadata', wholeMetadata),
   2: nullableMany(
     'endpoints',
-    wholeMessage({
+    internedMessage({
       1: texts('addresses'),
       2: one(
         'conditions',

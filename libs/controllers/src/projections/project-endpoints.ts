@@ -1,8 +1,8 @@
 import type { Endpoints } from '../objects/endpoints.ts';
+import { checkTargetRef } from './check-target-ref.ts';
 import {
   asFields,
   type Fields,
-  fieldsAt,
   integerAt,
   keptListAt,
   optionalStringAt,
@@ -43,9 +43,6 @@ function address(item: unknown): Fields {
   const fields = asFields(item, '');
   optionalStringAt(fields, 'hostname', 'hostname');
   optionalStringAt(fields, 'nodeName', 'nodeName');
-  const target = fieldsAt(fields, 'targetRef', 'targetRef');
-  for (const key of ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']) {
-    optionalStringAt(target, key, `targetRef.${key}`);
-  }
+  checkTargetRef(fields);
   return withField(fields, 'ip', stringAt(fields, 'ip', 'ip'));
 }

@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
+import { checkTargetRef } from './check-target-ref.ts';
 import {
   asFields,
   asString,
@@ -49,15 +50,15 @@ function endpoint(item: unknown): Endpoint {
   const fields = asFields(item, '');
   const addresses = listAt(fields, 'addresses', 'addresses', asString);
   const conditions = fieldsAt(fields, 'conditions', 'conditions');
-  for (const key of ['ready', 'serving', 'terminating']) booleanAt(conditions, key, `conditions.${key}`);
+  booleanAt(conditions, 'ready', 'conditions.ready');
+  booleanAt(conditions, 'serving', 'conditions.serving');
+  booleanAt(conditions, 'terminating', 'conditions.terminating');
   for (const key of ['hostname', 'nodeName', 'zone']) optionalStringAt(fields, key, key);
-  const target = fieldsAt(fields, 'targetRef', 'targetRef');
-  for (const key of ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']) {
-    optionalStringAt(target, key, `targetRef.${key}`);
-  }
+  checkTargetRef(fields);
   optionalStringMapAt(fields, 'deprecatedTopology', 'deprecatedTopology');
   const hints = fieldsAt(fields, 'hints', 'hints');
-  for (const key of ['forZones', 'forNodes']) listAt(hints, key, `hints.${key}`, checkHint);
+  listAt(hints, 'forZones', 'hints.forZones', checkHint);
+  listAt(hints, 'forNodes', 'hints.forNodes', checkHint);
   return withoutNulls(fields, addresses);
 }
 
