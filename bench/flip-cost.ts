@@ -11,6 +11,7 @@ import { median } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 
 const FLEETS: Readonly<Record<string, readonly Role[]>> = {
+  run: ['run'],
   worker: ['worker'],
   roles: ['watcher', 'reconciler', 'writer'],
 };
@@ -42,12 +43,12 @@ function table(title: string, rounds: readonly (readonly Phase[])[], of: 'counts
 
 await runBench({
   name: 'flip-cost',
-  about: `Runs fleets with NATS and Redis on this machine and a fake cluster over HTTP whose Pods flip their readiness at a fixed rate.
+  about: `Runs fleets with NATS and Redis, and "sluice run" without them, on this machine and a fake cluster over HTTP whose Pods flip their readiness at a fixed rate.
 Prints what a flip costs: records, messages, bytes and scripts of the store, without what the idle fleet does, and the CPU of each
 process with it. Latency is from the change of the Pod to the write of its slice. Rounds alternate between the fleets.
 `,
   options: {
-    fleets: selection(Object.keys(FLEETS), 'fleets: one worker, or one process of each role'),
+    fleets: selection(Object.keys(FLEETS), 'what to run: all in one process, one worker, or one process of each role'),
     services: integer(100, 'Services'),
     pods: integer(20, 'Pods per Service'),
     rates: integers([20, 100], 'flips per second, one rate after the other'),

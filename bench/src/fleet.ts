@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Nats, type RedisServer, ServerProcess, startNats, startRedis } from '@sluice/local';
 
-export type Role = 'worker' | 'watcher' | 'reconciler' | 'writer';
+/** `run` is the whole program in one process, without bus and store. */
+export type Role = 'run' | 'worker' | 'watcher' | 'reconciler' | 'writer';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY_MILLISECONDS = 20_000;
@@ -51,13 +52,14 @@ export class Fleet {
     const name = `${role}-${this.#started}`;
     const profiled = ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, join(ROOT, 'services/sluice/src/main.ts')];
     const cluster = role === 'reconciler' || kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig];
+    const backends = role === 'run' ? ['--output', 'none'] : ['--bus', this.nats.url, '--store', this.redis.url];
     const flags = ['--log-level', 'warn', '--metrics-bind-address', '0'];
     const child = new ServerProcess({
       name,
       program: profileDirectory === undefined ? join(ROOT, 'bin/sluice') : process.execPath,
       args: [
         ...(profileDirectory === undefined ? [] : profiled),
-        ...[role, '--bus', this.nats.url, '--store', this.redis.url, ...cluster, ...flags],
+        ...[role, ...backends, ...cluster, ...flags],
       ],
       log: join(directory, `${name}.log`),
     });
@@ -68,7 +70,7 @@ export class Fleet {
 
   /** Stops in the order of the data flow, so that pending work drains. */
   async stop(): Promise<void> {
-    for (const role of ['worker', 'watcher', 'reconciler', 'writer']) {
+    for (const role of ['run', 'worker', 'watcher', 'reconciler', 'writer']) {
       const these = [...this.#roles].filter(({ name }) => name.startsWith(role));
       await Promise.all(these.map((child) => child.stop(READY_MILLISECONDS)));
     }

@@ -65,10 +65,11 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
   });
   const ports = { clock, random, logger: silentLogger };
   const bus = await connectJetStreamBus({ servers: [fleet.nats.url], partitions: defaultPartitions }, ports);
-  const pids = new Map<string, number>([
+  const servers: readonly (readonly [string, number])[] = [
     ['NATS', fleet.nats.process.pid ?? 0],
     ['Redis', fleet.redis.process.pid ?? 0],
-  ]);
+  ];
+  const pids = new Map<string, number>(roles.includes('run') ? [] : servers);
   try {
     for (const role of roles) pids.set(role, (await fleet.run(role)).pid ?? 0);
     await converged(server, timeoutSeconds);
@@ -109,7 +110,7 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
   }
 }
 
-const warmUpMs = 3_000;
+const warmUpMs = 5_000;
 /** Time for what a fleet still does after the last flip: Outcomes, watch echoes, commits. */
 const drainMs = 500;
 
