@@ -34,6 +34,18 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
       await bus.close();
     });
 
+    test('an append resolves with the offsets of its records, or with none', async () => {
+      const bus = await create();
+      const offsets = [
+        await bus.append('changes', 1, records('a', 1, 3)),
+        await bus.append('changes', 1, records('b', 1, 1)),
+        await bus.append('changes', 1, records('b', 1, 2)),
+      ];
+      const b = features.dedupes === true ? [4, 5] : [5, 6];
+      expect([[[1, 2, 3], [4], b], new Array(3).fill(undefined)]).toContainEqual(offsets);
+      await bus.close();
+    });
+
     test('preserves payload, key and headers', async () => {
       const bus = await create();
       const record = { key: 'k', id: 'x', headers: { traceparent: '00-1' }, payload: Uint8Array.from([0, 255, 10]) };

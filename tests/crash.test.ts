@@ -1,4 +1,13 @@
-import { type Bus, type BusLimits, type BusRecord, ChunkedBus, MemoryBus, type Topic } from '@sluice/bus';
+import {
+  type AppendedOffsets,
+  type Bus,
+  type BusLimits,
+  type BusRecord,
+  ChunkedBus,
+  LocalDeliveryBus,
+  MemoryBus,
+  type Topic,
+} from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { runReconciler } from '@sluice/reconciler';
@@ -38,6 +47,13 @@ describe('a crash at any step loses no Change and writes nothing twice (A10)', (
   test.each(crashes)('$when append $at', async (crash) => {
     await survive(
       (bus) => new CrashingBus(bus, crash),
+      (store) => store,
+    );
+  });
+
+  test.each(crashes)('$when append $at, with plans delivered within the process', async (crash) => {
+    await survive(
+      (bus) => new LocalDeliveryBus(new CrashingBus(bus, crash)),
       (store) => store,
     );
   });
@@ -136,7 +152,7 @@ class CrashPoint {
     this.#crash = crash;
   }
 
-  async pass(work: () => Promise<void>, half = work): Promise<void> {
+  async pass<T>(work: () => Promise<T>, half = work): Promise<T> {
     const strikes = ++this.#uses === this.#crash.at;
     if (!strikes) return work();
     if (this.#crash.when === 'after') await work();
@@ -186,7 +202,7 @@ class CrashingBus implements Bus {
     return this.#inner.limits;
   }
 
-  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const append = (part: readonly BusRecord[]) => this.#inner.append(topic, partition, part);
     return this.#point.pass(
       () => append(records),

@@ -61,7 +61,7 @@ async function measureLatency(publisher: Bus, consumer: Bus, load: BusLoad): Pro
   const all = readAll(consumer, 'changes', load.partitions, count, (id) => {
     latencies.push(performance.now() - (sentAt[Number(id.slice(1))] ?? 0));
   });
-  const tails = new Array<Promise<void>>(load.partitions).fill(Promise.resolve());
+  const tails = new Array<Promise<unknown>>(load.partitions).fill(Promise.resolve());
   const started = performance.now();
   for (let sent = 0; sent < count; ) {
     const due = Math.min(count, Math.ceil(((performance.now() - started) / 1000) * load.rate));

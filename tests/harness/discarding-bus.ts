@@ -1,4 +1,5 @@
 import {
+  type AppendedOffsets,
   type BusLimits,
   type BusRecord,
   type Delivery,
@@ -30,9 +31,10 @@ export class DiscardingBus extends LogBus<DiscardingLog> {
     this.#options = options;
   }
 
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     await sleep(this.#options.clock, 1);
     this.openLog(topic, partition).append(records);
+    return undefined;
   }
 
   override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

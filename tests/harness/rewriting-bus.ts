@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, Topic } from '@sluice/bus';
+import type { AppendedOffsets, Bus, BusRecord, Topic } from '@sluice/bus';
 import { type Clock, sleep } from '@sluice/runtime';
 
 /** A bus whose appends take a millisecond. Counts records by topic and passes each through `rewrite`. */
@@ -20,7 +20,7 @@ export class RewritingBus implements Bus {
     return this.#inner.limits;
   }
 
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     await sleep(this.#clock, 1);
     this.counts[topic] += records.length;
     return this.#inner.append(

@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@sluice/bus';
+import type { AppendedOffsets, Bus, BusRecord, PartitionReader, StreamOffset, Topic } from '@sluice/bus';
 
 /** A bus whose topics can be stalled for readers. Counts unread records. */
 export class StallingBus implements Bus {
@@ -31,7 +31,7 @@ export class StallingBus implements Bus {
     return this.#inner.limits;
   }
 
-  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     this.#appended.set(topic, (this.#appended.get(topic) ?? 0) + records.length);
     return this.#inner.append(topic, partition, records);
   }

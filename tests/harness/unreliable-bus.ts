@@ -1,4 +1,4 @@
-import { type Bus, type BusRecord, ForwardingBus, type Topic } from '@sluice/bus';
+import { type AppendedOffsets, type Bus, type BusRecord, ForwardingBus, type Topic } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
 import { type Random, randomInteger } from '@sluice/runtime';
 
@@ -24,10 +24,11 @@ export class UnreliableBus extends ForwardingBus {
     this.#faults = faults;
   }
 
-  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     if (topic !== 'changes' || !this.faulty) return this.inner.append(topic, partition, records);
     const delivered = records.flatMap((record) => this.#deliver(partition, record));
     if (delivered.length > 0) await this.inner.append(topic, partition, delivered);
+    return undefined;
   }
 
   #deliver(partition: number, record: BusRecord): BusRecord[] {

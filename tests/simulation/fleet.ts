@@ -1,5 +1,5 @@
 import type { RoleOptions } from '@sluice/backends';
-import { ByReferenceBus, ChunkedBus } from '@sluice/bus';
+import { type Bus, ByReferenceBus, ChunkedBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainWriter, type Middleware } from '@sluice/kubernetes';
 import { type Logger, type Random, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
@@ -39,6 +39,8 @@ export interface FleetOptions {
   readonly atEffect?: (member: Member) => 'before' | 'after' | undefined;
   /** A process has ended there. */
   readonly onEnd?: (member: Member) => void;
+  /** A writer has got plans within its process, before the log may have stored them. */
+  readonly onLocalDelivery: (member: string, plans: readonly Delivery[]) => void;
   readonly logger: (member: string) => Logger;
   /** Observes the requests of a writer to a cluster as they leave the process. */
   readonly auditRequests: (member: string, cluster: SimulatedCluster) => Middleware;
@@ -99,7 +101,7 @@ export class Fleet {
       random: seededRandom(seed + this.#started),
       logger,
       yieldQueue: new YieldQueue(setImmediate),
-      bus: role === 'worker' ? new ByReferenceBus(chunked) : chunked,
+      bus: role === 'worker' ? this.#localBus(name, chunked) : chunked,
       store: process.store(storeFaults.store(stored.store)),
       leases: process.leases(storeFaults.leases(stored.leases)),
       deadLetters: this.#options.deadLetters,
@@ -108,6 +110,13 @@ export class Fleet {
     this.#members.add(member);
     member.running = this.#run(role, cluster, process, options, stop.signal);
     return member;
+  }
+
+  #localBus(member: string, bus: Bus): Bus {
+    return new ObservedBus(new LocalDeliveryBus(new ByReferenceBus(bus)), async (deliveries) => {
+      const local = deliveries.filter(({ stored }) => stored !== undefined);
+      if (local.length > 0) this.#options.onLocalDelivery(member, local);
+    });
   }
 
   /** Ends a member, without notice or in order. */

@@ -76,9 +76,10 @@ class SinkBus implements Bus {
   readonly limits = noBusLimits;
   pods = 0;
 
-  async append(topic: string, _partition: number, records: Parameters<Bus['append']>[2]): Promise<void> {
-    if (topic !== 'changes') return;
+  async append(topic: string, _partition: number, records: Parameters<Bus['append']>[2]): Promise<undefined> {
+    if (topic !== 'changes') return undefined;
     for (const { payload } of records) this.pods += Buffer.from(payload).toString().split('"kind":"pod"').length - 1;
+    return undefined;
   }
 
   async end(): Promise<StreamOffset> {

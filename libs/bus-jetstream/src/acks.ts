@@ -3,8 +3,8 @@ import type { Cancel, Clock } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
 
 export interface PublishResult {
-  /** Number of messages, from the first, that are stored for certain. */
-  readonly stored: number;
+  /** Stream sequences of the messages, from the first, that are stored for certain. */
+  readonly sequences: readonly number[];
   /** Why the next one is not. */
   readonly failure?: Failure;
 }
@@ -24,8 +24,11 @@ export interface Failure {
 const wrongLastId = 10070;
 const batchContainsDuplicate = 10201;
 
+/** The message's stream sequence, or why it is not stored. */
+type Ack = number | Failure;
+
 interface PendingPublish {
-  onAck(index: number, failure: Failure | undefined): void;
+  onAck(index: number, ack: Ack): void;
   onDisconnect(): void;
 }
 
@@ -57,16 +60,19 @@ export class Acks {
   expect(count: number, timeoutMs: number, send: (reply: (index: number) => string) => void): Promise<PublishResult> {
     return new Promise((resolve, reject) => {
       const attempt = ++this.#attempts;
-      const failures = new Array<Failure | undefined>(count);
-      const received = new Array<boolean>(count).fill(false);
+      const acks = new Array<Ack | undefined>(count).fill(undefined);
       let left = count;
       let progress = false;
       let timer: Cancel = () => {};
       const finish = (missing: Failure) => {
         timer();
         this.#pending.delete(attempt);
-        const stored = received.findIndex((isReceived, index) => !isReceived || failures[index] !== undefined);
-        resolve(stored < 0 ? { stored: count } : { stored, failure: failures[stored] ?? missing });
+        const sequences: number[] = [];
+        for (const ack of acks) {
+          if (typeof ack !== 'number') return resolve({ sequences, failure: ack ?? missing });
+          sequences.push(ack);
+        }
+        resolve({ sequences });
       };
       const timeout: Failure = { kind: 'timeout', reason: `no acknowledgement within ${timeoutMs / 1000} s` };
       const watch = () => {
@@ -77,10 +83,9 @@ export class Acks {
         });
       };
       this.#pending.set(attempt, {
-        onAck: (index, failure) => {
-          if (received[index] !== false) return;
-          received[index] = true;
-          failures[index] = failure;
+        onAck: (index, ack) => {
+          if (index >= count || acks[index] !== undefined) return;
+          acks[index] = ack;
           progress = true;
           left -= 1;
           if (left === 0) finish(timeout);
@@ -112,15 +117,15 @@ const noStream: Failure = { kind: 'no-stream', reason: 'no stream has this subje
 
 const decoder = new TextDecoder();
 
-function parseAck(data: Uint8Array): Failure | undefined {
-  let answer: { error?: { err_code?: number; description?: string } } | null;
+function parseAck(data: Uint8Array): Ack {
+  let answer: { seq?: number; error?: { err_code?: number; description?: string } } | null;
   try {
     answer = JSON.parse(decoder.decode(data));
   } catch {
     return { kind: 'refused', reason: 'the acknowledgement is not JSON' };
   }
   const error = answer?.error;
-  if (error === undefined) return undefined;
+  if (error === undefined) return answer?.seq ?? { kind: 'refused', reason: 'the acknowledgement has no sequence' };
   const reason = `${error.description ?? 'refused'} (${error.err_code ?? 'no code'})`;
   if (error.err_code === wrongLastId) return { kind: 'out-of-order', reason };
   if (error.err_code === batchContainsDuplicate) return { kind: 'duplicates', reason };

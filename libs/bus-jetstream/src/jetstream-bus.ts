@@ -1,5 +1,6 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import {
+  type AppendedOffsets,
   type Bus,
   BusClosedError,
   type BusLimits,
@@ -72,10 +73,10 @@ class JetStreamBus implements Bus {
     return this.#link.up;
   }
 
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     if (this.#link.closed) throw new BusClosedError('the bus is closed');
     checkRecordBytes(records, this.limits.recordBytes);
-    await this.#publisher.append(this.#target(this.#log(topic, partition)), records);
+    return await this.#publisher.append(this.#target(this.#log(topic, partition)), records);
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

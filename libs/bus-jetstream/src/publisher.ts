@@ -50,10 +50,14 @@ export class Publisher {
     this.#acks = new Acks(link, createInbox(inboxPrefix), ports.clock);
   }
 
-  /** @throws BusClosedError, RecordTooLargeError */
-  async append(target: PublishTarget, records: readonly BusRecord[]): Promise<void> {
+  /**
+   * Returns the stream sequences of the records.
+   *
+   * @throws BusClosedError, RecordTooLargeError
+   */
+  async append(target: PublishTarget, records: readonly BusRecord[]): Promise<readonly number[]> {
     const { logger } = this.#ports;
-    let done = 0;
+    const offsets: number[] = [];
     let failures = 0;
     let timeouts = 0;
     let warned = false;
@@ -63,7 +67,8 @@ export class Publisher {
     };
     /** Records before this index are published one at a time: some may be stored already. */
     let singlyUntil = 0;
-    while (done < records.length) {
+    while (offsets.length < records.length) {
+      const done = offsets.length;
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
       const singly = done < singlyUntil;
@@ -72,17 +77,17 @@ export class Publisher {
       for (const record of chunk) checkSize(record, this.#link.maxPayload);
       const batch = target.replicas > 1 && chunk.length > 1;
       const timeoutMs = Math.min(ackTimeout.maxMs, ackTimeout.baseMs * 2 ** timeouts);
-      const { stored, failure } = await (batch
+      const { sequences, failure } = await (batch
         ? this.#batch(target, chunk, timeoutMs)
         : this.#chain(target, chunk, timeoutMs));
-      done += stored;
+      for (const sequence of sequences) offsets.push(sequence);
       timeouts = failure?.kind === 'timeout' ? timeouts + 1 : 0;
       if (failure === undefined) {
         if (warned) logger.info('publish succeeded again', { stream: target.stream });
         warned = false;
         failures = 0;
       } else if (failure.kind === 'duplicates') {
-        singlyUntil = done + chunk.length;
+        singlyUntil = offsets.length + chunk.length;
       } else if (failure.kind === 'no-stream' || failure.kind === 'refused') {
         warn(failure.reason);
         await this.#backOff(target, failure, failures++);
@@ -91,6 +96,7 @@ export class Publisher {
       }
       // Otherwise the remaining records are published again at once, or after the reconnect.
     }
+    return offsets;
   }
 
   close(): void {
@@ -122,7 +128,8 @@ export class Publisher {
         this.#link.nc.publish(subject, record.payload, { headers, ...(last && { reply: reply(0) }) });
       }
     });
-    return result.stored === 1 ? { stored: records.length } : result;
+    const [last] = result.sequences;
+    return last === undefined ? result : { sequences: records.map((_, index) => last + 1 - records.length + index) };
   }
 
   async #backOff(target: PublishTarget, failure: Failure, failures: number): Promise<void> {

@@ -1,4 +1,5 @@
 import {
+  type AppendedOffsets,
   type Bus,
   BusClosedError,
   type BusLimits,
@@ -118,9 +119,11 @@ export class KafkaBus implements Bus {
     return this.#brokers.reachable;
   }
 
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     checkRecordBytes(records, this.limits.recordBytes);
     await this.#appender.append(this.#name(topic, partition), partition, records);
+    // A batch may be sent, and stored, more than once.
+    return undefined;
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

@@ -23,7 +23,16 @@ export interface Delivery extends BusRecord {
    * the offset of its last chunk.
    */
   readonly offset: number;
+  /**
+   * Set if the record may have arrived before the log has stored it: resolves once the log has stored it at its offset, and
+   * rejects with RecordNotStoredError if it did not, as `next` then does. Until it resolves, nothing may be reported or stored
+   * that relies on the record.
+   */
+  readonly stored?: Promise<unknown> | undefined;
 }
+
+/** Offsets of appended records, as readers get them; undefined if the bus does not know them. */
+export type AppendedOffsets = readonly number[] | undefined;
 
 /** A position in a partition that a reader stores: just after the record with this offset and id. */
 export interface StreamOffset {
@@ -58,7 +67,8 @@ export const noBusLimits: BusLimits = {
  *
  * - `append` resolves once the records are as durable as the bus makes them. Records of one call keep their order, as do
  *   sequential calls for one partition. It may wait while readers lag far behind (backpressure). It rejects with
- *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again.
+ *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again. A record that the bus
+ *   drops as a repetition has the offset of its first occurrence.
  * - Delivery is at least once: a record may be in the log repeatedly, but first occurrences keep their order.
  * - Readers store their own offset; there are no acknowledgements. A bus that keeps records only as long as they are needed
  *   deletes them after `release`.
@@ -69,7 +79,12 @@ export interface Bus {
   readonly limits: BusLimits;
   /** False while no server of the bus answers. Absent for a bus in this process. */
   readonly connected?: boolean;
-  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets>;
+  /**
+   * Tells the bus that until the returned function is called, only this process appends new records to the partition. What a
+   * former producer appends late may be delivered late. Absent if that makes no difference.
+   */
+  produceExclusively?(topic: Topic, partition: number): () => void;
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader;
   /** The position just before the oldest retained record. Rejects with BusClosedError after `close`. */
   beginning(topic: Topic, partition: number): Promise<StreamOffset>;
@@ -125,4 +140,14 @@ export class LogTruncatedError extends Error {
 
 export function isLogTruncatedError(error: unknown): error is LogTruncatedError {
   return error instanceof Error && 'code' in error && error.code === 'LOG_TRUNCATED';
+}
+
+/** A record was delivered before the log stored it, and was then not stored, or at another offset. Read from the log again. */
+export class RecordNotStoredError extends Error {
+  override readonly name = 'RecordNotStoredError';
+  readonly code = 'RECORD_NOT_STORED';
+}
+
+export function isRecordNotStoredError(error: unknown): error is RecordNotStoredError {
+  return error instanceof Error && 'code' in error && error.code === 'RECORD_NOT_STORED';
 }

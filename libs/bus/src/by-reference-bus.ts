@@ -1,4 +1,4 @@
-import type { BusRecord, Delivery, PartitionReader, StreamOffset, Topic } from './bus.ts';
+import type { AppendedOffsets, BusRecord, Delivery, PartitionReader, StreamOffset, Topic } from './bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
 
 /**
@@ -16,7 +16,7 @@ export class ByReferenceBus extends ForwardingBus {
   /** Appended records by id, for each partition that this process reads. */
   readonly #appended = new Map<string, Map<string, BusRecord>>();
 
-  override append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  override append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const kept = this.#appended.get(nameOf(topic, partition));
     if (kept !== undefined) for (const record of records) keep(kept, record);
     return this.inner.append(topic, partition, records);

@@ -1,5 +1,6 @@
 import type { Clock, Logger } from '@sluice/runtime';
 import {
+  type AppendedOffsets,
   type Bus,
   type BusRecord,
   checkRecordBytes,
@@ -29,12 +30,18 @@ export class ChunkedBus extends ForwardingBus {
     this.#logger = logger;
   }
 
-  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const { recordBytes, messageBytes } = this.limits;
     if (recordBytes === Number.POSITIVE_INFINITY) return this.inner.append(topic, partition, records);
     checkRecordBytes(records, messageBytes);
-    const chunks = records.flatMap((record) => splitRecord(record, recordBytes));
-    await this.inner.append(topic, partition, chunks);
+    const messages = records.map((record) => splitRecord(record, recordBytes));
+    const offsets = await this.inner.append(topic, partition, messages.flat());
+    if (offsets === undefined) return undefined;
+    let chunks = 0;
+    return messages.map(({ length }) => {
+      chunks += length;
+      return offsets[chunks - 1] ?? Number.NaN;
+    });
   }
 
   override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

@@ -1,4 +1,4 @@
-import type { Bus, BusLimits, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
+import type { AppendedOffsets, Bus, BusLimits, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
 
 /** Passes every call to another bus. Extend it to change some of them. */
 export class ForwardingBus implements Bus {
@@ -18,8 +18,12 @@ export class ForwardingBus implements Bus {
     return this.inner.connected ?? true;
   }
 
-  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     return this.inner.append(topic, partition, records);
+  }
+
+  produceExclusively(topic: Topic, partition: number): () => void {
+    return this.inner.produceExclusively?.(topic, partition) ?? (() => {});
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

@@ -4,6 +4,7 @@ export { chunkOf } from './chunk.ts';
 export { ChunkAssembler } from './chunk-assembler.ts';
 export { ChunkedBus } from './chunked-bus.ts';
 export { ForwardingBus } from './forwarding-bus.ts';
+export { LocalDeliveryBus } from './local-delivery-bus.ts';
 export * from './log-bus.ts';
 export * from './memory-bus.ts';
 export * from './observed-bus.ts';

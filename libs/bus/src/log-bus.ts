@@ -1,4 +1,5 @@
 import {
+  type AppendedOffsets,
   type Bus,
   BusClosedError,
   type BusLimits,
@@ -24,7 +25,7 @@ export abstract class LogBus<Log extends PartitionLog> implements Bus {
     this.#createLog = createLog;
   }
 
-  abstract append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void>;
+  abstract append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets>;
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const reader = this.log(topic, partition).reader(after);

@@ -1,4 +1,5 @@
 import {
+  type AppendedOffsets,
   type BusLimits,
   type BusRecord,
   checkRecordBytes,
@@ -38,12 +39,13 @@ export class MemoryBus extends LogBus<MemoryLog> {
     this.#maxBacklog = maxBacklog;
   }
 
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const log = this.openLog(topic, partition);
     checkRecordBytes(records, this.limits.recordBytes);
-    log.append(records);
+    const offsets = log.append(records);
     if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
     else if (topic === 'requests') log.retain(this.#maxBacklog);
+    return offsets;
   }
 }
 
@@ -66,10 +68,12 @@ class MemoryLog extends PartitionLog {
     this.#byReference = byReference;
   }
 
-  append(records: readonly BusRecord[]): void {
+  append(records: readonly BusRecord[]): readonly number[] {
+    const first = this.#last + 1;
     for (const record of records) this.#records.push(this.#deliver(record, ++this.#last));
     this.#lastId = records.at(-1)?.id ?? this.#lastId;
     this.changed();
+    return records.map((_, index) => first + index);
   }
 
   #deliver(record: BusRecord, offset: number): Delivery {

@@ -76,10 +76,15 @@ export class PartitionWorker {
    * @throws FencedError once another worker owns the partition
    */
   async run(signal: AbortSignal): Promise<void> {
+    const { bus, partition } = this.#options;
+    let stopProducing = () => {};
     try {
       await this.#restore();
+      // A former owner can no longer commit a plan, and what it committed has been published again.
+      stopProducing = bus.produceExclusively?.('mutations', partition) ?? stopProducing;
       while (!(await this.#read(signal)));
     } finally {
+      stopProducing();
       this.#metrics.close();
     }
   }

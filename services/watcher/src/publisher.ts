@@ -254,7 +254,8 @@ export class Publisher {
     const { bus, clock, random, logger } = this.#options;
     for (let attempt = 0; ; attempt++) {
       try {
-        return await bus.append('changes', partition, records);
+        await bus.append('changes', partition, records);
+        return;
       } catch (error) {
         if (error instanceof BusClosedError || this.#closed) throw error;
         // Reachable: append retried by a watcher

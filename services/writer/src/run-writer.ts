@@ -1,3 +1,4 @@
+import { isRecordNotStoredError } from '@sluice/bus';
 import { runWithBackoff } from '@sluice/runtime';
 import { isFencedError } from '@sluice/store';
 import { PlanPartitionWorker } from './partition/plan-partition-worker.ts';
@@ -16,7 +17,17 @@ export interface WriterOptions extends Omit<PlanPartitionWorkerOptions, 'partiti
  */
 export async function runPlanPartition(options: PlanPartitionWorkerOptions, signal: AbortSignal): Promise<void> {
   const logger = options.logger.with({ partition: options.partition });
-  const work = () => new PlanPartitionWorker({ ...options, logger }).run(signal);
+  const work = async () => {
+    for (;;) {
+      try {
+        return await new PlanPartitionWorker({ ...options, logger }).run(signal);
+      } catch (error) {
+        if (!isRecordNotStoredError(error)) throw error;
+        // Reachable: plan delivered within the process not stored at its offset
+        logger.warn('plan not stored as expected; reading the plan log again', { reason: error.message });
+      }
+    }
+  };
   await runWithBackoff(work, { ...options, logger, isFatal: isFencedError }, signal);
 }
 

@@ -1,4 +1,4 @@
-import type { Bus, BusRecord, Delivery, Topic } from '@sluice/bus';
+import type { AppendedOffsets, Bus, BusRecord, Delivery, Topic } from '@sluice/bus';
 import { type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
 import type { LossyBus } from './lossy-bus.ts';
 
@@ -71,8 +71,10 @@ export class FaultyBus {
       },
       append: async (topic, partition, records) => {
         observer.sent(member, topic, partition, records);
-        await this.#append(topic, partition, records);
+        const offsets = await this.#append(topic, partition, records);
         observer.appended(member, topic, partition, records);
+        // A record that was lost has none.
+        return offsets?.length === records.length ? offsets : undefined;
       },
       read: (topic, partition, after) => {
         const reader = bus.read(topic, partition, after);
@@ -102,7 +104,7 @@ export class FaultyBus {
     };
   }
 
-  async #append(topic: Topic, partition: number, given: readonly BusRecord[]): Promise<void> {
+  async #append(topic: Topic, partition: number, given: readonly BusRecord[]): Promise<AppendedOffsets> {
     const { bus, clock, random, observer, swallows } = this.#options;
     const records = given.filter((record) => !swallows(topic, record));
     const faults = this.#faults.get(topic) ?? noAppendFaults;
@@ -114,7 +116,7 @@ export class FaultyBus {
     }
     const lost = random.next() < faults.lose ? records.filter((_, i) => i === 0 || random.next() < 0.5) : [];
     if (lost.length > 0) observer.lost(topic, partition, lost);
-    await bus.append(
+    const offsets = await bus.append(
       topic,
       partition,
       records.filter((record) => !lost.includes(record)),
@@ -123,5 +125,6 @@ export class FaultyBus {
       clock.schedule(randomInteger(random, 0, 3_000), () => void bus.append(topic, partition, records));
     }
     if (random.next() < faults.failAfter) throw new Error('injected: appended, and reported as failed');
+    return offsets;
   }
 }

@@ -1,4 +1,5 @@
 import {
+  type AppendedOffsets,
   type BusLimits,
   type BusRecord,
   checkRecordBytes,
@@ -27,9 +28,9 @@ export class LossyBus extends LogBus<LossyLog> {
     this.#dropsRepeated = dropsRepeated;
   }
 
-  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     checkRecordBytes(records, this.limits.recordBytes);
-    this.openLog(topic, partition).append(records, this.#dropsRepeated);
+    return this.openLog(topic, partition).append(records, this.#dropsRepeated);
   }
 }
 
@@ -37,7 +38,8 @@ export class LossyBus extends LogBus<LossyLog> {
 export class LossyLog extends PartitionLog {
   #generation = 1;
   #records: Delivery[] = [];
-  readonly #ids = new Set<string>();
+  /** Offset of the last record with an id. */
+  readonly #ids = new Map<string, number>();
   #last = 0;
   #lastId = '';
   readonly #dropsReleased: boolean;
@@ -47,15 +49,18 @@ export class LossyLog extends PartitionLog {
     this.#dropsReleased = dropsReleased;
   }
 
-  append(records: readonly BusRecord[], dropsRepeated: boolean): void {
-    for (const { key, id, headers, payload } of records) {
-      if (dropsRepeated && this.#ids.has(id)) continue;
-      this.#ids.add(id);
+  append(records: readonly BusRecord[], dropsRepeated: boolean): readonly number[] {
+    const offsets = records.map(({ key, id, headers, payload }) => {
+      const repeated = dropsRepeated ? this.#ids.get(id) : undefined;
+      if (repeated !== undefined) return repeated;
       this.#last += 1;
+      this.#ids.set(id, this.#last);
       this.#lastId = id;
       this.#records.push({ key, id, headers, payload, offset: this.#last });
-    }
+      return this.#last;
+    });
     this.changed();
+    return offsets;
   }
 
   get streamId(): string {

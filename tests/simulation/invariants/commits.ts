@@ -23,6 +23,8 @@ export class CommitInvariants {
   readonly #delivered = new Map<string, Delivered>();
   /** Records of plans whose Outcome is on the bus since the member's claim, by member and scope. */
   readonly #answered = new Map<string, Set<string>>();
+  /** Ids of records that are, or were, in a log. */
+  readonly #stored = new Set<string>();
 
   constructor(observations: Observations, violations: Violations, plans: PlanInvariants, store: () => SimulatedStore) {
     this.#observations = observations;
@@ -47,8 +49,27 @@ export class CommitInvariants {
     }
   }
 
+  /** These records are in their log. */
+  stored(records: readonly { readonly id: string }[]): void {
+    for (const { id } of records) this.#stored.add(id);
+  }
+
+  /** A member sends records. */
+  sent(member: string, topic: Topic, records: readonly { readonly id: string }[]): void {
+    if (topic !== 'changes') return;
+    for (const { id } of records) {
+      const [plan = '', isOutcome] = id.split('/outcome/');
+      if (isOutcome === undefined || this.#stored.has(plan)) continue;
+      this.#violations.report(
+        'Outcomes follow plans',
+        `${member} sends the Outcome of ${plan}, which no log has stored`,
+      );
+    }
+  }
+
   /** Records of the member are on the bus. */
   appended(member: string, topic: Topic, partition: number, records: readonly { readonly id: string }[]): void {
+    this.stored(records);
     if (topic !== 'changes') return;
     const name = `${member} writer/${partition}`;
     for (const { id } of records) {

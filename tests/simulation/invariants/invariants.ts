@@ -1,3 +1,4 @@
+import type { Delivery } from '@sluice/bus';
 import type { VirtualClock } from '@sluice/runtime';
 import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
@@ -38,6 +39,7 @@ export class Invariants {
   readonly staleness: Staleness;
   readonly storeObserver: StoreObserver;
   readonly busObserver: BusObserver;
+  readonly deliveredLocally: (member: string, plans: readonly Delivery[]) => void;
 
   constructor({ scenario, clock, clusters, violations, store, note }: InvariantsOptions) {
     const { recordBytes, partitions } = scenario;
@@ -90,15 +92,21 @@ export class Invariants {
       },
       group: (group, member, state) => observations.group(group, member, state),
     };
+    this.deliveredLocally = (member, plans) => {
+      note(member, () => `gets within the process: ${plans.map(describeRecord('mutations')).join(', ')}`);
+      for (const plan of plans) commits.delivered(member, 'mutations', observations.partitionOf(plan.key), [plan]);
+    };
     this.busObserver = {
       sent: (member, topic, partition, sent) => {
         note(member, () => `sends to ${topic}/${partition}: ${sent.map(describeRecord(topic)).join(', ')}`);
         records.sent(member, topic, partition, sent);
+        commits.sent(member, topic, sent);
       },
       appended: (...args) => commits.appended(...args),
       lost: (topic, partition, lost) =>
         note('fault', () => `lose ${topic}/${partition}: ${lost.map(({ id }) => id).join(', ')}`),
       delivered: (...args) => {
+        commits.stored(args[3]);
         commits.delivered(...args);
         inherited.delivered(...args);
         losses.delivered(...args);

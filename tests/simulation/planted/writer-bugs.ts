@@ -58,6 +58,12 @@ export const writerBugs: readonly PlantedBug[] = [
     replace: "void bus.append('changes', partition, [outcomeRecord(head, outcome, bus.limits)]).catch(() => {});",
   },
   {
+    name: 'the Outcome of a plan does not wait for its log',
+    file: `${writer}/partition/report-outcome.ts`,
+    search: 'await record.stored;',
+    replace: '',
+  },
+  {
     name: 'a failed mutation does not stop its group',
     file: `${writer}/apply/apply-mutations.ts`,
     search: "if (step.status !== 'applied') break;",

@@ -1,4 +1,5 @@
 import {
+  type AppendedOffsets,
   type Bus,
   BusClosedError,
   type BusLimits,
@@ -37,7 +38,7 @@ export class GatedBus implements Bus {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  async append(_topic: string, _partition: number, records: readonly BusRecord[]): Promise<void> {
+  async append(_topic: string, _partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     if (this.#closed) throw new BusClosedError('closed');
     this.tries.push(records.map(({ id }) => id));
     if (this.shut) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -46,6 +47,7 @@ export class GatedBus implements Bus {
       throw new Error('the bus is away');
     }
     for (const { payload } of records) this.changes.push(decodeMessage(payload) as Change);
+    return undefined;
   }
 
   beginning(topic: Topic, partition: number): Promise<StreamOffset> {

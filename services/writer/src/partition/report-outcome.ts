@@ -29,6 +29,8 @@ export async function reportOutcome(
   applied: ApplyResult,
   message?: string,
 ): Promise<void> {
+  // Where there is an Outcome, there is a plan.
+  await record.stored;
   if (isCurrent?.() === false) {
     // Reachable: lease expired before an Outcome was published
     throw new FencedError('lease expired; Outcome not published');

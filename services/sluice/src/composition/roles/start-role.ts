@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Infrastructure, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
-import { ByReferenceBus, type Delivery, ObservedBus } from '@sluice/bus';
+import { ByReferenceBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import {
   clusterSources,
   connectTo,
@@ -96,9 +96,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
     ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
     clusters: () => (work.length === 0 ? [] : clusterChecks(clusters)),
   });
+  const bus = role === 'worker' ? new LocalDeliveryBus(new ByReferenceBus(infrastructure.bus)) : infrastructure.bus;
   const shared: RoleOptions = {
     ...infrastructure,
-    bus: new ObservedBus(role === 'worker' ? new ByReferenceBus(infrastructure.bus) : infrastructure.bus, learn),
+    bus: new ObservedBus(bus, learn),
     member,
     leaseTimes: configuration.leases,
     clock,
