@@ -57,10 +57,7 @@ export class Fleet {
     const child = new ServerProcess({
       name,
       program: profileDirectory === undefined ? join(ROOT, 'bin/sluice') : process.execPath,
-      args: [
-        ...(profileDirectory === undefined ? [] : profiled),
-        ...[role, ...backends, ...cluster, ...flags],
-      ],
+      args: [...(profileDirectory === undefined ? [] : profiled), ...[role, ...backends, ...cluster, ...flags]],
       log: join(directory, `${name}.log`),
     });
     await child.start();
