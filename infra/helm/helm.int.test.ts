@@ -93,9 +93,10 @@ test.each(invalidValues)('the schema rejects a wrong %s', async (place, values) 
 });
 
 it('grants exactly the permissions of infra/kubernetes/rbac.yaml', async () => {
-  const objects = await objectsOf(
-    await render({ mode: 'roles', bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } }),
-  );
+  const roles = { mode: 'roles', bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } };
+  const [ofRoles, ofOneProcess] = [await objectsOf(await render(roles)), await objectsOf(await render({}))];
+  const isElection = ({ metadata }: JsonRecord) => asRecord(metadata).name === 'sluice-leader-election';
+  const objects = [...ofRoles, ...ofOneProcess.filter(isElection)];
   const documented = await objectsOf(readFileSync(join(chart, '../kubernetes/rbac.yaml'), 'utf8'));
   const rulesOf = (all: readonly JsonRecord[]) =>
     all
@@ -110,10 +111,22 @@ it('grants exactly the permissions of infra/kubernetes/rbac.yaml', async () => {
         ...[kind, asRecord(metadata).name],
         asArray(subjects)
           .map((subject) => asRecord(subject).name)
-          .filter((name) => name !== 'sluice'),
+          .filter((name) => name !== 'sluice' && name !== 'sluice-all-in-one'),
       ])
       .toSorted();
   expect(subjects(objects)).toEqual(subjects(documented));
+});
+
+test.each(['allInOne', 'observe'])('mode %s starts a process with valid flags', async (mode) => {
+  const [deployment = {}] = ofKind(await objectsOf(await render({ mode })), 'Deployment');
+  const template = asRecord(asRecord(deployment.spec).template);
+  const [container = {}] = asArray(asRecord(template.spec).containers).map(asRecord);
+  const args = asArray(container.args).map(asString);
+  expect(args.includes('--leader-elect')).toBe(mode === 'allInOne');
+  // Outside a Pod, only the service account is missing.
+  await expect(promisify(execFile)(process.execPath, [main, ...args])).rejects.toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('this is not a Pod') },
+  });
 });
 
 it('has the alerts of infra/prometheus, which promtool accepts', async () => {

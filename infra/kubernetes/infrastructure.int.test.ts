@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RoleProcess } from '@sluice/demo/distributed';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ControlPlane, freePorts, kubectl, startControlPlane, startNats, startRedis } from '../local/src/index.ts';
 
 /**
@@ -184,33 +184,33 @@ test('a cold start with new addresses: the infrastructure instance recovers DNS,
   await expectAddresses({ 'kube-system/kube-dns': '10.2.0.8', 'infra/nats': '10.2.0.4', 'shop/web': '10.2.0.3' });
 });
 
-test('the manifest is accepted under the restricted Pod Security Standard, and its flags are valid', async () => {
-  const restricted = 'pod-security.kubernetes.io/enforce=restricted';
-  await kubectl(cluster.adminKubeconfig, ['create', 'namespace', 'sluice']);
-  await kubectl(cluster.adminKubeconfig, [
-    'label',
-    'namespace',
-    'sluice',
-    restricted,
-    restricted.replace('enforce', 'warn'),
-  ]);
-  const manifest = fileURLToPath(new URL('./infrastructure.yaml', import.meta.url));
-  await kubectl(cluster.adminKubeconfig, ['apply', '-f', manifest, '--warnings-as-errors=true']);
-  const path = 'jsonpath={.spec.template.spec.containers[0].args}';
-  const args = await kubectl(cluster.adminKubeconfig, [
-    'get',
-    'deployment',
-    '-n',
-    'sluice',
-    'sluice-infrastructure',
-    '-o',
-    path,
-  ]);
-  const [command = '', ...flags] = JSON.parse(args) as string[];
-  const main = fileURLToPath(new URL('../../services/sluice/src/main.ts', import.meta.url));
-  // Outside a Pod only the service account is missing.
-  const run = promisify(execFile)(process.execPath, [main, command, ...flags]);
-  await expect(run).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(/in-cluster|service account|Pod/) });
+describe('the manifests', () => {
+  beforeAll(async () => {
+    await kubectl(cluster.adminKubeconfig, ['create', 'namespace', 'sluice']);
+  });
+
+  test.each([
+    ['sluice-infrastructure', 'restricted', ['-f', './infrastructure.yaml']],
+    ['sluice', 'restricted', ['-k', '../overlays/one-cluster']],
+    ['sluice', 'privileged', ['-k', '../overlays/one-cluster-host-network']],
+  ])(
+    '%s is accepted under the Pod Security Standard %s with %j, and its flags are valid',
+    async (name, level, where) => {
+      const standard = (mode: string) => `pod-security.kubernetes.io/${mode}=${level}`;
+      const admin = (...args: string[]) => kubectl(cluster.adminKubeconfig, args);
+      await admin('label', '--overwrite', 'namespace', 'sluice', standard('enforce'), standard('warn'));
+      const [option = '', path = ''] = where;
+      const manifest = fileURLToPath(new URL(path, import.meta.url));
+      await admin('apply', option, manifest, '--warnings-as-errors=true');
+      const container = 'jsonpath={.spec.template.spec.containers[0].args}';
+      const args = JSON.parse(await admin('get', 'deployment', '-n', 'sluice', name, '-o', container)) as string[];
+      expect(args).toContain('--leader-elect');
+      const main = fileURLToPath(new URL('../../services/sluice/src/main.ts', import.meta.url));
+      // Outside a Pod only the service account is missing.
+      const run = promisify(execFile)(process.execPath, [main, ...args]);
+      await expect(run).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('this is not a Pod') });
+    },
+  );
 });
 
 test('the fleet writes nothing in the infrastructure namespaces', async () => {

@@ -46,7 +46,8 @@ export const invalidValues: readonly (readonly [place: string, values: Values])[
   ['/image/digest', { image: { digest: 'sha256:123' } }],
   ['/image/pullPolicy', { image: { pullPolicy: 'Sometimes' } }],
   ['/components/worker/replicas', { components: { worker: { replicas: -1 } } }],
-  ['/components/all-in-one/replicas', { components: { 'all-in-one': { replicas: 2 } } }],
+  ['/components/observe/replicas', { components: { observe: { replicas: 2 } } }],
+  ['/components/all-in-one/replicas', { components: { 'all-in-one': { replicas: '2' } } }],
   ['/components', { components: { workers: { replicas: 2 } } }],
   [
     '/components/writer/resources/limits/memory',

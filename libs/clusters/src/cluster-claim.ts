@@ -2,18 +2,8 @@ import { ApiError, type Connection, isApiError, type Middleware, type NamespaceS
 import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
 import { asRecord, type Clock, errorMessage, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
-import {
-  type Claim,
-  type ClaimPath,
-  claimDurationMs,
-  claimOf,
-  claimPath,
-  describeHolder,
-  holderName,
-  newLease,
-  released,
-  renewed,
-} from './claim-lease.ts';
+import { type Claim, claimDurationMs, claimOf, claimPath, describeHolder, holderName } from './claim-lease.ts';
+import { type LeasePath, newLease, released, renewed } from './lease.ts';
 import type { WriteGate } from './write-gate.ts';
 
 /** Who claims a cluster. */
@@ -50,7 +40,7 @@ const validMs = claimDurationMs - renewMs / 2;
 /** The claim of one fleet to one cluster, while this process writes to it (ADR 0054). */
 export class ClusterClaim {
   readonly #options: ClusterClaimOptions;
-  readonly #path: ClaimPath;
+  readonly #path: LeasePath;
   /** Holders that this fleet was under all its ids since the process started. */
   readonly #ownNames = new Set<string>();
   /** Monotonic time until which the claim is valid; `Infinity` if the cluster is served unclaimed. */
@@ -191,7 +181,7 @@ export class ClusterClaim {
           this.#hold(lease, startedAt);
           return undefined;
         }
-        const body = renewed(lease, own, now);
+        const body = renewed(lease, { holder: own, durationMs: claimDurationMs, now });
         this.#hold(asRecord((await connection.request({ method: 'PUT', path, body, signal })).body), startedAt);
         return undefined;
       } catch (error) {
@@ -206,7 +196,7 @@ export class ClusterClaim {
   /** Returns false if the Lease exists by now. */
   async #create(own: string, startedAt: number, signal: AbortSignal): Promise<boolean> {
     const { connection, clock } = this.#options;
-    const body = renewed(newLease(this.#path), own, clock.now());
+    const body = renewed(newLease(this.#path), { holder: own, durationMs: claimDurationMs, now: clock.now() });
     try {
       const { collection } = this.#path;
       const created = await connection.request({ method: 'POST', path: collection, body, signal });

@@ -1,3 +1,4 @@
+import type { LeaderElectionConfiguration } from '@sluice/configuration';
 import { type Controller, clientName, controllers, eventComponent, eventController } from '@sluice/controllers';
 import {
   type ApiClient,
@@ -35,9 +36,11 @@ import {
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
 import type { Random } from '@sluice/runtime';
 import type { ConnectedCluster } from './connected-cluster.ts';
+import { fenceWrites } from './election/fence-writes.ts';
+import { LeaderElector } from './election/leader-elector.ts';
 import { type GuardOptions, guardWrites } from './guard-writes.ts';
 
-export interface ConnectOptions extends GuardOptions {
+export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
@@ -47,6 +50,8 @@ export interface ConnectOptions extends GuardOptions {
   readonly namespaces?: NamespaceScope | undefined;
   /** Writes and records Events of each controller with the credentials of its own ServiceAccount in kube-system (A1). */
   readonly useServiceAccountCredentials?: boolean;
+  /** Default: this process does not take part in a leader election. */
+  readonly leaderElection?: (LeaderElectionConfiguration & { readonly identity: string }) | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
   /** Cancels connecting. Each step also times out after 30 seconds. */
@@ -54,7 +59,11 @@ export interface ConnectOptions extends GuardOptions {
   readonly random: Random;
 }
 
-type AccessOptions = Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces' | 'fleet'>;
+interface AccessOptions
+  extends Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces' | 'fleet' | 'leaderElection'> {
+  /** Wraps the clients that write. */
+  readonly fence?: ((client: ApiClient) => ApiClient) | undefined;
+}
 
 /** Timeout of each step of connecting, in milliseconds. */
 const stepTimeoutMs = 30_000;
@@ -70,16 +79,28 @@ const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
  * @throws UsageError why the cluster cannot be used, and what to do
  */
 export async function connect(options: ConnectOptions, environment: NodeJS.ProcessEnv): Promise<ConnectedCluster> {
-  const { namespaces } = options;
+  const { namespaces, leaderElection } = options;
   return asUsageError(async () => {
-    const cluster = await connectTo({ ...(await findAccess(options, environment)), namespaces }, options);
+    const access = { ...(await findAccess(options, environment)), namespaces };
+    const elector = leaderElection && electorOn(access, { ...options, ...leaderElection });
+    const fence = elector && ((client: ApiClient) => fenceWrites(client, elector, leaderElection));
+    const cluster = await connectTo(access, { ...options, fence });
     try {
-      return await guardWrites(cluster, options, withTimeout(options.signal));
+      return await guardWrites(cluster, { ...options, elector }, withTimeout(options.signal));
     } catch (error) {
-      await cluster.close();
+      await Promise.all([cluster.close(), elector?.close()]);
       throw error;
     }
   });
+}
+
+function electorOn(
+  access: ClusterAccess,
+  options: ConnectOptions & LeaderElectionConfiguration & { readonly identity: string },
+): LeaderElector {
+  const { name = access.context, clock, logger } = options;
+  const connection = new Connection({ access, userAgent: userAgent('leader-election'), clock, logger });
+  return new LeaderElector({ ...options, cluster: name, connection });
 }
 
 /** Undefined if the work includes no writes or the check is disabled. Sends only reads. */
@@ -214,7 +235,11 @@ async function openOn(
 ): Promise<ConnectedCluster> {
   const { clock, random, logger, name = access.context } = options;
   const clients = controllerClients(connection, access, options);
-  const http = new HttpCluster({ connection, controllerConnection: clients.of, clock, random });
+  const { fence = (client: ApiClient) => client } = options;
+  const http = new HttpCluster({
+    ...{ connection: fence(connection), clock, random },
+    controllerConnection: (controller) => fence(clients.of(controller)),
+  });
   const ports = { clock, random, logger: logger.with({ cluster: name }) };
   const recorders = new Map(
     controllers.map((controller) => [

@@ -1,8 +1,10 @@
 import { chainWriter } from '@sluice/kubernetes';
-import type { ClusterWork } from '@sluice/preflight';
-import type { Clock, Logger } from '@sluice/runtime';
+import { ClusterUnavailableError, type ClusterWork } from '@sluice/preflight';
+import { UsageError } from '@sluice/process';
+import { aborted, type Clock, type Logger } from '@sluice/runtime';
 import { ClusterClaim, type FleetIdentity } from './cluster-claim.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
+import type { ConnectedCluster, Leadership } from './connected-cluster.ts';
+import type { LeaderElector } from './election/leader-elector.ts';
 import { watchCompetingController } from './watch-competing-controller.ts';
 import { WriteGate } from './write-gate.ts';
 
@@ -13,6 +15,8 @@ export interface GuardOptions {
   readonly takeOver?: boolean | undefined;
   /** The fleet that claims the cluster before it writes (ADR 0054). Default: the cluster is not claimed. */
   readonly fleet?: FleetIdentity | undefined;
+  /** The cluster is claimed once this process is the leader. It closes with the cluster. Default: no election. */
+  readonly elector?: LeaderElector | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -29,7 +33,7 @@ const releaseTimeoutMs = 1_000;
  */
 export async function guardWrites(
   cluster: ConnectedCluster,
-  { work, takeOver, fleet, clock, logger }: GuardOptions,
+  { work, takeOver, fleet, elector, clock, logger }: GuardOptions,
   signal: AbortSignal,
 ): Promise<ConnectedCluster> {
   if (work?.includes('write') === false) return cluster;
@@ -37,9 +41,26 @@ export async function guardWrites(
   const gate = new WriteGate();
   const guard = { cluster: name, connection, namespaces, takeOver, gate, clock, logger };
   const claim = fleet && new ClusterClaim({ ...guard, fleet });
-  await claim?.acquire(signal);
+  await elector?.check(signal);
   const closed = new AbortController();
-  const running = [...(takeOver ? [] : [watchCompetingController(guard, closed.signal)]), claim?.keep(closed.signal)];
+  const claimed =
+    elector === undefined ? claim?.acquire(signal) : elector.elected.then(() => claim?.acquire(closed.signal));
+  if (elector === undefined) await claimed;
+  const keepClaim = async () => {
+    // A standby that closes was never elected.
+    if (elector !== undefined) await Promise.race([elector.elected, aborted(closed.signal)]);
+    if (closed.signal.aborted) return;
+    await claimed?.then(
+      () => claim?.keep(closed.signal),
+      () => {},
+    );
+  };
+  const running = [
+    ...(takeOver ? [] : [watchCompetingController(guard, closed.signal)]),
+    ...[elector?.run(closed.signal), keepClaim()],
+  ];
+  // A former leader aborts what is in flight.
+  elector?.lost.addEventListener('abort', () => void cluster.close(), { once: true });
   const done = Promise.all(running).catch((error: unknown) => {
     if (!closed.signal.aborted) logger.error('write guard failed', { cluster: name, error });
   });
@@ -47,11 +68,29 @@ export async function guardWrites(
     ...cluster,
     writer: chainWriter(cluster.writer, ...(claim === undefined ? [] : [claim.middleware]), gate.middleware),
     writesPausedBecause: () => gate.pausedBecause,
+    ...(elector !== undefined && { leadership: leadershipOf(elector, claimed) }),
     async close() {
       closed.abort();
       await done;
       if (fleet?.releases) await claim?.release(AbortSignal.timeout(releaseTimeoutMs));
       await cluster.close();
+      // When nothing can be in flight anymore, the next leader may start.
+      await elector?.close();
+    },
+  };
+}
+
+function leadershipOf(elector: LeaderElector, claimed: Promise<unknown> = elector.elected): Leadership {
+  const started = claimed.catch((error: unknown) => {
+    if (error instanceof ClusterUnavailableError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  });
+  const ended = started.then(() => aborted(elector.lost));
+  ended.catch(() => {});
+  return {
+    ...{ started, ended },
+    get isLeader() {
+      return elector.isLeader;
     },
   };
 }

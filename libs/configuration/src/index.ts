@@ -7,6 +7,7 @@ export * from './flags.ts';
 export * from './layer.ts';
 export * from './load-configuration.ts';
 export * from './opentelemetry-layer.ts';
+export * from './options/leader-election-options.ts';
 export * from './options/settings-options.ts';
 export * from './options/traces-options.ts';
 export * from './options/watcher-options.ts';

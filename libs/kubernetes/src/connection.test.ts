@@ -4,7 +4,7 @@ import { connect as connectSocket } from 'node:net';
 import path from 'node:path';
 import { silentLogger } from '@sluice/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ApiError, isApiError } from './api-error.ts';
+import { ApiError, isApiError } from './api-error.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { Connection } from './connection.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
@@ -78,6 +78,31 @@ describe('Connection.request', () => {
     }
     expect(server.requests).toHaveLength(40);
     expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('checks a request that waited for a connection right before it is written, and keeps the connection', async () => {
+    const held = Promise.withResolvers<void>();
+    const server = await serve((request, response) => {
+      const answer = () => json(response, 200, {});
+      if (request.url === '/held') void held.promise.then(answer);
+      else answer();
+    });
+    const { connection } = await connected(server.url, {}, { maxConnections: 1 });
+    let mayWrite = true;
+    const beforeSend = () => {
+      if (!mayWrite) throw new ApiError('too late', { kind: 'retry', status: 503, reason: 'TooLate' });
+    };
+    const first = connection.request({ ...get, path: '/held', beforeSend });
+    await expect.poll(() => server.requests.length).toBe(1);
+    const waiting = failure(connection.request({ ...get, path: '/waiting', beforeSend }));
+    mayWrite = false;
+    held.resolve();
+    expect(await first).toMatchObject({ status: 200 });
+    expect(await waiting).toMatchObject({ reason: 'TooLate' });
+    mayWrite = true;
+    expect(await connection.request({ ...get, path: '/later', beforeSend })).toMatchObject({ status: 200 });
+    expect(server.requests.map(({ url }) => url)).toEqual(['/held', '/later']);
+    expect(server.connections()).toBe(1);
   });
 
   it('reports the message and Retry-After of the API server', async () => {

@@ -8,7 +8,7 @@ import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { errorFromResponse } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
-import { openTransport, type Transport } from './transport.ts';
+import { checkedBy, openTransport, type Transport } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly access: ClusterAccess;
@@ -38,6 +38,11 @@ export interface ApiRequest {
   readonly timeoutMs?: number;
   /** Largest body of a response; the request fails beyond it. Default 8 MiB, above the largest object of etcd. */
   readonly maxResponseBytes?: number;
+  /**
+   * Called right before the request is written to a connection, each time it is, which may be long after it was queued for one.
+   * Throws an ApiError if it must not be sent anymore.
+   */
+  readonly beforeSend?: () => void;
 }
 
 export interface ApiResponse {
@@ -199,7 +204,9 @@ export class Connection {
     const transport = this.#transportFor(credential);
     if (limit.isAborted) throw new Error('aborted before the request was sent');
     this.#carriers.set(limit, transport);
-    return transport[kind].request({
+    const { beforeSend } = request;
+    const dispatcher = beforeSend === undefined ? transport[kind] : transport[kind].compose(checkedBy(beforeSend));
+    return dispatcher.request({
       origin: this.#origin,
       path: this.#prefix + request.path,
       method: request.method,

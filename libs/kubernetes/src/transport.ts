@@ -50,6 +50,21 @@ export function openTransport(tls: TlsOptions, options: TransportOptions): Trans
   };
 }
 
+/** Fails requests for which `check` throws right before they are written to a connection. The connection stays open. */
+export function checkedBy(check: () => void): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        check();
+        handler.onRequestStart?.(controller, context);
+      },
+      onResponseStart: (...started) => handler.onResponseStart?.(...started),
+      onResponseData: (...data) => handler.onResponseData?.(...data),
+      onResponseEnd: (...ended) => handler.onResponseEnd?.(...ended),
+      onResponseError: (...failed) => handler.onResponseError?.(...failed),
+    });
+}
+
 /** Shares the parsed certificates and key among connections: parsing them takes a third of the time to open one. */
 function withSecureContext({ ca, cert, key, ...others }: TlsOptions) {
   // Node caches its default authorities.

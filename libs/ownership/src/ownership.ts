@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, instant, type Logger, type Random, sleep, suspendedMs } from '@sluice/runtime';
 import { type GroupState, isFencedError, type KeepAlive, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover } from './handover.ts';
@@ -184,8 +184,7 @@ export class Ownership {
     this.#options.onHeartbeat?.();
     this.#keepAlive?.alive(this.#heartbeatAt);
     this.#hold();
-    const sentAt = clock.monotonic();
-    const wallOffset = clock.now() - sentAt;
+    const { monotonic: sentAt, wallOffset } = instant(clock);
     const [stopped, abandoned, started] = [[...this.#stopped], [...this.#abandoned], [...this.#started]];
     const request = {
       ...{ group, member, ttlMs, started, acquire: this.#toAcquire, release: [...stopped, ...abandoned] },
@@ -360,10 +359,8 @@ export class Ownership {
   #isCurrent(): boolean {
     const { clock, ttlMs } = this.#options;
     const renewedAt = Math.max(this.#heartbeatAt, this.#keepAlive?.renewedAt ?? Number.NEGATIVE_INFINITY);
-    // The monotonic clock stops while the machine is suspended, and the wall clock shows on resume for how long. A wall clock
-    // that is set forward looks the same; then the lease counts as expired until the next heartbeat.
-    const suspendedMs = Math.max(0, clock.now() - clock.monotonic() - this.#wallOffset);
-    return clock.monotonic() + suspendedMs < renewedAt + ttlMs;
+    // If the wall clock was set forward instead, the lease counts as expired until the next heartbeat.
+    return clock.monotonic() + suspendedMs(clock, this.#wallOffset) < renewedAt + ttlMs;
   }
 
   /** Has the leases renewed under which this member works; not those that it is about to release. */

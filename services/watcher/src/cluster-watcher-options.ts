@@ -23,6 +23,8 @@ export interface ClusterWatcherOptions {
   readonly logger: Logger;
   /** Shared by all work of the process that must not block the event loop. Default: no yielding. */
   readonly yieldQueue?: YieldQueue | undefined;
+  /** Caches sync and stay current, but nothing is published before this resolves. Default: publish once they are synced. */
+  readonly publishAfter?: Promise<unknown> | undefined;
   /**
    * Time between resyncs, each of which publishes every Service again, so that undetected errors are corrected (A7).
    * Stretched by a random factor of up to 2. Default 12 h.

@@ -73,6 +73,30 @@ function published(): Record<string, string[]>[] {
   }));
 }
 
+describe('a standby', () => {
+  test('keeps its caches current and publishes nothing until it is to publish', async () => {
+    const elected = Promise.withResolvers<void>();
+    watcher = new ClusterWatcher({
+      ...{ cluster: 'c', fencingToken: 1, reader, bus, clock, random: seededRandom(1), logger, resyncPeriodMs },
+      publishAfter: elected.promise,
+    });
+    let synced = false;
+    void watcher.synced.then(() => {
+      synced = true;
+    });
+    await start();
+    expect(synced).toBe(true);
+    watcher.resync();
+    reader.holds('services', [rawService('web')]);
+    reader.expire('services');
+    await advance(3 * resyncPeriodMs);
+    expect(bus.changes).toEqual([]);
+    elected.resolve();
+    await advance();
+    expect(published()).toEqual([{ 'web initial': ['service', 'topology', 'web-1 true', 'web-2 true'] }]);
+  });
+});
+
 describe('at the start', () => {
   test.each(watchedResources)('nothing is published before %s have been listed (A9)', async (late) => {
     reader.shut(late);

@@ -26,7 +26,8 @@ const flushTimeoutMs = 500;
  *
  *     reflectors → EventHandler → Indexer → Router → DirtySet → Publisher → bus
  *
- * Nothing is published before the caches are synced. Then every changed Service gets a snapshot, and later changes follow.
+ * Nothing is published before the caches are synced and `publishAfter` resolves. Then every changed Service gets a snapshot,
+ * and later changes follow.
  */
 export class WatchSession {
   readonly #options: ClusterWatcherOptions;
@@ -36,7 +37,11 @@ export class WatchSession {
   readonly #resyncer: Resyncer;
   readonly #compactor: Compactor | undefined;
   readonly #synced = Promise.withResolvers<void>();
+  readonly #published = Promise.withResolvers<void>();
+  /** Whether the initial snapshots were published, so that changes follow. */
+  #isPublishing = false;
   readonly #historyRestarted = new AbortController();
+  #stop: AbortSignal | undefined;
   /** Changes of this session have higher sequences. */
   readonly #firstSequence: number;
 
@@ -56,7 +61,7 @@ export class WatchSession {
       publishedState,
     });
     const router = new Router(indexer, (namespace, service, reason, cause) => {
-      if (this.#informer.hasSynced) publisher.markDirty(namespace, service, reason, cause);
+      if (this.#isPublishing) publisher.markDirty(namespace, service, reason, cause);
     });
     this.#publisher = publisher;
     this.#resyncer = new Resyncer({ ...options, indexer, publisher, publishedState });
@@ -66,7 +71,9 @@ export class WatchSession {
       handler: new EventHandler(indexer, router),
       notOlderThan: (resource) => publishedState?.resourceVersion(resource) ?? '',
       onSynced: () => {
-        this.#resyncer.publishInitial();
+        const { publishAfter } = options;
+        if (publishAfter === undefined) this.#publishInitial();
+        else void publishAfter.then(() => this.#publishInitial(), neverPublish);
         this.#synced.resolve();
       },
       onHistoryRestarted: (proof) => {
@@ -76,7 +83,7 @@ export class WatchSession {
         this.#historyRestarted.abort();
       },
       onRelisted: (resource) => {
-        if (isWritten(resource)) this.#resyncer.markAll({ kind: 'relist' });
+        if (isWritten(resource) && this.#isPublishing) this.#resyncer.markAll({ kind: 'relist' });
       },
     });
   }
@@ -86,9 +93,9 @@ export class WatchSession {
     return this.#synced.promise;
   }
 
-  /** Publishes a snapshot of every Service. Does nothing before the caches are synced, since snapshots follow then. */
+  /** Publishes a snapshot of every Service. Does nothing before the initial snapshots, since they follow. */
   resync(): void {
-    if (this.#informer.hasSynced) this.#resyncer.resync();
+    if (this.#isPublishing) this.#resyncer.resync();
   }
 
   /**
@@ -96,6 +103,7 @@ export class WatchSession {
    * as the cluster's history has restarted: everything known about the cluster is void.
    */
   async run(stop: AbortSignal): Promise<boolean> {
+    this.#stop = stop;
     const signal = AbortSignal.any([stop, this.#historyRestarted.signal]);
     await Promise.all([
       this.#informer.run(signal),
@@ -115,6 +123,13 @@ export class WatchSession {
     return isRestarted;
   }
 
+  #publishInitial(): void {
+    if (this.#stop?.aborted || this.#historyRestarted.signal.aborted) return;
+    this.#resyncer.publishInitial();
+    this.#isPublishing = true;
+    this.#published.resolve();
+  }
+
   async #resyncPeriodically(signal: AbortSignal): Promise<void> {
     const { clock, random, resyncPeriodMs = 12 * 3_600_000 } = this.#options;
     while (!signal.aborted) {
@@ -125,7 +140,7 @@ export class WatchSession {
 
   async #compactPeriodically(signal: AbortSignal): Promise<void> {
     if (this.#compactor === undefined) return;
-    await Promise.race([this.synced, aborted(signal)]);
+    await Promise.race([this.#published.promise, aborted(signal)]);
     await this.#compactor.run(signal);
   }
 
@@ -133,7 +148,7 @@ export class WatchSession {
     const { bus, clock, digestPeriodMs } = this.#options;
     for (let round = 0; digestPeriodMs !== undefined && !signal.aborted; round++) {
       await sleep(clock, digestPeriodMs, signal);
-      if (signal.aborted || !this.#informer.hasSynced) continue;
+      if (signal.aborted || !this.#isPublishing) continue;
       for (const { namespace, service } of this.#publisher.published.inRound(round, digestRounds, bus.partitions)) {
         this.#publisher.markDirty(namespace, service, { kind: 'digest' });
       }
@@ -184,8 +199,8 @@ export class WatchSession {
           bus,
           logger,
           after: publishedState?.requestOffset,
-          // Before the caches are synced, the initial snapshots answer every request.
-          onRequest: (request) => (this.#informer.hasSynced ? this.#answer(request) : []),
+          // The initial snapshots answer every request that arrives before them.
+          onRequest: (request) => (this.#isPublishing ? this.#answer(request) : []),
           // A request for a reset is answered by the reset; the next watcher reads it again if this one stops before.
           onAnswered: (offset, services) =>
             this.#historyRestarted.signal.aborted ? undefined : publishedState?.commitRequestOffset(offset, services),
@@ -212,5 +227,8 @@ export class WatchSession {
     return [];
   }
 }
+
+/** The process that was to publish reports the failure. */
+const neverPublish = () => {};
 
 const isWritten = (resource: Resource): boolean => resource === 'endpoints' || resource === 'endpointslices';

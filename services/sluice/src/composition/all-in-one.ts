@@ -25,6 +25,8 @@ export interface AllInOneOptions {
   readonly partitions?: number;
   /** Fencing token of all leases, because only one process owns everything here. Default: the start time. */
   readonly epoch?: number;
+  /** Nothing is decided or written before this resolves. Default: once the caches are synced. */
+  readonly startAfter?: Promise<unknown> | undefined;
   /** Interval between resyncs of each watcher, in milliseconds. */
   readonly resyncPeriodMs?: number;
   /** Default: slices are not compacted in the background. */
@@ -101,6 +103,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       listBudget: cache.listBudget,
       tracer: options.tracers?.watcher,
       compaction: options.compaction,
+      publishAfter: options.startAfter,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
       onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),

@@ -39,7 +39,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     sources,
     open: (access, signal, name) =>
       connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials }),
-    guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet }, signal),
+    guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet() }, signal),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
       pending.connected(cluster.identity);

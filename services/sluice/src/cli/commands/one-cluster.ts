@@ -1,9 +1,10 @@
 import { CompetingManagers, type ConnectedCluster, connect } from '@sluice/clusters';
+import { toLeaderElection } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
-import { processFleet } from '../../composition/process-fleet.ts';
+import { processFleet, processId } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { RunOptions } from './run-options.ts';
 import { namespaceScope, selectsCluster } from './selects-many-clusters.ts';
@@ -23,6 +24,7 @@ export async function openOneCluster(
   logger: Logger,
 ): Promise<ServedClusters> {
   const cluster = await open(options, signal, logger);
+  const { leadership } = cluster;
   let ready = false;
   let outage: Outage | null = null;
   const competing = new CompetingManagers(systemClock);
@@ -33,7 +35,11 @@ export async function openOneCluster(
     ],
     initial: [cluster],
     names: new Map([[cluster.identity, cluster.name]]),
-    phases: () => [{ name: cluster.name, phase: phaseOf(outage, cluster.writesPausedBecause?.()) }],
+    leadership,
+    phases: () => {
+      const phase = phaseOf(outage, cluster.writesPausedBecause?.());
+      return [{ name: cluster.name, phase: phase === 'serving' && leadership?.isLeader === false ? 'standby' : phase }];
+    },
     hooks: {
       onAvailability: (_, current) => {
         outage = current;
@@ -76,9 +82,11 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
     const { startSimulation } = await import('@sluice/demo');
     return startSimulation({ ...ports, ...(seed !== undefined && { seed }), ...(rate !== undefined && { rate }) });
   }
+  const election = toLeaderElection(options);
   const cluster = await connect(
     {
-      ...{ ...ports, name, signal, takeOver, useServiceAccountCredentials, readEarly: true, fleet: processFleet },
+      ...{ ...ports, name, signal, takeOver, useServiceAccountCredentials, readEarly: true },
+      ...{ fleet: processFleet(election), leaderElection: election && { ...election, identity: processId } },
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
       ...(inCluster !== undefined && { inCluster }),

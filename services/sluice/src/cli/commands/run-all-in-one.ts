@@ -44,7 +44,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     ...{ ...ports, systems: { messaging: 'memory', store: 'memory' }, fleet: 'sluice', environment: process.env },
     member: `all-in-one-${process.pid}`,
   });
-  const { names, phases, hooks, health } = clusters;
+  const { names, phases, hooks, health, leadership } = clusters;
   const address = options.metricsBindAddress?.address;
   // One cluster has the labels of upstream's metrics; a set of clusters may grow.
   const fleet = clusters.initial.length === 0;
@@ -69,6 +69,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     ...{ ...ports, ...hooks, clusters: clusters.initial, settings: toSettings(options), limits: options },
     logger: nameClusters(logger, names),
     compaction: toCompaction(options),
+    startAfter: leadership?.started,
     maxCacheBytes: options.maxCacheBytes,
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
@@ -88,7 +89,9 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...addresses(server?.url, console !== undefined)]);
   try {
-    await Promise.race([stopped, services.done, serving]);
+    // As in kube-controller-manager, a former leader ends, and starts again as a standby.
+    const lost = leadership?.ended.then(() => (process.exitCode = exitStatus.failure));
+    await Promise.race([stopped, services.done, serving, ...(lost === undefined ? [] : [lost])]);
   } finally {
     const parked = (await services.parked()).map(({ key, controller }) => {
       const cluster = names.get(key.cluster) ?? key.cluster;

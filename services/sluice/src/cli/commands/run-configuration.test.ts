@@ -96,6 +96,24 @@ test('--distributed refuses an address that it would ignore', () => {
   expect(() => checkRunOptions(command.opts<RunOptions>())).toThrow('prints the address of its console');
 });
 
+test.each([
+  [[], 'requires one cluster'],
+  [['--distributed'], 'requires one cluster'],
+  [['--shadow', '--in-cluster'], 'requires one cluster that Sluice writes to'],
+  [['--cluster-secrets', 'a=b'], 'one Deployment per cluster'],
+  [['--in-cluster', '--leader-elect-renew-deadline', '20s'], '--leader-elect-lease-duration must be greater'],
+])('--leader-elect with %j is refused', (args, message) => {
+  const command = addRunOptions(new Command('run')).exitOverride();
+  command.parse(['--leader-elect', ...args], { from: 'user' });
+  expect(() => checkRunOptions(command.opts<RunOptions>())).toThrow(message);
+});
+
+test('--leader-elect is accepted for one cluster', () => {
+  const command = addRunOptions(new Command('run')).exitOverride();
+  command.parse(['--leader-elect', '--in-cluster'], { from: 'user' });
+  expect(() => checkRunOptions(command.opts<RunOptions>())).not.toThrow();
+});
+
 test('without a file, the environment is ignored', async () => {
   expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ logLevel: 'info' });
 });

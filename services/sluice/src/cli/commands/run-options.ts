@@ -1,13 +1,16 @@
 import {
+  addLeaderElectionOptions,
   addSettingsOptions,
   addTracesOptions,
   addWatcherOptions,
   addWriterOptions,
   durationFlag,
+  type LeaderElectionOptions,
   parseQueryUrl,
   parseTraceUrl,
   type SettingsOptions,
   type TracesOptions,
+  toLeaderElection,
   type WatcherOptions,
   type WriterOptions,
 } from '@sluice/configuration';
@@ -33,6 +36,7 @@ export interface RunOptions
     Partial<WatcherOptions>,
     WriterOptions,
     ClusterOptions,
+    LeaderElectionOptions,
     Partial<TracesOptions> {
   readonly config?: string;
   readonly for?: number;
@@ -117,7 +121,7 @@ export function addRunOptions(command: Command): Command {
     )
     .option('--seed <n>', 'simulated cluster: repeat the actions of this seed', Number)
     .option('--rate <n>', 'simulated cluster: actions per second', Number);
-  return addWriterOptions(addWatcherOptions(addSettingsOptions(addTracesOptions(command))));
+  return addLeaderElectionOptions(addWriterOptions(addWatcherOptions(addSettingsOptions(addTracesOptions(command)))));
 }
 
 function namespaceList(text: string): readonly string[] {
@@ -157,6 +161,11 @@ export function checkRunOptions(options: RunOptions): void {
   }
   if (options.shadow && options.distributed) {
     throw new UsageError('--shadow runs in one process: remove --distributed');
+  }
+  if (toLeaderElection(options) !== undefined && (!namesCluster || options.shadow || selectsManyClusters(options))) {
+    throw new UsageError(
+      '--leader-elect requires one cluster that Sluice writes to: pass --kubeconfig FILE or --in-cluster; for several clusters, run one Deployment per cluster, or a fleet',
+    );
   }
   for (const name of ['seed', 'rate'] as const) {
     const value = options[name];

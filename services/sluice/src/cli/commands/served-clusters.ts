@@ -1,4 +1,4 @@
-import type { Cluster } from '@sluice/clusters';
+import type { Cluster, Leadership } from '@sluice/clusters';
 import type { ClusterView } from '@sluice/console';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
@@ -11,6 +11,8 @@ export interface ServedClusters {
   readonly initial: readonly Cluster[];
   /** Cluster names by identity, for metrics. */
   readonly names: ReadonlyMap<string, string>;
+  /** Default: there is no election. */
+  readonly leadership?: Leadership | undefined;
   readonly phases: NonNullable<ConstructorParameters<typeof Metrics>[0]['phases']>;
   readonly hooks: Pick<AllInOneOptions, 'mayConnect' | 'onSynced' | 'onAvailability' | 'onCompetingController'>;
   readonly health: Health;

@@ -1,0 +1,132 @@
+import type { ApiRequest, ClusterWriter, Connection } from '@sluice/kubernetes';
+import { isUsageError } from '@sluice/process';
+import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConnectedCluster } from './connected-cluster.ts';
+import { LeaderElector } from './election/leader-elector.ts';
+import { guardWrites } from './guard-writes.ts';
+import { LeaseServer, rejected } from './testing/lease-server.ts';
+
+const { signal } = new AbortController();
+let clock: VirtualClock;
+let server: LeaseServer;
+let events: string[];
+let cleanups: (() => Promise<void>)[];
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  server = new LeaseServer(() => clock.now());
+  [events, cleanups] = [[], []];
+});
+
+afterEach(async () => {
+  const closed = Promise.all(cleanups.map((close) => close()));
+  await advance(clock, 0);
+  await closed;
+});
+
+interface Member {
+  readonly cluster: ConnectedCluster;
+  /** Whether its election reaches the API server. */
+  isReachable: boolean;
+}
+
+async function start(name: string): Promise<Member> {
+  const member = { isReachable: true };
+  const request = (sent: ApiRequest) => server.request(sent);
+  const elector = new LeaderElector({
+    ...{ leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
+    ...{ resourceName: 'sluice-leader', resourceNamespace: 'kube-system', cluster: 'prod', identity: name },
+    ...{ clock, logger: silentLogger },
+    connection: {
+      async request(sent) {
+        if (!member.isReachable) throw rejected(503);
+        return server.request(sent);
+      },
+      destroy: async () => void events.push(`${name} closed its election`),
+    },
+  });
+  const opened = {
+    ...{ name: 'prod', connection: { request } as Partial<Connection> as Connection },
+    writer: { delete: async () => undefined } as Partial<ClusterWriter> as ClusterWriter,
+    close: async () => void events.push(`${name} closed its connections`),
+  } as Partial<ConnectedCluster> as ConnectedCluster;
+  // Another process of the same fleet, as with one Lease.
+  const fleet = { name: 'sluice run', id: async () => 'kube-system.sluice-leader' };
+  const options = { takeOver: true, fleet, elector, clock, logger: silentLogger };
+  const cluster = await guardWrites(opened, options, signal);
+  cleanups.push(() => cluster.close());
+  void cluster.leadership?.started.then(
+    () => events.push(`${name} started`),
+    () => {},
+  );
+  void cluster.leadership?.ended.then(
+    () => events.push(`${name} ended`),
+    () => {},
+  );
+  return Object.assign(member, { cluster });
+}
+
+const claim = () => server.spec('sluice');
+const write = ({ cluster }: Member) => cluster.writer.delete('endpoints', 'a', 'b', {}, signal);
+
+describe('with leader election', () => {
+  test('the leader claims the cluster and may write; a standby does not touch the claim, and closes without having been elected', async () => {
+    const a = await start('a');
+    await advance(clock, 0);
+    expect(claim()).toMatchObject({ holderIdentity: 'sluice run/kube-system.sluice-leader' });
+    const b = await start('b');
+    await advance(clock, 60_000);
+    expect(events).toEqual(['a started']);
+    expect([a.cluster.leadership?.isLeader, b.cluster.leadership?.isLeader]).toEqual([true, false]);
+    await write(a);
+    await b.cluster.close();
+    expect(events).toEqual(['a started', 'b closed its connections', 'b closed its election']);
+  });
+
+  test('a former leader aborts what is in flight before another starts, which need not wait for the claim', async () => {
+    const a = await start('a');
+    const b = await start('b');
+    await advance(clock, 20_000);
+    a.isReachable = false;
+    await advance(clock, 10_000);
+    expect(events).toEqual(['a started', 'a closed its connections', 'a ended']);
+    await advance(clock, 6_000);
+    expect(events.slice(3)).toEqual(['b started']);
+    await write(b);
+  });
+
+  test('a clean exit closes the connections before it releases the lease, and the next leader starts within a second', async () => {
+    const a = await start('a');
+    await start('b');
+    await advance(clock, 20_000);
+    const closed = a.cluster.close();
+    await advance(clock, 1_000);
+    await closed;
+    expect(events).toEqual(['a started', 'a closed its connections', 'a closed its election', 'b started']);
+  });
+
+  test('a process that is elected while another fleet serves the cluster ends with the name of that fleet', async () => {
+    const spec = { holderIdentity: 'blue/1', leaseDurationSeconds: 15 };
+    const renew = () => server.write('sluice', { ...spec, renewTime: new Date(clock.now()).toISOString() });
+    renew();
+    const { cluster } = await start('a');
+    const ended = expect(cluster.leadership?.ended).rejects.toSatisfy(
+      (error) => isUsageError(error) && error.message.includes('claimed by the fleet "blue"'),
+    );
+    for (let seconds = 0; seconds < 30; seconds += 5) {
+      await advance(clock, 5_000);
+      renew();
+    }
+    await ended;
+    expect(events).toEqual([]);
+  });
+
+  test('a Lease that cannot be read is reported before the process stands by', async () => {
+    server.request = async () => {
+      throw rejected(403);
+    };
+    await expect(start('a')).rejects.toThrow('create the Lease kube-system/sluice-leader');
+  });
+});

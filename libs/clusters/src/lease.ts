@@ -1,0 +1,64 @@
+import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
+
+/** What a Lease says about its holder. Times are in milliseconds since the Unix epoch. */
+export interface LeaseRecord {
+  /** Empty: nobody. */
+  readonly holder: string;
+  readonly renewedAt: number;
+  /** Undefined if the Lease states none. */
+  readonly durationMs: number | undefined;
+  /** `metadata.uid` of the Lease. */
+  readonly uid: string;
+}
+
+export interface LeasePath {
+  readonly collection: string;
+  readonly lease: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function leasePath(namespace: string, name: string): LeasePath {
+  const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
+  return { collection, lease: `${collection}/${encodeURIComponent(name)}`, namespace, name };
+}
+
+export function leaseRecord(lease: JsonRecord): LeaseRecord {
+  const { holderIdentity, renewTime, leaseDurationSeconds } = asRecord(lease.spec);
+  return {
+    holder: asString(holderIdentity),
+    renewedAt: Date.parse(asString(renewTime)) || 0,
+    durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1000 : undefined,
+    uid: asString(asRecord(lease.metadata).uid),
+  };
+}
+
+export interface Renewal {
+  readonly holder: string;
+  readonly durationMs: number;
+  readonly now: number;
+}
+
+/** The Lease, acquired or renewed by `holder`. */
+export function renewed(lease: JsonRecord, { holder, durationMs, now }: Renewal): JsonRecord {
+  const spec = asRecord(lease.spec);
+  const { holderIdentity, acquireTime, leaseTransitions } = spec;
+  const transitions = typeof leaseTransitions === 'number' ? leaseTransitions : 0;
+  const acquisition =
+    asString(holderIdentity) === holder
+      ? { acquireTime, leaseTransitions: transitions }
+      : { acquireTime: microTime(now), leaseTransitions: transitions + 1 };
+  const renewal = { holderIdentity: holder, leaseDurationSeconds: durationMs / 1000, renewTime: microTime(now) };
+  return { ...lease, spec: { ...spec, ...renewal, ...acquisition } };
+}
+
+/** The Lease without a holder, as client-go's leader election releases it. */
+export function released(lease: JsonRecord): JsonRecord {
+  return { ...lease, spec: { ...asRecord(lease.spec), holderIdentity: '', leaseDurationSeconds: 1 } };
+}
+
+export function newLease({ namespace, name }: LeasePath): JsonRecord {
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name } };
+}
+
+const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
