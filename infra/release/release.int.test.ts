@@ -1,0 +1,159 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
+import { appendFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { version } from '@sluice/process';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { user } from './base-files.ts';
+import { buildRelease } from './build.ts';
+import { newSigningKey, sha256 } from './checksums.ts';
+
+const root = join(import.meta.dirname, '../..');
+const directory = mkdtempSync(join(tmpdir(), 'sluice-release-'));
+const release = join(directory, 'release');
+/** Commands of the system only, without the Node of the checkout. */
+const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
+const archive = `sluice-${version}-linux-amd64`;
+const options = {
+  ...{ root, version, createdAt: 1_700_000_000, architectures: ['amd64'] as const, report: () => {} },
+  cache: join(root, '.cache/release'),
+  key: createPrivateKey(newSigningKey().privateKey),
+};
+let files: ReadonlyMap<string, Uint8Array>;
+
+beforeAll(async () => {
+  files = await buildRelease(options);
+  for (const [path, content] of files) {
+    mkdirSync(dirname(join(release, path)), { recursive: true });
+    writeFileSync(join(release, path), content);
+  }
+}, 600_000);
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const run = (file: string, args: readonly string[], path = systemPath) =>
+  execFileSync(file, args, { encoding: 'utf8', env: { PATH: path, HOME: directory } });
+
+test('two builds are bit-identical', async () => {
+  const sums = (built: ReadonlyMap<string, Uint8Array>) => [...built].map(([path, content]) => [path, sha256(content)]);
+  expect(sums(await buildRelease(options))).toEqual(sums(files));
+}, 600_000);
+
+test('the archive runs without an installed Node', () => {
+  run('tar', ['-xzf', join(release, `${archive}.tar.gz`), '-C', directory]);
+  const command = (name: string) => join(directory, archive, 'bin', name);
+  expect(run(command('sluice'), ['--version'])).toBe(`${version}\n`);
+  expect(run(command('kubectl-sluice'), ['run', '--help'])).toContain('--kubeconfig');
+  const shared = globSync('share/**/*sluice*', { cwd: join(directory, archive) });
+  expect(shared).toEqual(expect.arrayContaining(['share/man/man1/sluice.1', 'share/zsh/site-functions/_sluice']));
+});
+
+describe('the npm package', () => {
+  const prefix = join(directory, 'npm');
+  const withNode = `${dirname(process.execPath)}:${systemPath}`;
+
+  beforeAll(() => {
+    const install = ['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund'];
+    execFileSync('npm', [...install, join(release, `sluice-${version}.tgz`)], { stdio: 'pipe' });
+  }, 300_000);
+
+  test('installs sluice, the plugin of kubectl and the manual', () => {
+    expect(run(join(prefix, 'bin/sluice'), ['--version'], withNode)).toBe(`${version}\n`);
+    expect(run(join(prefix, 'bin/kubectl-sluice'), ['--version'], withNode)).toBe(`${version}\n`);
+    expect(globSync('share/man/man1/*', { cwd: prefix })).toContain('share/man/man1/sluice-run.1');
+  });
+
+  test('serves the console with its scripts', async () => {
+    const args = ['run', '--metrics-bind-address', '127.0.0.1:0', '--output', 'json'];
+    const env = { PATH: withNode, HOME: directory };
+    const child = spawn(join(prefix, 'bin/sluice'), args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const address = await consoleOf(child);
+      const page = await (await fetch(address)).text();
+      const [script = 'none'] = /(?<=src=")[^"]+/.exec(page) ?? [];
+      for (const path of [script, '/packages/preact.js', '/packages/htm.js'])
+        expect((await fetch(new URL(path, address))).status, path).toBe(200);
+    } finally {
+      child.kill();
+    }
+  });
+
+  test('names the version of Node that it needs', () => {
+    const old = join(directory, 'old');
+    mkdirSync(old);
+    writeFileSync(join(old, 'node'), '#!/bin/sh\necho v22.11.0\n', { mode: 0o755 });
+    const { status, stderr } = spawnSync(join(prefix, 'bin/sluice'), ['--version'], {
+      env: { PATH: `${old}:${systemPath}` },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([2, `sluice: needs Node 24 or newer; ${old}/node is v22.11.0\n`]);
+  });
+});
+
+async function consoleOf(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no standard output');
+  for await (const line of createInterface(child.stdout)) {
+    const [address] = /(?<=Console: )http[^" ]+/.exec(line) ?? [];
+    if (address !== undefined) return address;
+  }
+  throw new Error('sluice printed no console address');
+}
+
+describe('the image', () => {
+  const rootfs = join(directory, 'rootfs');
+  const layout = `sluice-${version}-oci`;
+  const blob = (digest: string): Buffer => Buffer.from(files.get(`${layout}/blobs/${digest.replace(':', '/')}`) ?? '');
+  let config: { readonly User: string; readonly Entrypoint: readonly string[] };
+
+  beforeAll(() => {
+    const read = <T>(content: Uint8Array) => JSON.parse(Buffer.from(content).toString()) as T;
+    const first = ({ manifests: [one] }: { readonly manifests: readonly { readonly digest: string }[] }) =>
+      one?.digest ?? '';
+    const index = read<Parameters<typeof first>[0]>(
+      blob(first(read(files.get(`${layout}/index.json`) ?? Buffer.of()))),
+    );
+    const manifest = read<{
+      readonly config: { readonly digest: string };
+      readonly layers: readonly { readonly digest: string }[];
+    }>(blob(first(index)));
+    config = read<{ readonly config: typeof config }>(blob(manifest.config.digest)).config;
+    mkdirSync(rootfs);
+    for (const { digest } of manifest.layers) execFileSync('tar', ['-xzf', '-', '-C', rootfs], { input: blob(digest) });
+  });
+
+  test('has a user without privileges, no shell and no package manager', () => {
+    expect(config.User).toBe(`${user.id}:${user.id}`);
+    const programs = globSync('**/{bin,sbin}/*', { cwd: rootfs });
+    expect(programs).toEqual(['usr/bin/node']);
+  });
+
+  test.runIf(process.getuid?.() === 0)('runs Sluice as that user', () => {
+    const [file = '', ...flags] = config.Entrypoint;
+    const inside = (...args: string[]) =>
+      run('chroot', [`--userspec=${config.User}`, '--groups=', rootfs, file, ...flags, ...args]);
+    expect(inside('--version')).toBe(`${version}\n`);
+    expect(inside('run', '--help')).toContain('--kubeconfig');
+    const json = inside('run', '--for', '1s', '--output', 'json', '--metrics-bind-address', '0');
+    expect(json).toContain('{');
+  });
+});
+
+describe('verifying', () => {
+  const verify = (key: string) =>
+    spawnSync(process.execPath, [join(root, 'infra/release/main.ts'), '--verify', release, '--public-key', key], {
+      encoding: 'utf8',
+    });
+
+  test('succeeds until a file changes', () => {
+    const key = join(release, 'sluice.pub');
+    expect(verify(key)).toMatchObject({ status: 0, stdout: `${files.size - 3} files verified\n` });
+    const other = join(directory, 'other.pub');
+    writeFileSync(other, newSigningKey().publicKey);
+    expect(verify(other).status).toBe(1);
+    appendFileSync(join(release, `sluice-${version}.tgz`), 'x');
+    const { status, stderr } = verify(key);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`sluice-${version}.tgz differs from its checksum\n`)]);
+  });
+});
