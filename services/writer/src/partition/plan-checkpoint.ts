@@ -39,6 +39,8 @@ export class PlanCheckpoint {
   #removals: readonly StoredEntry[] = [];
   #reader: PartitionReader | undefined;
   #committing: Promise<void> | undefined;
+  /** The entries of a failed commit may be missing in the store, so that no later one may succeed without them. */
+  #hasFailed = false;
 
   /** `onFailure` is called when a commit fails. */
   constructor(options: Options, fence: PlanFence, onFailure: (error: unknown) => void) {
@@ -116,8 +118,12 @@ export class PlanCheckpoint {
   /** Call when a record needs no more work. Moves the checkpoint up to the first gap. */
   finished({ offset, id }: Delivery, plan: PlanId | undefined): void {
     this.#finished.set(offset, { id, plan });
+    if (this.#hasFailed) return;
     this.#committing ??= this.#commit()
-      .catch((error: unknown) => this.#onFailure(error))
+      .catch((error: unknown) => {
+        this.#hasFailed = true;
+        this.#onFailure(error);
+      })
       .finally(() => {
         this.#committing = undefined;
       });

@@ -329,6 +329,23 @@ describe('the checkpoint', () => {
     expect(checkpoint()).toBe(1);
   });
 
+  test('does not move after a failed commit, whose entries the store may lack', async () => {
+    cluster.shut('create b');
+    const commit = store.commit.bind(store);
+    store.commit = async () => {
+      store.commit = commit;
+      throw new Error('the store is away');
+    };
+    start();
+    const failed = expect(running).rejects.toThrow('the store is away');
+    const [a, b] = ['a', 'b'].map((name, i) => aPlan([[create(name)]], { service: name, number: 2 - i }));
+    if (a && b) await send(a, b);
+    cluster.open('create b');
+    await settle();
+    await failed;
+    expect(store.peek('writer/0')).toMatchObject({ checkpoint: { offset: 0 }, entries: [] });
+  });
+
   test('stops the worker if another owner moved it', async () => {
     running = runWriter({ ...options(), partitions: [0] }, stop.signal);
     await send(aPlan([[create('a')]]));

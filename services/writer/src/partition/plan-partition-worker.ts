@@ -58,6 +58,7 @@ export class PlanPartitionWorker {
       try {
         return await this.#work(signal);
       } catch (error) {
+        if (this.#error !== undefined) throw this.#error;
         if (!isLogTruncatedError(error)) throw error;
         // Reachable: plan log truncated
         this.#options.logger.warn('plan log truncated; skipping to the end of the partition', {
