@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import { streamStart } from '@sluice/bus';
-import { loadConfiguration } from '@sluice/configuration';
+import { loadConfiguration } from '@sluice/configuration/load';
 import {
   ensureKafkaJars,
   freePorts,

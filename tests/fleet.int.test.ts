@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { openInfrastructure } from '@sluice/backends';
-import { loadConfiguration } from '@sluice/configuration';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { type RedisServer, type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
-import { loadConfiguration } from '@sluice/configuration';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { freePorts, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '@sluice/configuration';
-import { loadConfiguration } from '@sluice/configuration';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { ensureKafkaJars, ensureNatsServer, startKafka, startNats, startRedis } from '@sluice/local';
 import { graceMs, type ShutdownStep } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';

@@ -1,4 +1,4 @@
-import { loadConfiguration } from '@sluice/configuration';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { expect, test } from 'vitest';
 import { rejectPlaintext } from './reject-plaintext.ts';
 

@@ -1,15 +1,12 @@
 export * from './config-variable.ts';
 export * from './configuration.ts';
 export * from './configuration-options.ts';
-export * from './environment-layer.ts';
-export * from './example.ts';
-export * from './flags.ts';
-export * from './layer.ts';
-export * from './load-configuration.ts';
+export type { Environment } from './environment-layer.ts';
+export type { ConfigurationFlags } from './flags.ts';
+export { originText } from './layer.ts';
 export * from './opentelemetry-layer.ts';
 export * from './options/leader-election-options.ts';
 export * from './options/settings-options.ts';
 export * from './options/traces-options.ts';
 export * from './options/watcher-options.ts';
 export * from './options/writer-options.ts';
-export * from './print.ts';

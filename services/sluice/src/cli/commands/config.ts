@@ -22,7 +22,7 @@ export function addConfigCommand(program: Command): void {
 
 async function config({ output, example }: ConfigOptions, command: Command): Promise<void> {
   // Loaded on demand: the settings' schemas and the YAML parser would slow down --help.
-  const { exampleFile, resolveConfiguration, toJson, toYaml } = await import('@sluice/configuration');
+  const { exampleFile, resolveConfiguration, toJson, toYaml } = await import('@sluice/configuration/load');
   const warn = (warning: string) => void process.stderr.write(`${colors.yellow('warning:')} ${warning}\n`);
   const text = () => {
     const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));

@@ -19,7 +19,7 @@ export async function withConfiguration(
   const file = options.config ?? (environment[configVariable] || undefined);
   if (file === undefined) return options;
   // Loaded on demand, as in the other commands.
-  const { loadConfiguration } = await import('@sluice/configuration');
+  const { loadConfiguration } = await import('@sluice/configuration/load');
   const configuration = loadConfiguration({ file, environment, flags: clusterFlags(options), warn });
   checkOneProcess(configuration);
   const { controllers, watcher, writer, traces, log, metricsBindAddress, console } = configuration;
