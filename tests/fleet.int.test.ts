@@ -229,6 +229,10 @@ describe.each(['NATS', 'Kafka'] as const)('a fleet of processes on %s', (kind) =
     );
     expect(names.map((name) => name.split('/')[0]).sort(), listed).toEqual(['changes', 'mutations']);
     expect(await sluice('dead-letters', 'show', names[0] ?? '')).toContain('{"version":"9.0"}');
+    expect(await sluice('dead-letters', 'drop', '--dry-run', ...names)).toBe(
+      names.map((name) => `${name} would be dropped\n`).join(''),
+    );
+    // The dry run has left them, otherwise they are not found.
     await sluice('dead-letters', 'drop', ...names);
     expect(await sluice('dead-letters', 'list')).toBe('No dead letters.\n');
   });

@@ -9,3 +9,12 @@ test('every command loads in plain Node from sources', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [main, 'completion', 'bash']);
   expect(stdout).toContain('history');
 });
+
+test('a dry run is shadow mode, so it never takes the place of a controller', async () => {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const run = promisify(execFile)(process.execPath, [main, 'run', '--dry-run', '--context', 'west,east']);
+  await expect(run).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--shadow compares one cluster'),
+  });
+});
