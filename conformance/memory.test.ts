@@ -1,12 +1,16 @@
 import { ChunkedBus, MemoryBus } from '@sluice/bus';
-import { systemClock } from '@sluice/process';
+import { MemoryNats, memoryConnection, memoryJetStreamBus } from '@sluice/bus-jetstream/testing';
+import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { Lua, type MemoryPortsOptions, MemoryRedis, memoryPorts } from '@sluice/store-redis/testing';
 import { busContract } from './bus-contract.ts';
+import { busFaultsContract } from './bus-faults-contract.ts';
+import type { BusUnderTest } from './bus-under-test.ts';
 import { clusterDirectoryContract } from './cluster-directory-contract.ts';
 import { clusterPinsContract } from './cluster-pins-contract.ts';
 import { deadLettersContract } from './dead-letters-contract.ts';
+import { jetstreamProtocolContract } from './jetstream-protocol-contract.ts';
 import { leasesContract } from './leases-contract.ts';
 import { storeContract } from './store-contract.ts';
 
@@ -61,3 +65,34 @@ leasesContract('Redis in memory', 400, async () => {
   };
   return { leases, pass };
 });
+
+/** Logs on a NATS server in this process, with one replica or three. */
+function memoryJetStream(partitions: number, replicas: number): BusUnderTest {
+  const nats = new MemoryNats(systemClock);
+  const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
+  let saved = nats.save();
+  return {
+    connect: () => memoryJetStreamBus({ nats, partitions, replicas }, ports),
+    faults: {
+      kill: async () => nats.kill(),
+      start: async () => nats.start(),
+      save: async () => {
+        saved = nats.save();
+      },
+      rewind: async () => nats.rewind(saved),
+      recreate: async (topic, partition) => nats.recreate(`sluice-${topic}-${partition}`),
+    },
+    dispose: async () => {},
+  };
+}
+
+for (const replicas of [1, 3]) {
+  const name = `JetStream in memory, replicas: ${replicas}`;
+  const features = { limited: true, dedupes: true, shared: true, faults: true };
+  busContract(name, features, async ({ partitions }) => memoryJetStream(partitions, replicas));
+  busFaultsContract(name, async ({ partitions }) => memoryJetStream(partitions, replicas));
+}
+
+jetstreamProtocolContract('NATS in memory', async () =>
+  memoryConnection(new MemoryNats(systemClock), systemClock, 1024 * 1024),
+);

@@ -2,7 +2,7 @@ import type { Topic } from '@sluice/bus';
 import type { Fault } from '@sluice/fake-apiserver';
 import { type Random, randomInteger } from '@sluice/runtime';
 import { type AppendFaults, noAppendFaults } from './doubles/faulty-bus.ts';
-import type { LossyLog } from './doubles/lossy-bus.ts';
+import type { SimulatedLog } from './doubles/simulated-bus.ts';
 import type { Link, Peer } from './doubles/simulated-process.ts';
 import type { StoreBackup } from './doubles/simulated-store.ts';
 import { leaseTimes, type Member, type Role, replacedWithinMs } from './fleet.ts';
@@ -100,6 +100,12 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     forAppends(random, world, { fail: 0.6 * random.next(), failInPart: 0.2 + 0.4 * random.next() }),
   'append reported as failed': (random, world) => forAppends(random, world, { failAfter: 0.2 + 0.6 * random.next() }),
   'slow append': (random, world) => forAppends(random, world, { delay: 0.5 }),
+  'connections broken'(random, { clock, log }) {
+    log.breakConnections?.(0.05 + 0.3 * random.next());
+    const forMs = duration(random);
+    clock.schedule(forMs, () => log.breakConnections?.(0));
+    return { forMs: forMs + 5_000, what: `break connections to the bus for ${forMs} ms` };
+  },
   'duplicate append': (random, world) => forAppends(random, world, { duplicate: 0.5 }),
   'failing store': (random, world) => forStore(random, world, 'before'),
   'commit reported as failed': (random, world) => forStore(random, world, 'after'),
@@ -234,7 +240,7 @@ function stepStoreClock(ms: number, { store }: World) {
 }
 
 /** One partition, one topic, or everything. */
-function forLogs(random: Random, { log }: World, what: string, act: (log: LossyLog) => void) {
+function forLogs(random: Random, { log }: World, what: string, act: (log: SimulatedLog) => void) {
   const only = random.next() < 0.5 ? randomInteger(random, 0, log.partitions - 1) : undefined;
   const topic = random.next() < 0.7 ? pick(random, topics) : undefined;
   for (const name of topics) {

@@ -20,6 +20,7 @@ export const losslessFaults = [
   'failing append',
   'append reported as failed',
   'slow append',
+  'connections broken',
   'duplicate append',
   'failing store',
   'commit reported as failed',
@@ -69,6 +70,9 @@ export type ProcessKind = 'roles' | 'workers' | 'mixed';
 /** A model of a store, or the production adapters and scripts on a model of Redis. */
 export type StoreKind = 'model' | 'redis';
 
+/** A model of a bus, or the production adapter on a model of NATS, with streams of one replica or three. */
+export type BusKind = 'model' | 'jetstream' | 'replicated jetstream';
+
 /** One run, as data. */
 export interface Scenario {
   readonly seed: number;
@@ -84,6 +88,7 @@ export interface Scenario {
   readonly dropsReleased: boolean;
   readonly processes: ProcessKind;
   readonly store: StoreKind;
+  readonly bus: BusKind;
   readonly disabled: readonly Layer[];
   /** Ascending by time. */
   readonly events: readonly ScenarioEvent[];
@@ -147,6 +152,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     events: events.sort((a, b) => a.atMs - b.atMs),
     activeMs,
     store: chance(0.15) ? 'redis' : 'model',
+    bus: !isLossy && chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
   };
 }
 

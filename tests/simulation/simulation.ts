@@ -6,9 +6,11 @@ import { MemoryDeadLetters } from '@sluice/store';
 import { Lua } from '@sluice/store-redis/testing';
 import { formatFields } from './describe.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';
+import { JetStreamBusDouble } from './doubles/jetstream-bus.ts';
 import { LossyBus } from './doubles/lossy-bus.ts';
 import { LossyStore } from './doubles/lossy-store.ts';
 import { RedisStoreDouble } from './doubles/redis-store.ts';
+import type { SimulatedBus } from './doubles/simulated-bus.ts';
 import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
 import { StoreFaults } from './doubles/store-faults.ts';
 import { withoutPreconditions } from './doubles/without-preconditions.ts';
@@ -70,10 +72,29 @@ export interface RunOptions {
 
 /** Runs a scenario until its end or the first violation. */
 export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
+  const clock = new VirtualClock(begin);
+  return new Simulation(scenario, options, clock, await startServers(scenario, clock)).run();
+}
+
+/** What a run needs that is started asynchronously. */
+interface Servers {
+  /** Undefined: the store is a model. */
+  readonly lua: Lua | undefined;
+  readonly log: SimulatedBus;
+}
+
+async function startServers(scenario: Scenario, clock: VirtualClock): Promise<Servers> {
+  const { seed, partitions, recordBytes, dropsRepeated, dropsReleased, bus, store, disabled } = scenario;
   // The scripts of Redis always fence.
-  const onRedis = scenario.store === 'redis' && !scenario.disabled.includes('fencing');
-  const simulation = new Simulation(scenario, options, onRedis ? await loadedLua() : undefined);
-  return simulation.run();
+  const onRedis = store === 'redis' && !disabled.includes('fencing');
+  const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
+  const replicas = bus === 'jetstream' ? 1 : 3;
+  const random = seededRandom(seed + 6);
+  const log =
+    bus === 'model'
+      ? new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits)
+      : await JetStreamBusDouble.start({ partitions, replicas, recordBytes, clock, random });
+  return { lua: onRedis ? await loadedLua() : undefined, log };
 }
 
 let lua: Promise<Lua> | undefined;
@@ -86,7 +107,7 @@ function loadedLua(): Promise<Lua> {
 
 class Simulation {
   readonly #scenario: Scenario;
-  readonly #clock = new VirtualClock(begin);
+  readonly #clock: VirtualClock;
   readonly #timeline: Timeline;
   readonly #violations: Violations;
   readonly #clusters: readonly SimulatedCluster[];
@@ -103,20 +124,11 @@ class Simulation {
   #calls = 0;
   #isStopping = false;
 
-  constructor(scenario: Scenario, options: RunOptions, lua: Lua | undefined) {
+  constructor(scenario: Scenario, options: RunOptions, clock: VirtualClock, { lua, log }: Servers) {
     this.#scenario = scenario;
+    this.#clock = clock;
     this.#interrupter = options.interrupter;
-    const {
-      seed,
-      partitions,
-      maxEndpointsPerSlice,
-      batchPeriodMs,
-      recordBytes,
-      disabled,
-      dropsRepeated,
-      dropsReleased,
-    } = scenario;
-    const clock = this.#clock;
+    const { seed, maxEndpointsPerSlice, batchPeriodMs, recordBytes, disabled } = scenario;
     const atMs = () => clock.now() - begin;
     this.#timeline = new Timeline(options.timeline ?? 40);
     const violations = new Violations(atMs);
@@ -135,8 +147,6 @@ class Simulation {
     const observer = invariants.storeObserver;
     const fencing = !disabled.includes('fencing');
     this.#store = lua ? new RedisStoreDouble({ lua, clock, observer }) : new LossyStore({ clock, fencing, observer });
-    const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
-    const log = new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits);
     const bus = new FaultyBus({
       bus: log,
       clock,
@@ -189,6 +199,7 @@ class Simulation {
       // Chunks of a message that is never completed are passed by the next record only.
       ...{ log, store: this.#store, isIntact: !lossy && recordBytes === null },
       isKept: !hasFault(scenario, 'store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'),
+      mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append'),
       exists: (key) => exists(clusters, key),
     });
     for (const cluster of clusters) this.#noteWrites(cluster);

@@ -1,6 +1,6 @@
 import type { VirtualClock } from '@sluice/runtime';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
-import type { LossyBus } from './doubles/lossy-bus.ts';
+import type { SimulatedBus } from './doubles/simulated-bus.ts';
 import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
 import type { Fleet } from './fleet.ts';
@@ -12,7 +12,7 @@ export interface World {
   readonly clusters: readonly SimulatedCluster[];
   readonly fleet: Fleet;
   readonly bus: FaultyBus;
-  readonly log: LossyBus;
+  readonly log: SimulatedBus;
   readonly store: SimulatedStore;
   readonly storeFaults: StoreFaults;
   /** Backups of the store taken so far. */

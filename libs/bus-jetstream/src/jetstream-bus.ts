@@ -28,7 +28,15 @@ import { endOfStream, startOfStream, streamResult } from './verify-offset.ts';
  */
 export async function connectJetStreamBus(options: JetStreamBusOptions, ports: JetStreamBusPorts): Promise<Bus> {
   const all = settings(options);
-  const link = await openLink(all, ports);
+  return openJetStreamBus(await openLink(all, ports), all, ports);
+}
+
+/**
+ * Creates missing streams and checks existing ones. Closes the link if that fails.
+ *
+ * @throws BusSetupError
+ */
+export async function openJetStreamBus(link: NatsLink, all: Settings, ports: JetStreamBusPorts): Promise<Bus> {
   try {
     const jsm = await jetstreamManager(link.nc, { checkAPI: false });
     await prepareStreams(link, jsm, all, ports);
@@ -129,12 +137,22 @@ class JetStreamBus implements Bus {
     for (;;) {
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
+      // A request that was sent before never gets its answer.
+      const lost = Promise.withResolvers<never>();
+      let isLost = false;
+      const stop = this.#link.onDown(() => {
+        isLost = true;
+        lost.reject(new Error('the connection was lost'));
+      });
       try {
-        return await streamResult(stream, read(this.#jsm, stream, subjectName(this.#settings.fleet, log)));
+        const answer = read(this.#jsm, stream, subjectName(this.#settings.fleet, log));
+        return await streamResult(stream, Promise.race([answer, lost.promise]));
       } catch (error) {
         if (this.#link.closed) throw new BusClosedError('the bus is closed');
         if (isLogTruncatedError(error)) await this.#createStream(log);
-        else if (this.#link.up) throw error;
+        else if (this.#link.up && !isLost) throw error;
+      } finally {
+        stop();
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { AppendedOffsets, Bus, BusRecord, Delivery, Topic } from '@sluice/bus';
 import { type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
-import type { LossyBus } from './lossy-bus.ts';
+import type { SimulatedBus } from './simulated-bus.ts';
 
 /** Faults of appends to a topic, each with its probability. */
 export interface AppendFaults {
@@ -36,7 +36,7 @@ export interface BusObserver {
 }
 
 export interface FaultyBusOptions {
-  readonly bus: LossyBus;
+  readonly bus: SimulatedBus;
   readonly clock: Clock;
   readonly random: Random;
   readonly observer: BusObserver;

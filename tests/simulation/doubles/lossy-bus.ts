@@ -10,9 +10,10 @@ import {
   type StreamOffset,
   type Topic,
 } from '@sluice/bus';
+import type { SimulatedBus, SimulatedLog } from './simulated-bus.ts';
 
 /** A bus whose logs can lose records or be recreated, as on servers. */
-export class LossyBus extends LogBus<LossyLog> {
+export class LossyBus extends LogBus<LossyLog> implements SimulatedBus {
   readonly #dropsRepeated: boolean;
 
   /**
@@ -35,7 +36,7 @@ export class LossyBus extends LogBus<LossyLog> {
 }
 
 /** One partition of a topic. */
-export class LossyLog extends PartitionLog {
+export class LossyLog extends PartitionLog implements SimulatedLog {
   #generation = 1;
   #records: Delivery[] = [];
   /** Offset of the last record with an id. */
@@ -83,13 +84,11 @@ export class LossyLog extends PartitionLog {
     return this.#records.length;
   }
 
-  /** Removes all records; offsets continue. */
   purge(): void {
     this.#records = [];
     this.changed();
   }
 
-  /** Deletes and recreates the log. */
   recreate(): void {
     this.#generation += 1;
     this.#records = [];
@@ -99,7 +98,6 @@ export class LossyLog extends PartitionLog {
     this.changed();
   }
 
-  /** Loses the last `count` records, as after a power failure; later records reuse their offsets. */
   loseLast(count: number): void {
     const lost = Math.min(count, this.#records.length);
     if (lost === 0) return;

@@ -29,6 +29,7 @@ export function smallScenario(periodMs: number): Scenario {
     ...{ processes: 'roles', recordBytes: null, dropsRepeated: true, dropsReleased: true, disabled: [], events },
     activeMs: smallActions * periodMs,
     store: 'model',
+    bus: 'model',
   };
 }
 

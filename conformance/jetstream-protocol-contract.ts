@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JetStreamManager, jetstreamManager, type StreamConfig } from '@nats-io/jetstream';
+import { createInbox, headers, type NatsConnection } from '@nats-io/transport-node';
+import { afterEach, describe, expect, test } from 'vitest';
+
+interface Ack {
+  readonly seq?: number;
+  readonly duplicate?: boolean;
+  readonly error?: { readonly err_code: number };
+}
+
+let streams = 0;
+
+/** What the adapter relies on in the protocol of JetStream. A real server and the one of the simulation run it. */
+export function jetstreamProtocolContract(name: string, connect: () => Promise<NatsConnection>): void {
+  describe(`JetStream protocol: ${name}`, () => {
+    const created: { readonly jsm: JetStreamManager; readonly nc: NatsConnection; readonly stream: string }[] = [];
+
+    /** A new stream, and a way to publish to it. */
+    async function create(config: Partial<StreamConfig> = {}) {
+      const nc = await connect();
+      const jsm = await jetstreamManager(nc, { checkAPI: false });
+      const stream = `protocol-${process.pid}-${++streams}`;
+      await jsm.streams.add({ name: stream, subjects: [stream], discard: 'old', allow_atomic: true, ...config });
+      created.push({ jsm, nc, stream });
+      const publish = (fields: Readonly<Record<string, string>>, bytes = 1) =>
+        new Promise<Ack>((resolve) => {
+          const reply = createInbox();
+          nc.subscribe(reply, { callback: (_, message) => resolve(JSON.parse(Buffer.from(message.data).toString())) });
+          const all = headers();
+          for (const [field, value] of Object.entries(fields)) all.set(field, value);
+          nc.publish(stream, new Uint8Array(bytes), { headers: all, reply });
+        });
+      return { stream, jsm, nc, publish, state: async () => (await jsm.streams.info(stream)).state };
+    }
+
+    afterEach(async () => {
+      for (const { jsm, nc, stream } of created.splice(0)) {
+        await jsm.streams.delete(stream);
+        await nc.close();
+      }
+    });
+
+    test('a message with a known id is not stored again', async () => {
+      const { publish, state } = await create();
+      expect(await publish({ 'Nats-Msg-Id': 'a' })).toMatchObject({ seq: 1 });
+      expect(await publish({ 'Nats-Msg-Id': 'b' })).toMatchObject({ seq: 2 });
+      expect(await publish({ 'Nats-Msg-Id': 'a' })).toMatchObject({ seq: 1, duplicate: true });
+      expect(await state()).toMatchObject({ first_seq: 1, last_seq: 2, messages: 2 });
+    });
+
+    test('an id is forgotten after the duplicate window', async () => {
+      const { publish } = await create({ duplicate_window: 100_000_000 });
+      await publish({ 'Nats-Msg-Id': 'a' });
+      await sleep(1_000);
+      const again = await publish({ 'Nats-Msg-Id': 'a' });
+      expect([again.seq, again.duplicate ?? false]).toEqual([2, false]);
+    });
+
+    test('a message is refused unless its predecessor is the last one; a known id counts before that', async () => {
+      const { publish, state } = await create();
+      await publish({ 'Nats-Msg-Id': 'a' });
+      const chained = { 'Nats-Msg-Id': 'c', 'Nats-Expected-Last-Msg-Id': 'b' };
+      expect((await publish(chained)).error?.err_code).toBe(10070);
+      expect(await publish({ 'Nats-Msg-Id': 'b', 'Nats-Expected-Last-Msg-Id': 'a' })).toMatchObject({ seq: 2 });
+      expect(await publish(chained)).toMatchObject({ seq: 3 });
+      expect(await publish({ 'Nats-Msg-Id': 'b', 'Nats-Expected-Last-Msg-Id': 'a' })).toMatchObject({
+        seq: 2,
+        duplicate: true,
+      });
+      expect((await state()).last_seq).toBe(3);
+    });
+
+    test('a message is refused unless the last sequence is the expected one', async () => {
+      const { publish, state } = await create();
+      await publish({});
+      for (const header of ['Nats-Expected-Last-Sequence', 'Nats-Expected-Last-Subject-Sequence']) {
+        const { last_seq: last } = await state();
+        expect((await publish({ [header]: String(last - 1) })).error?.err_code).toBe(10071);
+        expect(await publish({ [header]: String(last) })).toMatchObject({ seq: last + 1 });
+      }
+    });
+
+    test('the oldest messages make room for new ones', async () => {
+      const { publish, state } = await create({ max_bytes: 10_000 });
+      for (let n = 0; n < 20; n++) await publish({}, 1_000);
+      const { first_seq: first, last_seq: last, bytes } = await state();
+      expect(last).toBe(20);
+      expect(first).toBeGreaterThan(5);
+      expect(first).toBeLessThan(20);
+      expect(bytes).toBeLessThanOrEqual(10_000);
+    });
+
+    test('a batch with a known id stores nothing; another one stores everything', async () => {
+      const { nc, stream, publish, state } = await create();
+      await publish({ 'Nats-Msg-Id': 'a' });
+      const batch = (id: string, ids: readonly string[]) => {
+        const fields = (i: number) => ({ 'Nats-Batch-Id': id, 'Nats-Batch-Sequence': `${i + 1}` });
+        for (const [i, one] of ids.slice(0, -1).entries()) {
+          const all = headers();
+          for (const [field, value] of Object.entries({ ...fields(i), 'Nats-Msg-Id': one })) all.set(field, value);
+          nc.publish(stream, new Uint8Array(1), { headers: all });
+        }
+        return publish({
+          ...fields(ids.length - 1),
+          'Nats-Msg-Id': ids.at(-1) ?? '',
+          'Nats-Batch-Commit': '1',
+        });
+      };
+      expect((await batch('x', ['b', 'a'])).error?.err_code).toBe(10201);
+      expect((await state()).last_seq).toBe(1);
+      expect((await batch('y', ['b', 'c'])).error).toBeUndefined();
+      expect((await state()).last_seq).toBe(3);
+    });
+  });
+}

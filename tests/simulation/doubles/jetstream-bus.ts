@@ -1,0 +1,91 @@
+import type { AppendedOffsets, Bus, BusLimits, BusRecord, StreamOffset, Topic } from '@sluice/bus';
+import { MemoryNats, memoryJetStreamBus } from '@sluice/bus-jetstream/testing';
+import { type Clock, type Random, silentLogger } from '@sluice/runtime';
+import type { SimulatedBus, SimulatedLog } from './simulated-bus.ts';
+
+export interface JetStreamOptions {
+  readonly partitions: number;
+  readonly replicas: number;
+  readonly recordBytes: number | null;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Part of the largest message that the adapter keeps for headers, in bytes. */
+const headerReserve = 4_096;
+
+/** The production adapter for JetStream, on a server in this process. */
+export class JetStreamBusDouble implements SimulatedBus {
+  readonly #bus: Bus;
+  readonly #nats: MemoryNats;
+  readonly #faults: { probability: number };
+
+  static async start({ partitions, replicas, recordBytes, clock, random }: JetStreamOptions): Promise<SimulatedBus> {
+    const faults = { probability: 0 };
+    const nats = new MemoryNats(clock, () => faults.probability > 0 && random.next() < faults.probability);
+    const limit = recordBytes === null ? {} : { maxPayload: recordBytes + headerReserve };
+    const bus = await memoryJetStreamBus(
+      { nats, partitions, replicas, ...limit },
+      { clock, random, logger: silentLogger },
+    );
+    return new JetStreamBusDouble(bus, nats, faults);
+  }
+
+  private constructor(bus: Bus, nats: MemoryNats, faults: { probability: number }) {
+    this.#bus = bus;
+    this.#nats = nats;
+    this.#faults = faults;
+  }
+
+  get partitions(): number {
+    return this.#bus.partitions;
+  }
+
+  get limits(): BusLimits {
+    return this.#bus.limits;
+  }
+
+  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
+    return this.#bus.append(topic, partition, records);
+  }
+
+  read(topic: Topic, partition: number, after: StreamOffset) {
+    return this.#bus.read(topic, partition, after);
+  }
+
+  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.#bus.beginning(topic, partition);
+  }
+
+  end(topic: Topic, partition: number): Promise<StreamOffset> {
+    return this.#bus.end(topic, partition);
+  }
+
+  close(): Promise<void> {
+    return this.#bus.close();
+  }
+
+  breakConnections(probability: number): void {
+    this.#faults.probability = probability;
+  }
+
+  log(topic: Topic, partition: number): SimulatedLog {
+    const name = `sluice-${topic}-${partition}`;
+    // Requests have one partition only.
+    const stream = () => this.#nats.stream(name);
+    return {
+      get last() {
+        return stream()?.lastRecord;
+      },
+      end: () => ({ offset: stream()?.state.last_seq ?? 0 }),
+      purge: () => stream()?.purge(),
+      recreate: () => this.#nats.recreate(name),
+      loseLast: (count) => {
+        stream()?.loseLast(count);
+        // A server that loses what it has acknowledged was restarted.
+        this.#nats.kill();
+        this.#nats.start();
+      },
+    };
+  }
+}

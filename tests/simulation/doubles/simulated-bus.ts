@@ -1,0 +1,20 @@
+import type { Bus, Delivery, Topic } from '@sluice/bus';
+
+/** A bus whose logs faults act on. */
+export interface SimulatedBus extends Bus {
+  log(topic: Topic, partition: number): SimulatedLog;
+  /** With this probability, connections break before, or after, something takes effect. Undefined: there are none. */
+  breakConnections?(probability: number): void;
+}
+
+/** One partition of a topic. */
+export interface SimulatedLog {
+  readonly last: Delivery | undefined;
+  end(): { readonly offset: number };
+  /** Removes all records; offsets continue. */
+  purge(): void;
+  /** Deletes and recreates the log. */
+  recreate(): void;
+  /** Loses the last `count` records, as after a power failure; later records reuse their offsets. */
+  loseLast(count: number): void;
+}
