@@ -5,14 +5,14 @@ export const platformBugs: readonly PlantedBug[] = [
   {
     name: 'leases seem to last twice as long',
     file: 'libs/ownership/src/ownership.ts',
-    search: 'return clock.monotonic() + suspendedMs < renewedAt + ttlMs;',
-    replace: 'return clock.monotonic() + suspendedMs < renewedAt + 2 * ttlMs;',
+    search: 'return clock.monotonic() + suspendedMs(clock, this.#wallOffset) < renewedAt + ttlMs;',
+    replace: 'return clock.monotonic() + suspendedMs(clock, this.#wallOffset) < renewedAt + 2 * ttlMs;',
   },
   {
     name: 'a paused machine believes in its leases',
     file: 'libs/ownership/src/ownership.ts',
-    search: 'return clock.monotonic() + suspendedMs < renewedAt + ttlMs;',
-    replace: 'return clock.monotonic() + 0 * suspendedMs < renewedAt + ttlMs;',
+    search: 'return clock.monotonic() + suspendedMs(clock, this.#wallOffset) < renewedAt + ttlMs;',
+    replace: 'return clock.monotonic() < renewedAt + ttlMs;',
   },
   {
     name: 'a lease counts from the answer',
