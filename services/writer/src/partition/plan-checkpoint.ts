@@ -1,8 +1,12 @@
 import { type Delivery, type PartitionReader, type StreamOffset, streamStart } from '@sluice/bus';
 import type { PlanId } from '@sluice/messages';
+import type { Cancel } from '@sluice/runtime';
 import { ScopeFormat, type StoredEntry } from '@sluice/store';
 import type { PlanFence } from '../fencing/plan-fence.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
+
+/** Finished plans that are committed without further delay. */
+const plansPerCommit = 128;
 
 /** Raise it with every change that another version of the writer would misread. */
 const formatVersion = 1;
@@ -15,7 +19,7 @@ interface FinishedPlan {
 
 type Options = Pick<
   PlanPartitionWorkerOptions,
-  'bus' | 'store' | 'partition' | 'fencingToken' | 'logger' | 'onCheckpoint'
+  'bus' | 'store' | 'partition' | 'fencingToken' | 'clock' | 'logger' | 'commitDelayMs' | 'onCheckpoint'
 >;
 
 /**
@@ -41,6 +45,8 @@ export class PlanCheckpoint {
   #committing: Promise<void> | undefined;
   /** The entries of a failed commit may be missing in the store, so that no later one may succeed without them. */
   #hasFailed = false;
+  /** Cancels the commit that is due later. */
+  #cancel: Cancel | undefined;
 
   /** `onFailure` is called when a commit fails. */
   constructor(options: Options, fence: PlanFence, onFailure: (error: unknown) => void) {
@@ -115,9 +121,17 @@ export class PlanCheckpoint {
     this.#pending.add(offset);
   }
 
-  /** Call when a record needs no more work. Moves the checkpoint up to the first gap. */
+  /** Call when a record needs no more work. Moves the checkpoint up to the first gap, together with what finishes soon. */
   finished({ offset, id }: Delivery, plan: PlanId | undefined): void {
     this.#finished.set(offset, { id, plan });
+    const { clock, commitDelayMs = 0 } = this.#options;
+    if (commitDelayMs === 0 || this.#finished.size >= plansPerCommit) return this.#startCommit();
+    this.#cancel ??= clock.schedule(commitDelayMs, () => this.#startCommit());
+  }
+
+  #startCommit(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
     if (this.#hasFailed) return;
     this.#committing ??= this.#commit()
       .catch((error: unknown) => {
@@ -133,8 +147,9 @@ export class PlanCheckpoint {
     return this.#finished.has(offset);
   }
 
-  /** Waits for the commit in flight, then drops all uncommitted progress, so that those records are read again. */
+  /** Commits what is finished, then drops all other progress, so that those records are read again. */
   async reset(): Promise<void> {
+    if (this.#cancel !== undefined) this.#startCommit();
     await this.#committing;
     this.#finished.clear();
     this.#pending.clear();

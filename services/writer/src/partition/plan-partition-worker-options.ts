@@ -32,6 +32,11 @@ export interface PlanPartitionWorkerOptions {
   /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
   readonly retry: RetryOptions;
+  /**
+   * How long finished plans may wait for a shared commit, in milliseconds. After a crash the next owner reads them again.
+   * Default: 0.
+   */
+  readonly commitDelayMs?: number;
   /** Aborts requests in flight. A worker that is asked to stop waits for them until this aborts. */
   readonly requestSignal: AbortSignal;
   /** Called when the Outcome of a plan is on the bus. */

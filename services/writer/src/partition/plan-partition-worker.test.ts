@@ -27,6 +27,7 @@ let retryLimit: RetryLimit | undefined;
 let controllerLimits: WritableCluster['controllerLimits'] & {};
 let stop: AbortController;
 let requests: AbortController;
+let commitDelayMs: number;
 let running: Promise<unknown> | undefined;
 
 beforeEach(() => {
@@ -40,6 +41,7 @@ beforeEach(() => {
   controllerLimits = {};
   stop = new AbortController();
   requests = new AbortController();
+  commitDelayMs = 0;
 });
 
 afterEach(async () => {
@@ -59,6 +61,7 @@ function options(): PlanPartitionWorkerOptions {
     random: seededRandom(1),
     logger: silentLogger,
     retry: defaultRetry,
+    commitDelayMs,
     requestSignal: requests.signal,
     cluster: (identity) =>
       identity === 'c'
@@ -297,6 +300,35 @@ describe('the checkpoint', () => {
     expect(checkpoint()).toBe(3);
     const { entries } = store.peek('writer/0');
     expect(entries).toContainEqual({ key: 'plans', field: 'completed', value: { epoch: 1, number: 3 } });
+  });
+
+  test('moves once for all plans that finish within the delay of a commit', async () => {
+    const commits: number[] = [];
+    const commit = store.commit.bind(store);
+    store.commit = (request: Commit) => {
+      commits.push(request.checkpoint.offset);
+      return commit(request);
+    };
+    commitDelayMs = 100;
+    cluster.shut('create b');
+    start();
+    await settle();
+    commits.length = 0;
+    const [a, b, c] = abc();
+    if (a === undefined || b === undefined || c === undefined) throw new Error('three plans');
+    await send(a, b);
+    await settle(60);
+    cluster.open('create b');
+    await settle(39);
+    expect(commits).toEqual([]);
+    await settle(1);
+    expect(commits).toEqual([2]);
+    await send(c);
+    await settle(99);
+    expect(commits).toEqual([2]);
+    stop.abort();
+    await settle();
+    expect(commits).toEqual([2, 3]);
   });
 
   test('is where work resumes after an unexpected failure, so that no plan is skipped or lost', async () => {

@@ -17,6 +17,12 @@ export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorker
  */
 const handoverMs = 1_000;
 
+/**
+ * The two plans of a Service finish one after the other. They share a commit, at most this much later, in milliseconds. After a
+ * crash, the next owner reads that many finished plans again.
+ */
+const commitDelayMs = 100;
+
 /** Applies the plans of this process's share of the partitions. */
 export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): Promise<void> {
   const { retry = defaultRetry } = options;
@@ -42,7 +48,7 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         const requestSignal = AbortSignal.any([options.requests, handover.signal]);
         try {
           await runPlanPartition(
-            { ...options, ...hooks, requestSignal, retry, store, partition, fencingToken, isCurrent },
+            { ...options, ...hooks, commitDelayMs, requestSignal, retry, store, partition, fencingToken, isCurrent },
             signal,
           );
         } finally {
