@@ -19,9 +19,9 @@ export interface PullEvents {
 
 /** Expiry of a pull request. While it is idle, the server sends heartbeats. */
 const requestMs = 30_000;
-const heartbeatMs = 2000;
+const heartbeatMs = 3000;
 /** After this much silence the consumer, the stream or the server is considered gone. */
-const silenceTimeoutMs = 3 * heartbeatMs;
+const silenceTimeoutMs = 2 * heartbeatMs;
 const nanoseconds = 1_000_000;
 
 /** Allowance for the subject and the server's headers on top of the largest message. */
