@@ -1,0 +1,1 @@
+export { ElectionTestbed, type Failure, type Takeover } from './election-testbed.ts';
