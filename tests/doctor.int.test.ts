@@ -54,6 +54,11 @@ async function doctor(kubeconfig: string, ...flags: string[]) {
   return { status, of: (check: string) => checks.find((one) => one.check === check), checks };
 }
 
+async function migration(kubeconfig: string, ...flags: string[]) {
+  const { status, stdout } = await sluice('migrate', 'check', '--kubeconfig', kubeconfig, '-o', 'json', ...flags);
+  return { status, ...(JSON.parse(stdout) as { stage: string; distribution: string; next: string[] }) };
+}
+
 test('succeeds on an empty cluster with exactly the permissions of rbac.yaml', async () => {
   const { status, checks, of } = await doctor(controlPlane.kubeconfigs.sluice);
   expect(checks.filter(({ result }) => result === 'failed')).toEqual([]);
@@ -62,6 +67,10 @@ test('succeeds on an empty cluster with exactly the permissions of rbac.yaml', a
   for (const check of ['discovery.k8s.io/v1', 'clock', 'permissions of the watcher', 'permissions of the writer']) {
     expect(of(check)?.result, check).toBe('ok');
   }
+  expect(await migration(controlPlane.kubeconfigs.sluice)).toMatchObject({
+    ...{ status: 1, stage: 'nobody', distribution: 'a self-built control plane' },
+    next: [expect.stringContaining('start Sluice'), expect.anything()],
+  });
 }, 60_000);
 
 test('refuses to start beside kube-controller-manager, with advice, unless --take-over is set', async () => {
@@ -81,6 +90,11 @@ test('refuses to start beside kube-controller-manager, with advice, unless --tak
     ),
   });
   expect(status).toBe(1);
+  expect(await migration(admin)).toMatchObject({
+    ...{ status: 0, stage: 'kube-controller-manager' },
+    next: expect.arrayContaining([expect.stringContaining('-endpointslice-mirroring-controller')]),
+  });
+  expect(await migration(admin, '--rollback')).toMatchObject({ status: 0, next: [] });
   expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
     result: 'failed',
     detail: expect.stringContaining('kube-controller-manager wrote'),

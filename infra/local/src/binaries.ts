@@ -23,6 +23,7 @@ const FOLDER = dirname(dirname(fileURLToPath(import.meta.url)));
 export interface Binaries {
   readonly etcd: string;
   readonly kubeApiserver: string;
+  readonly kubeadm: string;
   readonly kubeControllerManager: string;
   readonly kubectl: string;
 }
@@ -35,7 +36,7 @@ export interface Binaries {
  */
 export async function ensureBinaries(say: (line: string) => void = () => {}): Promise<Binaries> {
   const programs = {
-    title: `etcd, kube-apiserver, kube-controller-manager and kubectl ${KUBERNETES_VERSION}`,
+    title: `etcd, kube-apiserver, kube-controller-manager, kubeadm and kubectl ${KUBERNETES_VERSION}`,
     maxBuildTime: '15 minutes',
     module: FOLDER,
     version: KUBERNETES_VERSION,
@@ -45,6 +46,7 @@ export async function ensureBinaries(say: (line: string) => void = () => {}): Pr
   return {
     etcd: join(directory, 'server'),
     kubeApiserver: join(directory, 'kube-apiserver'),
+    kubeadm: join(directory, 'kubeadm'),
     kubeControllerManager: join(directory, 'kube-controller-manager'),
     kubectl: join(directory, 'kubectl'),
   };

@@ -84,7 +84,9 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
     const access = { ...(await findAccess(options, environment)), namespaces };
     const elector = leaderElection && electorOn(access, { ...options, ...leaderElection });
     const fence = elector && ((client: ApiClient) => fenceWrites(client, elector, leaderElection));
-    const cluster = await connectTo(access, { ...options, fence });
+    // Instead of the check while connecting, guardWrites waits until no competing controller writes.
+    const takeOver = options.takeOver || elector !== undefined;
+    const cluster = await connectTo(access, { ...options, takeOver, fence });
     try {
       return await guardWrites(cluster, { ...options, elector }, withTimeout(options.signal));
     } catch (error) {

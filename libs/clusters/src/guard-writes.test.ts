@@ -18,6 +18,7 @@ beforeEach(() => {
   clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   server = new LeaseServer(() => clock.now());
   [events, cleanups] = [[], []];
+  hasUpstream = undefined;
 });
 
 afterEach(async () => {
@@ -26,15 +27,28 @@ afterEach(async () => {
   await closed;
 });
 
+const upstreamPod = {
+  metadata: { name: 'kube-controller-manager-node-1' },
+  spec: { containers: [{ command: ['kube-controller-manager'] }] },
+  status: { phase: 'Running' },
+};
+
 interface Member {
   readonly cluster: ConnectedCluster;
   /** Whether its election reaches the API server. */
   isReachable: boolean;
 }
 
+/** Runs the three controllers; undefined: the check for competing controllers is off, as with --take-over. */
+let hasUpstream: boolean | undefined;
+
 async function start(name: string): Promise<Member> {
   const member = { isReachable: true };
-  const request = (sent: ApiRequest) => server.request(sent);
+  const request = async (sent: ApiRequest) => {
+    if (!sent.path.startsWith('/api/v1/') && !sent.path.includes('endpointslices')) return server.request(sent);
+    const items = sent.path.includes('/pods?') && hasUpstream ? [upstreamPod] : [];
+    return { status: 200, headers: {}, body: { items } };
+  };
   const elector = new LeaderElector({
     ...{ leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
     ...{ resourceName: 'sluice-leader', resourceNamespace: 'kube-system', cluster: 'prod', identity: name },
@@ -54,7 +68,7 @@ async function start(name: string): Promise<Member> {
   } as Partial<ConnectedCluster> as ConnectedCluster;
   // Another process of the same fleet, as with one Lease.
   const fleet = { name: 'sluice run', id: async () => 'kube-system.sluice-leader' };
-  const options = { takeOver: true, fleet, elector, clock, logger: silentLogger };
+  const options = { takeOver: hasUpstream === undefined, fleet, elector, clock, logger: silentLogger };
   const cluster = await guardWrites(opened, options, signal);
   cleanups.push(() => cluster.close());
   void cluster.leadership?.started.then(
@@ -121,6 +135,35 @@ describe('with leader election', () => {
     }
     await ended;
     expect(events).toEqual([]);
+  });
+
+  test('a leader waits for kube-controller-manager before it claims the cluster, starts within a second, and pauses when it is back', async () => {
+    hasUpstream = true;
+    const a = await start('a');
+    await advance(clock, 60_000);
+    expect([events, claim()]).toEqual([[], undefined]);
+    expect(a.cluster.writesPausedBecause?.()).toContain('runs with these controllers enabled');
+    await expect(write(a)).rejects.toMatchObject({ reason: 'WritesPaused' });
+    hasUpstream = false;
+    await advance(clock, 1_000);
+    expect(events).toEqual(['a started']);
+    await write(a);
+    hasUpstream = true;
+    await advance(clock, 20_000);
+    await expect(write(a)).rejects.toMatchObject({ reason: 'WritesPaused' });
+  });
+
+  test('a leader that cannot check for kube-controller-manager writes nothing', async () => {
+    hasUpstream = false;
+    const { request } = server;
+    server.request = async (sent) => {
+      if (sent.path.includes('/leases/kube-controller-manager')) throw rejected(500);
+      return request.call(server, sent);
+    };
+    const a = await start('a');
+    await advance(clock, 5_000);
+    expect(events).toEqual([]);
+    await expect(write(a)).rejects.toMatchObject({ reason: 'WritesPaused' });
   });
 
   test('a Lease that cannot be read is reported before the process stands by', async () => {

@@ -5,7 +5,7 @@ import { aborted, type Clock, type Logger } from '@sluice/runtime';
 import { ClusterClaim, type FleetIdentity } from './cluster-claim.ts';
 import type { ConnectedCluster, Leadership } from './connected-cluster.ts';
 import type { LeaderElector } from './election/leader-elector.ts';
-import { watchCompetingController } from './watch-competing-controller.ts';
+import { pauseForCompetingController, watchCompetingController } from './watch-competing-controller.ts';
 import { WriteGate } from './write-gate.ts';
 
 export interface GuardOptions {
@@ -42,13 +42,16 @@ export async function guardWrites(
   const guard = { cluster: name, connection, namespaces, takeOver, gate, clock, logger };
   const claim = fleet && new ClusterClaim({ ...guard, fleet });
   await elector?.check(signal);
+  // A process that takes part in an election waits for its turn, where another one ends with an error.
+  if (elector !== undefined && !takeOver) await pauseForCompetingController(guard, signal);
   const closed = new AbortController();
-  const claimed =
-    elector === undefined ? claim?.acquire(signal) : elector.elected.then(() => claim?.acquire(closed.signal));
+  /** This process is the leader and no other controller writes. */
+  const elected = elector?.elected.then(() => gate.opened('competingController'));
+  const claimed = elected === undefined ? claim?.acquire(signal) : elected.then(() => claim?.acquire(closed.signal));
   if (elector === undefined) await claimed;
   const keepClaim = async () => {
-    // A standby that closes was never elected.
-    if (elector !== undefined) await Promise.race([elector.elected, aborted(closed.signal)]);
+    // A standby that closes was never elected, or never had its turn.
+    if (elected !== undefined) await Promise.race([elected, aborted(closed.signal)]);
     if (closed.signal.aborted) return;
     await claimed?.then(
       () => claim?.keep(closed.signal),

@@ -13,6 +13,8 @@ export * from './identity/accept-cluster.ts';
 export * from './identity/identity-registry.ts';
 export * from './identity/pinned-clusters.ts';
 export * from './kubeconfig-source.ts';
+export * from './migration/check-migration.ts';
+export type { Migration, MigrationStage } from './migration/migration-stage.ts';
 export * from './pending-clusters.ts';
 export { publishPauses } from './publish-pauses.ts';
 export { publishUnidentified } from './publish-unidentified.ts';

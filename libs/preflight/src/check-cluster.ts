@@ -8,6 +8,7 @@ import { checkPermissions, permissionsOf } from './check-permissions.ts';
 import { clusterProbe } from './cluster-probe.ts';
 import {
   assessCompetingController,
+  type CompetingControllerEvidence,
   type CompetingControllerVerdict,
   otherFieldManagers,
   switchOffAdvice,
@@ -25,18 +26,43 @@ interface Ports {
 /** Maximum clock difference before a warning, in milliseconds. The Date header has a resolution of one second. */
 const skewMs = 5_000;
 
+interface Options {
+  readonly probe?: boolean;
+}
+
 /** Checks one cluster with reads and access reviews, and a probe if asked to. Problems of the cluster become checks, not errors. */
 export async function checkCluster(
   name: string,
   access: ClusterAccess,
   ports: Ports,
-  { probe: probes = false }: { readonly probe?: boolean } = {},
+  options: Options = {},
 ): Promise<readonly Check[]> {
-  const about = `cluster ${name}`;
   const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
+  try {
+    return (await checkOn(connection, name, ports, options)).checks;
+  } finally {
+    await connection.destroy();
+  }
+}
+
+export interface CheckedCluster {
+  readonly checks: readonly Check[];
+  /** Absent if it could not be read. */
+  readonly evidence?: CompetingControllerEvidence;
+}
+
+/** Like `checkCluster`, on an open connection, with the evidence of other controllers. */
+export async function checkOn(
+  connection: Connection,
+  name: string,
+  ports: Ports,
+  { probe: probes = false }: Options = {},
+): Promise<CheckedCluster> {
+  const about = `cluster ${name}`;
   const probe = clusterProbe(new HttpCluster({ connection, ...ports }));
   const { signal } = new AbortController();
   const checks: Check[] = [];
+  let evidence: CompetingControllerEvidence | undefined;
   const attempt = async (check: string, advice: string, run: () => Promise<readonly Check[]>): Promise<boolean> => {
     try {
       checks.push(...(await run()));
@@ -47,57 +73,53 @@ export async function checkCluster(
       return false;
     }
   };
-  try {
-    const reached = await attempt('version', 'check server and credentials in the kubeconfig', async () => {
-      const version = await probe.serverVersion(signal);
-      return [
-        isSupportedVersion(version)
-          ? ok(about, 'version', version.gitVersion)
-          : failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later'),
-      ];
-    });
-    if (!reached) return checks;
-    await attempt('discovery.k8s.io/v1', 'upgrade the cluster to Kubernetes 1.21 or later', async () => {
-      const startedAt = ports.clock.now();
-      const answer = await connection.request({ method: 'GET', path: '/apis/discovery.k8s.io/v1', signal });
-      const skew = clockSkew(about, dateOf(answer), startedAt, ports.clock.now());
-      return [ok(about, 'discovery.k8s.io/v1', 'served'), ...skew];
-    });
-    for (const work of ['watch', 'write'] as const) {
-      await attempt(
-        permissionsOf(work),
-        'grant SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
-        () => {
-          const review = (accesses: readonly Access[]) => probe.reviewAccess(accesses, signal);
-          return checkPermissions(about, work, review, async () => probe.userName?.(signal));
-        },
-      );
-    }
-    await attempt('other controllers', 'grant list on EndpointSlices', async () => {
-      const search = { connection, ownManager: fieldManager, now: ports.clock.now() };
-      const evidence = await findCompetingControllerEvidence(search, signal);
-      return [
-        competingControllerCheck(about, assessCompetingController(evidence), switchOffAdvice(evidence)),
-        ...otherManagersCheck(about, otherFieldManagers(evidence)),
-      ];
-    });
-    if (probes) {
-      await attempt('probe', 'grant create and delete on Services in the namespace default', async () => {
-        const service = `sluice-probe-${randomBytes(4).toString('hex')}`;
-        const settings = {
-          connection,
-          ownManager: fieldManager,
-          namespace: 'default',
-          name: service,
-          clock: ports.clock,
-        };
-        return [probeCheck(about, await probeControllers(settings, signal))];
-      });
-    }
-    return checks;
-  } finally {
-    await connection.destroy();
+  const reached = await attempt('version', 'check server and credentials in the kubeconfig', async () => {
+    const version = await probe.serverVersion(signal);
+    return [
+      isSupportedVersion(version)
+        ? ok(about, 'version', version.gitVersion)
+        : failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later'),
+    ];
+  });
+  if (!reached) return { checks };
+  await attempt('discovery.k8s.io/v1', 'upgrade the cluster to Kubernetes 1.21 or later', async () => {
+    const startedAt = ports.clock.now();
+    const answer = await connection.request({ method: 'GET', path: '/apis/discovery.k8s.io/v1', signal });
+    const skew = clockSkew(about, dateOf(answer), startedAt, ports.clock.now());
+    return [ok(about, 'discovery.k8s.io/v1', 'served'), ...skew];
+  });
+  for (const work of ['watch', 'write'] as const) {
+    await attempt(
+      permissionsOf(work),
+      'grant SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
+      () => {
+        const review = (accesses: readonly Access[]) => probe.reviewAccess(accesses, signal);
+        return checkPermissions(about, work, review, async () => probe.userName?.(signal));
+      },
+    );
   }
+  await attempt('other controllers', 'grant list on EndpointSlices', async () => {
+    const search = { connection, ownManager: fieldManager, now: ports.clock.now() };
+    evidence = await findCompetingControllerEvidence(search, signal);
+    return [
+      competingControllerCheck(about, assessCompetingController(evidence), switchOffAdvice(evidence)),
+      ...otherManagersCheck(about, otherFieldManagers(evidence)),
+    ];
+  });
+  if (probes) {
+    await attempt('probe', 'grant create and delete on Services in the namespace default', async () => {
+      const service = `sluice-probe-${randomBytes(4).toString('hex')}`;
+      const settings = {
+        connection,
+        ownManager: fieldManager,
+        namespace: 'default',
+        name: service,
+        clock: ports.clock,
+      };
+      return [probeCheck(about, await probeControllers(settings, signal))];
+    });
+  }
+  return { checks, ...(evidence !== undefined && { evidence }) };
 }
 
 function competingControllerCheck(about: string, { status, why }: CompetingControllerVerdict, advice: string): Check {

@@ -40,3 +40,32 @@ test.each<[string, string]>([
 test('a lease that may not be read leaves the question open', async () => {
   expect(assessCompetingController(await find('/leases/')).status).toBe('unknown');
 });
+
+test.each(['component', 'k8s-app'])(
+  'static Pods with the label %s are found, with flags, Node and start',
+  async (label) => {
+    const pod = {
+      metadata: { name: 'kube-controller-manager-node-1' },
+      spec: {
+        nodeName: 'node-1',
+        containers: [{ command: ['kube-controller-manager', '--controllers=*', '--leader-elect=false'] }],
+      },
+      status: {
+        phase: 'Running',
+        containerStatuses: [{ state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }],
+      },
+    };
+    const empty = connection();
+    const request = async (sent: ApiRequest): Promise<ApiResponse> => {
+      const answer = await empty.request(sent);
+      return sent.path.includes(`${label}%3D`) ? { ...answer, body: { items: [pod] } } : answer;
+    };
+    const search = { connection: { request } as Partial<Connection> as Connection, ownManager: 'sluice', now };
+    expect((await findCompetingControllerEvidence(search, new AbortController().signal)).pods).toEqual([
+      {
+        ...{ name: 'kube-controller-manager-node-1', node: 'node-1', startedAt: now },
+        ...{ enabled: true, controllers: '*', leads: true },
+      },
+    ]);
+  },
+);

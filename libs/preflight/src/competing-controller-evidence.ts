@@ -109,8 +109,7 @@ async function leaderLease(connection: Connection, signal: AbortSignal): Promise
     if (answer === undefined) return undefined;
     const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds } = asRecord(asRecord(answer.body).spec);
     const renewedAt = Date.parse(asString(renewTime));
-    // The leader released the lease.
-    if (asString(holderIdentity) === '' || Number.isNaN(renewedAt)) return null;
+    if (Number.isNaN(renewedAt)) return null;
     return {
       holder: asString(holderIdentity),
       acquiredAt: Date.parse(asString(acquireTime)) || 0,
@@ -123,20 +122,40 @@ async function leaderLease(connection: Connection, signal: AbortSignal): Promise
   }
 }
 
-/** Running Pods of kube-controller-manager, as kubeadm deploys it, with what their flags enable. */
+/** Labels of its static Pods: those of kubeadm and RKE2, and those of Talos and kOps. */
+const podLabels = ['component', 'k8s-app'] as const;
+
+/** Running Pods of kube-controller-manager, with what their flags enable. */
 async function managerPods(connection: Connection, signal: AbortSignal): Promise<CompetingControllerEvidence['pods']> {
-  const query = new URLSearchParams({ labelSelector: `component=${upstreamManager}` });
-  const path = `/api/v1/namespaces/kube-system/pods?${query}`;
-  const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
-  const { items } = asRecord(answer?.body);
-  return (Array.isArray(items) ? items : []).flatMap((pod: unknown) => {
-    const { metadata, spec, status } = asRecord(pod);
-    if (asRecord(status).phase !== 'Running') return [];
-    const flags = flagsOf(spec);
-    const controllers = controllersFlag(flags);
-    const found: ManagerPod = { name: asString(asRecord(metadata).name), enabled: enablesControllers(flags) };
-    return [controllers === undefined ? found : { ...found, controllers }];
+  const lists = podLabels.map(async (label) => {
+    const query = new URLSearchParams({ labelSelector: `${label}=${upstreamManager}` });
+    const path = `/api/v1/namespaces/kube-system/pods?${query}`;
+    const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
+    const { items } = asRecord(answer?.body);
+    return Array.isArray(items) ? items.flatMap(managerPod) : [];
   });
+  const pods = (await Promise.all(lists)).flat();
+  return [...new Map(pods.map((pod) => [pod.name, pod])).values()];
+}
+
+function managerPod(pod: unknown): readonly ManagerPod[] {
+  const { metadata, spec, status } = asRecord(pod);
+  const { phase, containerStatuses } = asRecord(status);
+  if (phase !== 'Running') return [];
+  const flags = flagsOf(spec);
+  const controllers = controllersFlag(flags);
+  const node = asString(asRecord(spec).nodeName);
+  const [container] = Array.isArray(containerStatuses) ? containerStatuses : [];
+  const startedAt = Date.parse(asString(asRecord(asRecord(asRecord(container).state).running).startedAt));
+  return [
+    {
+      ...{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flags) },
+      ...(controllers !== undefined && { controllers }),
+      ...(node !== '' && { node }),
+      ...(flags.includes('--leader-elect=false') && { leads: true }),
+      ...(!Number.isNaN(startedAt) && { startedAt }),
+    },
+  ];
 }
 
 function flagsOf(spec: unknown): readonly string[] {

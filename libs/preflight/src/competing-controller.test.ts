@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   assessCompetingController,
   type CompetingControllerEvidence,
+  type LeaderLease,
+  type ManagerPod,
   otherFieldManagers,
   switchOffAdvice,
 } from './competing-controller.ts';
@@ -42,6 +44,16 @@ describe('assessCompetingController', () => {
       },
     ],
     [
+      'a released lease, with the last write before',
+      'inactive',
+      { lease: { ...lease, holder: '', renewedAt: now - 3_000 }, writes: wrote(4_000) },
+    ],
+    [
+      'a released lease, with a write after: it runs without an election',
+      'active',
+      { lease: { ...lease, holder: '', renewedAt: now - 3_000 }, writes: wrote(1_000) },
+    ],
+    [
       'Pods that disable the controllers',
       'inactive',
       { lease, writes: wrote(1_000), pods: [{ name: 'kcm', enabled: false }] },
@@ -67,6 +79,22 @@ describe('assessCompetingController', () => {
     ],
     ['a recent edit by a person', 'inactive', { writes: wrote(1_000, 'kubectl-edit') }],
   ])('%s: %s', (_, verdict, given) => expect(assess(given)).toBe(verdict));
+});
+
+describe('a Pod with the controllers beside one without them', () => {
+  const without = { name: 'kcm-1', node: 'node-1', startedAt: now - 700 * minute, enabled: false };
+  const enabled = { name: 'kcm-2', node: 'node-2', startedAt: now - 700 * minute, enabled: true };
+
+  test.each<[string, 'active' | 'inactive', Partial<ManagerPod>, Partial<LeaderLease>]>([
+    ['stands by', 'inactive', {}, {}],
+    ['leads', 'active', {}, { holder: 'NODE-2_x' }],
+    ['waits for the lease of the process before it', 'inactive', { startedAt: now - 3_000 }, { holder: 'node-2_x' }],
+    ['leads without an election', 'active', { leads: true }, {}],
+    ['stands by or leads: the holder is on an unknown host', 'active', {}, { holder: 'other_x' }],
+    ['stands by or leads: nobody renews the lease', 'active', {}, { renewedAt: now - minute }],
+  ])('%s: %s', (_, verdict, pod, changed) => {
+    expect(assess({ lease: { ...lease, ...changed }, pods: [without, { ...enabled, ...pod }] })).toBe(verdict);
+  });
 });
 
 describe('--controllers', () => {

@@ -18,6 +18,12 @@ export interface ManagerPod {
   readonly enabled: boolean;
   /** Value of its flag `--controllers`; absent if the flag is not given. */
   readonly controllers?: string;
+  /** Its Node; absent if unknown. */
+  readonly node?: string;
+  /** When its container started, by the clock of the Node; absent if unknown. */
+  readonly startedAt?: number;
+  /** It leads without an election. */
+  readonly leads?: true;
 }
 
 export interface ForeignWrite {
@@ -29,6 +35,7 @@ export interface ForeignWrite {
 }
 
 export interface LeaderLease {
+  /** Empty: the leader released it. */
   readonly holder: string;
   readonly acquiredAt: number;
   readonly renewedAt: number;
@@ -63,12 +70,16 @@ const kubeadmControllers = '*,bootstrapsigner,tokencleaner';
 /** How to disable the controllers that Sluice replaces, with everything else that the Pod's flag enables or disables. */
 export function switchOffAdvice({ pods }: Pick<CompetingControllerEvidence, 'pods'> = { pods: [] }): string {
   const pod = pods.find(({ enabled }) => enabled) ?? pods[0];
-  const current = pod === undefined ? kubeadmControllers : (pod.controllers ?? '*');
-  const replaced = new Set(replacedControllers.flatMap((name) => [name, ...aliasesOf(name)]));
-  const kept = current.split(',').filter((word) => !replaced.has(word.replace(/^-/, '')));
-  const flag = `--controllers=${[...kept, ...replacedControllers.map((name) => `-${name}`)].join(',')}`;
+  const flag = `--controllers=${controllersValue(pod === undefined ? kubeadmControllers : (pod.controllers ?? '*'), 'off')}`;
   const more = pod === undefined ? ' (and whatever else its flag lists)' : '';
   return `start kube-controller-manager with ${flag}${more}`;
+}
+
+/** The value of `--controllers` that keeps everything else and switches the controllers that Sluice replaces on or off. */
+export function controllersValue(current: string, replaced: 'on' | 'off'): string {
+  const names = new Set<string>(replacedControllers.flatMap((name) => [name, ...aliasesOf(name)]));
+  const kept = current.split(',').filter((word) => !names.has(word.replace(/^-/, '')));
+  return [...kept, ...(replaced === 'on' ? [] : replacedControllers.map((name) => `-${name}`))].join(',');
 }
 
 /** Names of a controller before Kubernetes 1.28, which the flag still accepts. */
@@ -96,9 +107,15 @@ export function assessCompetingController({
   pods,
   missing,
 }: CompetingControllerEvidence): CompetingControllerVerdict {
-  const enabled = pods.find((pod) => pod.enabled);
-  if (enabled !== undefined) {
-    return { status: 'active', why: `Pod kube-system/${enabled.name} runs with these controllers enabled` };
+  const enabled = pods.filter((pod) => pod.enabled);
+  const leader = enabled.find((pod) => mayLead(pod, { now, pods, lease }));
+  if (leader !== undefined) {
+    return { status: 'active', why: `Pod kube-system/${leader.name} runs with these controllers enabled` };
+  }
+  const [standby] = enabled;
+  if (standby !== undefined) {
+    const why = `Pod kube-system/${standby.name} has these controllers enabled, but does not lead`;
+    return { status: 'inactive', why };
   }
   const recent = writes.find(({ manager, at }) => upstreamManagers.has(manager) && now - at <= recentMs);
   if (pods.length > 0)
@@ -116,9 +133,11 @@ export function assessCompetingController({
       why: `${known}, and ${unseen ?? 'it has not written in the last 5 minutes'}`,
     };
   }
-  const expiredAt = lease.renewedAt + lease.durationMs + lateMs;
-  if (expiredAt < now && (recent === undefined || recent.at <= expiredAt)) {
-    const idle = `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}`;
+  if (hasExpired(lease, now) && (recent === undefined || recent.at <= expiresAt(lease))) {
+    const idle =
+      lease.holder === ''
+        ? 'the last leader released the lease of kube-controller-manager'
+        : `${lease.holder} has not renewed its leader lease for ${ago(lease.renewedAt, now)}`;
     return unseen === undefined
       ? { status: 'inactive', why: idle }
       : { status: 'unknown', why: `${idle}, and ${unseen}` };
@@ -129,6 +148,28 @@ export function assessCompetingController({
     why: `kube-controller-manager is active (${lease.holder}) and nothing shows that its endpoint controllers are disabled`,
   };
 }
+
+/**
+ * Whether a Pod of kube-controller-manager may hold the leader lease, whose holder is named after the host and a random id.
+ * False only if a live lease names the Node of one of the Pods, and this Pod is another one or has started since it was acquired.
+ */
+function mayLead(
+  { name, startedAt, leads }: ManagerPod,
+  { now, pods, lease }: Pick<CompetingControllerEvidence, 'now' | 'pods' | 'lease'>,
+): boolean {
+  if (leads || lease === undefined || lease === null || hasExpired(lease, now)) return true;
+  const host = lease.holder.replace(/_[^_]*$/, '').toLowerCase();
+  const onHost = pods.filter(({ node }) => node?.toLowerCase() === host);
+  if (onHost.length === 0) return true;
+  if (!onHost.some((pod) => pod.name === name)) return false;
+  return startedAt === undefined || lease.acquiredAt >= startedAt;
+}
+
+/** Writes have a resolution of one second. */
+const expiresAt = ({ holder, renewedAt, durationMs }: LeaderLease): number =>
+  renewedAt + (holder === '' ? 1_000 : durationMs + lateMs);
+
+const hasExpired = (lease: LeaderLease, now: number): boolean => expiresAt(lease) < now;
 
 /** Recent writes of managers other than kube-controller-manager, newest first, as text for messages. */
 export function otherFieldManagers({

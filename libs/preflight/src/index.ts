@@ -1,7 +1,7 @@
 export * from './access.ts';
 export * from './access-review.ts';
 export * from './check.ts';
-export { checkCluster } from './check-cluster.ts';
+export { type CheckedCluster, checkCluster, checkOn } from './check-cluster.ts';
 export * from './check-connection.ts';
 export * from './cluster-probe.ts';
 export * from './cluster-unavailable-error.ts';

@@ -1,0 +1,75 @@
+import { type CheckedMigration, checkMigration, clusterSources, type Migration } from '@sluice/clusters';
+import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
+import { listChecks } from '@sluice/preflight';
+import { columnsOf, createLogger, printableLine, systemClock, systemRandom, UsageError, wrap } from '@sluice/process';
+import { type Command, Option } from 'commander';
+
+interface Options {
+  readonly rollback?: boolean;
+  readonly output: 'table' | 'json';
+}
+
+export function addMigrateCommand(program: Command): void {
+  const migrate = program
+    .command('migrate')
+    .summary('move a cluster from kube-controller-manager to Sluice, or back')
+    .description('Guides a migration between the endpoint controllers of kube-controller-manager and Sluice.');
+  const check = migrate
+    .command('check')
+    .summary('show who writes the endpoints, and what to do next')
+    .description(
+      'Shows which program writes the Endpoints and EndpointSlices of a cluster, whether Sluice has what it needs, and\n' +
+        'what to do next in its distribution of Kubernetes. It changes nothing. Exit status: 0, or 1 if a check failed, or if\n' +
+        'nobody writes.',
+    )
+    .option('--rollback', 'show the way back to kube-controller-manager')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+  addConfigurationOptions(check).action(async () => {
+    const { output, rollback = false } = check.opts<Options>();
+    const configuration = await configurationOf(check, process.env, (text) => void process.stderr.write(`${text}\n`));
+    const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
+    const sources = clusterSources(configuration, process.env, ports);
+    if (sources.length === 0)
+      throw new UsageError(
+        'no cluster configured; pass --kubeconfig FILE or --in-cluster, or list clusters in --config FILE',
+      );
+    for (const source of sources) {
+      const { candidates, problems } = await source.read(AbortSignal.timeout(35_000));
+      for (const { name, reason } of problems) throw new UsageError(`cannot use cluster ${name}: ${reason}`);
+      for (const { name, load } of candidates) {
+        const checked = await checkMigration(name, await load(), rollback ? 'back' : 'in', ports);
+        process.stdout.write(output === 'json' ? json(name, checked) : text(name, checked, columnsOf(process.stdout)));
+        const failed = checked.checks.some(({ result }) => result === 'failed');
+        if (failed || checked.migration?.isUrgent !== false) process.exitCode = 1;
+      }
+    }
+  });
+}
+
+const stages: Record<Migration['stage'], string> = {
+  'kube-controller-manager': 'kube-controller-manager writes',
+  provider: 'the kube-controller-manager of the provider writes',
+  sluice: 'Sluice writes',
+  both: 'kube-controller-manager, for which Sluice has paused, writes',
+  nobody: 'nobody writes',
+  unknown: 'it is unknown who writes',
+};
+
+/** The checks as a table, the stage with its reason, and the next steps. */
+function text(name: string, { checks, distribution, migration }: CheckedMigration, width: number): string {
+  const table = listChecks(checks, width);
+  if (migration === undefined) return table;
+  const { stage, why, next } = migration;
+  const lines = [
+    ...wrap(printableLine(`Cluster ${name} (${distribution}): ${stages[stage]} its endpoints.`), width),
+    ...wrap(printableLine(`Reason: ${why}.`), width),
+    ...(next.length === 0 ? ['Nothing is left to do.'] : ['Next:']),
+    ...next.flatMap((step, i) =>
+      wrap(printableLine(`${i + 1}. ${step}`), width - 5).map((line, j) => `${j === 0 ? '  ' : '     '}${line}`),
+    ),
+  ];
+  return `${table}\n${lines.join('\n')}\n`;
+}
+
+const json = (cluster: string, { checks, distribution, migration }: CheckedMigration): string =>
+  `${JSON.stringify({ cluster, distribution, ...migration, checks })}\n`;
