@@ -23,6 +23,8 @@ export function inject(
 type Inject = (random: Random, world: World) => { readonly forMs: number; readonly what: string } | undefined;
 
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
+/** Least time between two restores of a cluster, in milliseconds. */
+const betweenRestoresMs = 10_000;
 const takeOverMs = 2 * leaseTimes.ttlMs;
 
 const faults: Readonly<Record<FaultKind, Inject>> = {
@@ -178,6 +180,8 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   },
   'etcd restored'(random, world) {
     const cluster = anyCluster(random, world);
+    // A restore that strikes while an earlier one is being repaired may leave no proof.
+    if (world.clock.now() - cluster.restoredAt < betweenRestoresMs) return undefined;
     cluster.restoreBackup();
     return { forMs: 5_000, what: `restore etcd of ${cluster.name}` };
   },
