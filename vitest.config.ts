@@ -30,7 +30,9 @@ export default defineConfig({
           // For what hangs; some tests start servers again and again, which takes long on a busy machine.
           testTimeout: 300_000,
           hookTimeout: 300_000,
-          fileParallelism: false,
+          // Most of their time is waiting for servers, leases and restarts.
+          fileParallelism: true,
+          maxWorkers: 2,
         },
       },
     ],
