@@ -1,13 +1,13 @@
 import { type ClusterCandidate, type ClusterSource, clusterSources } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { hasDefaultCluster, isKubeconfigError } from '@sluice/kubernetes';
+import { isKubeconfigError } from '@sluice/kubernetes';
 import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
 import { columnsOf, createLogger, exitStatus, showWait, systemClock, systemRandom } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 import { type Command, Option } from 'commander';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
 import { historyCheck } from '../doctor/history-check.ts';
-import type { Configuration } from './configured-command.ts';
+import { clustersToRead } from './default-cluster.ts';
 
 export function addDoctorCommand(program: Command): void {
   const command = program
@@ -33,7 +33,10 @@ export function addDoctorCommand(program: Command): void {
       showWait(what, work, { clock: systemClock, output: process.stderr });
     const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports));
     const checks: Check[] = [...infrastructure, historyCheck(configuration)];
-    const sources = clusterSources(clustersOf(configuration, probe), process.env, { ...ports, logger });
+    const sources = clusterSources(probe ? configuration : clustersToRead(configuration), process.env, {
+      ...ports,
+      logger,
+    });
     for (const source of sources) {
       const work = checkSource(source, { ...ports, logger }, probe);
       checks.push(...(await wait(`checking the clusters in ${source.about}`, work)));
@@ -45,13 +48,6 @@ export function addDoctorCommand(program: Command): void {
     process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.failure;
   });
-}
-
-/** Without any configuration, the cluster that kubectl uses; not for a probe, which writes. */
-function clustersOf({ clusters, clusterSecrets, bus, store }: Configuration, probe: boolean) {
-  const isFleet = bus.kind !== 'memory' || store.kind !== 'memory';
-  const useDefault = clusters.length === 0 && clusterSecrets === undefined && !isFleet && !probe;
-  return { clusters: useDefault && hasDefaultCluster(process.env) ? [{}] : clusters, clusterSecrets };
 }
 
 type Ports = Parameters<typeof checkCluster>[2];

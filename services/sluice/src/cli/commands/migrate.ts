@@ -1,8 +1,19 @@
 import { type CheckedMigration, checkMigration, clusterSources, type Migration } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { listChecks } from '@sluice/preflight';
-import { columnsOf, createLogger, printableLine, systemClock, systemRandom, UsageError, wrap } from '@sluice/process';
+import {
+  columnsOf,
+  createLogger,
+  exitStatus,
+  printableLine,
+  showWait,
+  systemClock,
+  systemRandom,
+  UsageError,
+  wrap,
+} from '@sluice/process';
 import { type Command, Option } from 'commander';
+import { clustersToRead } from './default-cluster.ts';
 
 interface Options {
   readonly rollback?: boolean;
@@ -28,19 +39,23 @@ export function addMigrateCommand(program: Command): void {
     const { output, rollback = false } = check.opts<Options>();
     const configuration = await configurationOf(check, process.env, (text) => void process.stderr.write(`${text}\n`));
     const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
-    const sources = clusterSources(configuration, process.env, ports);
+    const sources = clusterSources(clustersToRead(configuration), process.env, ports);
     if (sources.length === 0)
       throw new UsageError(
-        'no cluster configured; pass --kubeconfig FILE or --in-cluster, or list clusters in --config FILE',
+        'no cluster configured; pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE',
       );
     for (const source of sources) {
       const { candidates, problems } = await source.read(AbortSignal.timeout(35_000));
       for (const { name, reason } of problems) throw new UsageError(`cannot use cluster ${name}: ${reason}`);
       for (const { name, load } of candidates) {
-        const checked = await checkMigration(name, await load(), rollback ? 'back' : 'in', ports);
+        const work = checkMigration(name, await load(), rollback ? 'back' : 'in', ports);
+        const checked = await showWait(`checking cluster ${name}`, work, {
+          clock: systemClock,
+          output: process.stderr,
+        });
         process.stdout.write(output === 'json' ? json(name, checked) : text(name, checked, columnsOf(process.stdout)));
         const failed = checked.checks.some(({ result }) => result === 'failed');
-        if (failed || checked.migration?.isUrgent !== false) process.exitCode = 1;
+        if (failed || checked.migration?.isUrgent !== false) process.exitCode = exitStatus.failure;
       }
     }
   });
