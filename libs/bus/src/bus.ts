@@ -81,7 +81,7 @@ export interface Bus {
   readonly connected?: boolean;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets>;
   /**
-   * Tells the bus that until the returned function is called, only this process appends new records to the partition. What a
+   * Declares that only this process appends new records to the partition, until the returned function is called. What a
    * former producer appends late may be delivered late. Absent if that makes no difference.
    */
   produceExclusively?(topic: Topic, partition: number): () => void;

@@ -42,7 +42,7 @@ export async function guardWrites(
   const guard = { cluster: name, connection, namespaces, takeOver, gate, clock, logger };
   const claim = fleet && new ClusterClaim({ ...guard, fleet });
   await elector?.check(signal);
-  // A process that takes part in an election waits for its turn, where another one ends with an error.
+  // With leader election, the process waits for its turn; without it, connecting has failed already.
   if (elector !== undefined && !takeOver) await pauseForCompetingController(guard, signal);
   const closed = new AbortController();
   /** This process is the leader and no other controller writes. */

@@ -65,7 +65,7 @@ export const replacedControllers = [
   'endpointslice-mirroring-controller',
 ] as const;
 /** What kubeadm passes. Without the last two, `kubeadm join` fails. */
-const kubeadmControllers = '*,bootstrapsigner,tokencleaner';
+export const kubeadmControllers = '*,bootstrapsigner,tokencleaner';
 
 /** How to disable the controllers that Sluice replaces, with everything else that the Pod's flag enables or disables. */
 export function switchOffAdvice({ pods }: Pick<CompetingControllerEvidence, 'pods'> = { pods: [] }): string {

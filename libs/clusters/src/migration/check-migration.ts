@@ -1,8 +1,10 @@
+import { leaderElectionLease } from '@sluice/configuration';
 import { type ClusterAccess, Connection, isApiError } from '@sluice/kubernetes';
 import { type Check, checkOn } from '@sluice/preflight';
 import { userAgent } from '@sluice/process';
 import { asRecord, type Clock, type Logger, type Random } from '@sluice/runtime';
 import { claimOf, claimPath } from '../claim-lease.ts';
+import { leasePath } from '../lease.ts';
 import { distributionOf } from './distribution.ts';
 import { assessMigration, type Migration, type MigrationFacts } from './migration-stage.ts';
 
@@ -13,6 +15,7 @@ interface Ports {
 }
 
 export interface CheckedMigration {
+  readonly cluster: string;
   /** Those of `sluice doctor`, except for other controllers, which are what the migration is about. */
   readonly checks: readonly Check[];
   readonly distribution?: string;
@@ -21,7 +24,7 @@ export interface CheckedMigration {
 }
 
 /** Held by the process of `sluice run --leader-elect` that leads or waits for kube-controller-manager. */
-const leaderLease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/sluice-leader';
+const leaderLease = leasePath(leaderElectionLease.namespace, leaderElectionLease.all).lease;
 
 /** Checks how far the migration of a cluster is. Sends only reads and access reviews. */
 export async function checkMigration(
@@ -34,7 +37,7 @@ export async function checkMigration(
   try {
     const { checks, evidence } = await checkOn(connection, name, ports);
     const own = checks.filter(({ check }) => check !== 'other controllers');
-    if (evidence === undefined) return { checks };
+    if (evidence === undefined) return { cluster: name, checks };
     const [node, isClaimed, hasStandby] = await Promise.all([
       firstNode(connection),
       isHeld(connection, claimPath(undefined).lease, evidence.now),
@@ -42,7 +45,7 @@ export async function checkMigration(
     ]);
     const distribution = distributionOf(node, evidence.pods.length > 0);
     const facts = { evidence, distribution, isClaimed, hasStandby, direction };
-    return { checks: own, distribution: distribution.name, migration: assessMigration(facts) };
+    return { cluster: name, distribution: distribution.name, checks: own, migration: assessMigration(facts) };
   } finally {
     await connection.destroy();
   }

@@ -1,3 +1,4 @@
+import { kubeadmControllers } from '@sluice/preflight';
 import { asRecord, asString } from '@sluice/runtime';
 
 /** A distribution of Kubernetes: how people set the flag `--controllers` of kube-controller-manager there. */
@@ -14,7 +15,7 @@ const staticPod = '/etc/kubernetes/manifests/kube-controller-manager.yaml';
 
 const kubeadm: Distribution = {
   name: 'kubeadm',
-  controllers: '*,bootstrapsigner,tokencleaner',
+  controllers: kubeadmControllers,
   set: (value) =>
     `set --controllers=${value} in ${staticPod} on each control-plane node, on the leader's last, and in controllerManager.extraArgs of the ConfigMap kube-system/kubeadm-config`,
 };
@@ -33,7 +34,7 @@ const rancher = (name: string, program: string, unit: string): Distribution => (
     `put kube-controller-manager-arg: ["controllers=${value}"] into /etc/rancher/${program}/config.yaml of each server and restart ${unit}, one server after the other`,
 });
 
-/** Talos appends the value to its own one. */
+/** Talos appends the value to its default. */
 const talos: Distribution = {
   name: 'Talos',
   controllers: '*,tokencleaner',

@@ -25,10 +25,14 @@ export interface LeaderElectionOptions {
 }
 
 /**
- * Names of the default Lease: instances that serve only listed namespaces elect a leader of their own, because they run beside
+ * The default Lease: instances that serve only listed namespaces elect a leader of their own, because they run beside
  * one that serves the others.
  */
-const resourceNames = { all: 'sluice-leader', listed: 'sluice-namespaces-leader' };
+export const leaderElectionLease = {
+  namespace: 'kube-system',
+  all: 'sluice-leader',
+  listed: 'sluice-namespaces-leader',
+} as const;
 
 export function addLeaderElectionOptions(command: Command): Command {
   return command
@@ -47,7 +51,7 @@ export function addLeaderElectionOptions(command: Command): Command {
     .option('--leader-elect-retry-period <duration>', 'time between renewals (default 2s)', durationFlag)
     .option(
       '--leader-elect-resource-name <name>',
-      `name of the Lease (default ${resourceNames.all}; with --namespaces ${resourceNames.listed})`,
+      `name of the Lease (default ${leaderElectionLease.all}; with --namespaces ${leaderElectionLease.listed})`,
     )
     .option('--leader-elect-resource-namespace <name>', 'namespace of the Lease (default kube-system)');
 }
@@ -82,8 +86,9 @@ export function toLeaderElection(
       `--leader-elect-renew-deadline must be greater than --leader-elect-retry-period × ${jitterFactor}`,
     );
   const resourceName =
-    options.leaderElectResourceName ?? (options.namespaces === undefined ? resourceNames.all : resourceNames.listed);
-  const resourceNamespace = options.leaderElectResourceNamespace ?? 'kube-system';
+    options.leaderElectResourceName ??
+    (options.namespaces === undefined ? leaderElectionLease.all : leaderElectionLease.listed);
+  const resourceNamespace = options.leaderElectResourceNamespace ?? leaderElectionLease.namespace;
   for (const [flag, name] of [
     ['--leader-elect-resource-name', resourceName],
     ['--leader-elect-resource-namespace', resourceNamespace],

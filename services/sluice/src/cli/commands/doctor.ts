@@ -1,11 +1,10 @@
-import { type ClusterCandidate, type ClusterSource, clusterSources } from '@sluice/clusters';
+import { clusterSources } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { isKubeconfigError } from '@sluice/kubernetes';
-import { type Check, checkCluster, failed, jsonChecks, listChecks, warning } from '@sluice/preflight';
+import { type Check, checkCluster, jsonChecks, listChecks, warning } from '@sluice/preflight';
 import { columnsOf, createLogger, exitStatus, showWait, systemClock, systemRandom } from '@sluice/process';
-import { errorMessage } from '@sluice/runtime';
 import { type Command, Option } from 'commander';
 import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
+import { checkSource } from '../doctor/check-source.ts';
 import { historyCheck } from '../doctor/history-check.ts';
 import { clustersToRead } from './default-cluster.ts';
 
@@ -38,8 +37,11 @@ export function addDoctorCommand(program: Command): void {
       logger,
     });
     for (const source of sources) {
-      const work = checkSource(source, { ...ports, logger }, probe);
-      checks.push(...(await wait(`checking the clusters in ${source.about}`, work)));
+      const work = checkSource<readonly Check[]>(source, {
+        check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe }),
+        unusable: (_, check) => [check],
+      });
+      checks.push(...(await wait(`checking the clusters in ${source.about}`, work)).flat());
     }
     if (sources.length === 0) {
       const advice = 'pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE';
@@ -49,32 +51,3 @@ export function addDoctorCommand(program: Command): void {
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.failure;
   });
 }
-
-type Ports = Parameters<typeof checkCluster>[2];
-
-/** Time limit for a source to respond, in milliseconds. */
-const timeoutMs = 35_000;
-
-/** The checks of each cluster that the source lists; a source or an entry that cannot be read is a failed check. */
-async function checkSource(source: ClusterSource, ports: Ports, probe: boolean): Promise<readonly Check[]> {
-  try {
-    const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs));
-    const checks = problems.map(({ name, reason }) => unusable(name, reason));
-    for (const candidate of candidates) checks.push(...(await checkCandidate(candidate, ports, probe)));
-    return checks;
-  } catch (error) {
-    return [failed('clusters', source.about, errorMessage(error), 'correct the source as the message says')];
-  }
-}
-
-async function checkCandidate({ name, load }: ClusterCandidate, ports: Ports, probe: boolean) {
-  try {
-    return await checkCluster(name, await load(), ports, { probe });
-  } catch (error) {
-    if (!isKubeconfigError(error)) throw error;
-    return [unusable(name, error.message)];
-  }
-}
-
-const unusable = (name: string, reason: string): Check =>
-  failed(`cluster ${name}`, 'kubeconfig', reason, 'correct the kubeconfig');

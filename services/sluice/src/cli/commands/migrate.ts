@@ -13,6 +13,7 @@ import {
   wrap,
 } from '@sluice/process';
 import { type Command, Option } from 'commander';
+import { checkSource } from '../doctor/check-source.ts';
 import { clustersToRead } from './default-cluster.ts';
 
 interface Options {
@@ -45,15 +46,15 @@ export function addMigrateCommand(program: Command): void {
         'no cluster configured; pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE',
       );
     for (const source of sources) {
-      const { candidates, problems } = await source.read(AbortSignal.timeout(35_000));
-      for (const { name, reason } of problems) throw new UsageError(`cannot use cluster ${name}: ${reason}`);
-      for (const { name, load } of candidates) {
-        const work = checkMigration(name, await load(), rollback ? 'back' : 'in', ports);
-        const checked = await showWait(`checking cluster ${name}`, work, {
-          clock: systemClock,
-          output: process.stderr,
-        });
-        process.stdout.write(output === 'json' ? json(name, checked) : text(name, checked, columnsOf(process.stdout)));
+      const work = checkSource<CheckedMigration>(source, {
+        check: (name, access) => checkMigration(name, access, rollback ? 'back' : 'in', ports),
+        unusable: (cluster, failure) => ({ cluster, checks: [failure] }),
+      });
+      const terminal = { clock: systemClock, output: process.stderr };
+      for (const checked of await showWait(`checking the clusters in ${source.about}`, work, terminal)) {
+        process.stdout.write(
+          output === 'json' ? `${JSON.stringify(flat(checked))}\n` : text(checked, columnsOf(process.stdout)),
+        );
         const failed = checked.checks.some(({ result }) => result === 'failed');
         if (failed || checked.migration?.isUrgent !== false) process.exitCode = exitStatus.failure;
       }
@@ -62,21 +63,21 @@ export function addMigrateCommand(program: Command): void {
 }
 
 const stages: Record<Migration['stage'], string> = {
-  'kube-controller-manager': 'kube-controller-manager writes',
-  provider: 'the kube-controller-manager of the provider writes',
-  sluice: 'Sluice writes',
-  both: 'kube-controller-manager, for which Sluice has paused, writes',
-  nobody: 'nobody writes',
-  unknown: 'it is unknown who writes',
+  'kube-controller-manager': 'kube-controller-manager writes its endpoints',
+  provider: "the provider's kube-controller-manager writes its endpoints",
+  sluice: 'Sluice writes its endpoints',
+  both: 'kube-controller-manager writes its endpoints, and Sluice has paused its writes',
+  nobody: 'nobody writes its endpoints',
+  unknown: 'it is unknown who writes its endpoints',
 };
 
 /** The checks as a table, the stage with its reason, and the next steps. */
-function text(name: string, { checks, distribution, migration }: CheckedMigration, width: number): string {
+function text({ cluster, checks, distribution, migration }: CheckedMigration, width: number): string {
   const table = listChecks(checks, width);
   if (migration === undefined) return table;
   const { stage, why, next } = migration;
   const lines = [
-    ...wrap(printableLine(`Cluster ${name} (${distribution}): ${stages[stage]} its endpoints.`), width),
+    ...wrap(printableLine(`Cluster ${cluster} (${distribution}): ${stages[stage]}.`), width),
     ...wrap(printableLine(`Reason: ${why}.`), width),
     ...(next.length === 0 ? ['Nothing is left to do.'] : ['Next:']),
     ...next.flatMap((step, i) =>
@@ -86,5 +87,4 @@ function text(name: string, { checks, distribution, migration }: CheckedMigratio
   return `${table}\n${lines.join('\n')}\n`;
 }
 
-const json = (cluster: string, { checks, distribution, migration }: CheckedMigration): string =>
-  `${JSON.stringify({ cluster, distribution, ...migration, checks })}\n`;
+const flat = ({ migration, ...checked }: CheckedMigration) => ({ ...checked, ...migration });
