@@ -1,4 +1,4 @@
-import type { AppendedOffsets, Bus, BusLimits, BusRecord, StreamOffset, Topic } from '@sluice/bus';
+import { type Bus, ForwardingBus, type Topic } from '@sluice/bus';
 import { MemoryNats, memoryJetStreamBus } from '@sluice/bus-jetstream/testing';
 import { type Clock, type Random, silentLogger } from '@sluice/runtime';
 import type { SimulatedBus, SimulatedLog } from './simulated-bus.ts';
@@ -15,8 +15,7 @@ export interface JetStreamOptions {
 const headerReserve = 4_096;
 
 /** The production adapter for JetStream, on a server in this process. */
-export class JetStreamBusDouble implements SimulatedBus {
-  readonly #bus: Bus;
+export class JetStreamBusDouble extends ForwardingBus implements SimulatedBus {
   readonly #nats: MemoryNats;
   readonly #faults: { probability: number };
 
@@ -32,37 +31,9 @@ export class JetStreamBusDouble implements SimulatedBus {
   }
 
   private constructor(bus: Bus, nats: MemoryNats, faults: { probability: number }) {
-    this.#bus = bus;
+    super(bus);
     this.#nats = nats;
     this.#faults = faults;
-  }
-
-  get partitions(): number {
-    return this.#bus.partitions;
-  }
-
-  get limits(): BusLimits {
-    return this.#bus.limits;
-  }
-
-  append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
-    return this.#bus.append(topic, partition, records);
-  }
-
-  read(topic: Topic, partition: number, after: StreamOffset) {
-    return this.#bus.read(topic, partition, after);
-  }
-
-  beginning(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#bus.beginning(topic, partition);
-  }
-
-  end(topic: Topic, partition: number): Promise<StreamOffset> {
-    return this.#bus.end(topic, partition);
-  }
-
-  close(): Promise<void> {
-    return this.#bus.close();
   }
 
   breakConnections(probability: number): void {

@@ -164,7 +164,7 @@ export function checkRunOptions(options: RunOptions): void {
   }
   if (toLeaderElection(options) !== undefined && (!namesCluster || options.shadow || selectsManyClusters(options))) {
     throw new UsageError(
-      '--leader-elect requires one cluster that Sluice writes to: pass --kubeconfig FILE or --in-cluster; for several clusters, run one Deployment per cluster, or a fleet',
+      '--leader-elect requires one cluster that Sluice writes to: pass --kubeconfig FILE, --context NAME or --in-cluster; for several clusters, run one Deployment per cluster, or a fleet',
     );
   }
   for (const name of ['seed', 'rate'] as const) {
