@@ -57,15 +57,12 @@ export async function ensureBinaries(say: (line: string) => void = () => {}): Pr
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
-export async function ensureNatsServer(say: (line: string) => void = () => {}): Promise<string> {
-  const programs = {
-    title: `nats-server ${NATS_VERSION}`,
-    maxBuildTime: '2 minutes',
-    module: join(FOLDER, 'nats'),
-    version: NATS_VERSION,
-    linkerFlags: '-s -w',
-  };
-  return join(await ensureGoPrograms(programs, say), 'nats-server');
+export function ensureNatsServer(say: (line: string) => void = () => {}): Promise<string> {
+  return ensureProgram(
+    'nats-server',
+    { title: `nats-server ${NATS_VERSION}`, folder: 'nats', version: NATS_VERSION, maxBuildTime: '2 minutes' },
+    say,
+  );
 }
 
 /**
@@ -73,15 +70,12 @@ export async function ensureNatsServer(say: (line: string) => void = () => {}): 
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
-export async function ensureJaeger(say: (line: string) => void = () => {}): Promise<string> {
-  const programs = {
-    title: `Jaeger ${JAEGER_VERSION}`,
-    maxBuildTime: '10 minutes',
-    module: join(FOLDER, 'jaeger'),
-    version: JAEGER_VERSION,
-    linkerFlags: '-s -w',
-  };
-  return join(await ensureGoPrograms(programs, say), 'jaeger');
+export function ensureJaeger(say: (line: string) => void = () => {}): Promise<string> {
+  return ensureProgram(
+    'jaeger',
+    { title: `Jaeger ${JAEGER_VERSION}`, folder: 'jaeger', version: JAEGER_VERSION, maxBuildTime: '10 minutes' },
+    say,
+  );
 }
 
 /**
@@ -110,13 +104,28 @@ export async function ensurePrometheus(
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
-export async function ensureHelm(say: (line: string) => void = () => {}): Promise<string> {
-  const programs = {
-    title: `Helm ${HELM_VERSION}`,
-    maxBuildTime: '6 minutes',
-    module: join(FOLDER, 'helm'),
-    version: HELM_VERSION,
-    linkerFlags: '-s -w',
-  };
-  return join(await ensureGoPrograms(programs, say), 'helm');
+export function ensureHelm(say: (line: string) => void = () => {}): Promise<string> {
+  return ensureProgram(
+    'helm',
+    { title: `Helm ${HELM_VERSION}`, folder: 'helm', version: HELM_VERSION, maxBuildTime: '6 minutes' },
+    say,
+  );
+}
+
+interface ProgramModule {
+  readonly title: string;
+  /** Of its Go module. */
+  readonly folder: string;
+  readonly version: string;
+  readonly maxBuildTime: string;
+}
+
+/** The path of the one program of a Go module, which is built if necessary. */
+async function ensureProgram(
+  name: string,
+  { folder, ...programs }: ProgramModule,
+  say: (line: string) => void,
+): Promise<string> {
+  const directory = await ensureGoPrograms({ ...programs, module: join(FOLDER, folder), linkerFlags: '-s -w' }, say);
+  return join(directory, name);
 }
