@@ -49,8 +49,8 @@ const render = (values: Values) => run(['template', 'sluice', chart, '--namespac
 /** The rendered objects, parsed by the API server. */
 async function objectsOf(rendered: string): Promise<readonly JsonRecord[]> {
   const dryRun = ['apply', '--dry-run=server', '--warnings-as-errors=true', '-o', 'json', '-f', '-'];
-  const list = asRecord(JSON.parse(await kubectl(cluster.adminKubeconfig, dryRun, rendered)));
-  return asArray(list.items).map(asRecord);
+  const answer = asRecord(JSON.parse(await kubectl(cluster.adminKubeconfig, dryRun, rendered)));
+  return answer.kind === 'List' ? asArray(answer.items).map(asRecord) : [answer];
 }
 
 const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -115,6 +115,20 @@ it('grants exactly the permissions of infra/kubernetes/rbac.yaml', async () => {
       ])
       .toSorted();
   expect(subjects(objects)).toEqual(subjects(documented));
+});
+
+test.each([
+  ['workers', 'sluice-worker'],
+  ['roles', 'sluice-reconciler'],
+])('mode %s scales %s as the component of infra/kubernetes does', async (mode, name) => {
+  const values = { mode, bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } };
+  const objects = await objectsOf(await render({ ...values, autoscaling: { enabled: true } }));
+  const component = readFileSync(join(chart, '../kubernetes/components/autoscaling/autoscaler.yaml'), 'utf8');
+  const [documented = {}] = await objectsOf(component.replaceAll('sluice-worker', name));
+  expect(ofKind(objects, 'HorizontalPodAutoscaler').map(({ spec }) => spec)).toEqual([documented.spec]);
+  const scaled = ofKind(objects, 'Deployment').find(({ metadata }) => asRecord(metadata).name === name);
+  // The API server defaults it; the chart leaves it to the autoscaler.
+  expect(asRecord(scaled?.spec).replicas).toBe(1);
 });
 
 test.each(['allInOne', 'observe'])('mode %s starts a process with valid flags', async (mode) => {

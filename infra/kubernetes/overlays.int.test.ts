@@ -127,6 +127,13 @@ test('the overlay for workers has one Deployment in place of those of the roles'
     expect(printed['sluice-worker']).toContain(setting);
   const budgets = await admin('get', 'poddisruptionbudgets', '-n', 'sluice', '-o', 'name');
   expect(budgets.trim()).toBe('poddisruptionbudget.policy/sluice-worker');
+  await admin('delete', 'deployments', '--all', '-n', 'sluice');
+  await admin('apply', '-k', join(folder, '../overlays/autoscaling'), '--warnings-as-errors=true');
+  const path = 'jsonpath={.items[*].spec.scaleTargetRef.name} {.items[*].spec.metrics[*].pods.metric.name}';
+  const scaled = await admin('get', 'horizontalpodautoscalers', '-n', 'sluice', '-o', path);
+  expect(scaled).toBe('sluice-worker sluice_desired_replicas');
+  expect(await configurations()).toEqual({ ...printed, 'sluice-worker': expect.stringContaining('inCluster: true') });
+  await admin('delete', 'horizontalpodautoscalers', '--all', '-n', 'sluice');
   await admin('delete', 'deployments,poddisruptionbudgets', '--all', '-n', 'sluice');
 });
 

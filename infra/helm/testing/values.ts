@@ -57,7 +57,7 @@ export const invalidValues: readonly (readonly [place: string, values: Values])[
   ['/settings/SLUICE_BUS_PASSWORD', { settings: { SLUICE_BUS_PASSWORD: 'secret' } }],
   ['/clusterSecrets/selector', { mode: 'workers', ...fleet, clusterSecrets: { selector: 'sluice.io/cluster' } }],
   ['/hostNetwork', { mode: 'workers', ...fleet, hostNetwork: true }],
-  ['/autoscaling/targetCPUUtilizationPercentage', { autoscaling: { targetCPUUtilizationPercentage: 170 } }],
+  ['/autoscaling/maxReplicas', { autoscaling: { maxReplicas: 0 } }],
   ['/metrics/serviceMonitor/interval', { metrics: { serviceMonitor: { interval: 'often' } } }],
   ['/replicaCount', { replicaCount: 3 }],
   ['/caConfigMap', { caConfigMap: 'Sluice_CA' }],

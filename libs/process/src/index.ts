@@ -1,5 +1,6 @@
 export * from './bind-address.ts';
 export * from './duration.ts';
+export * from './event-loop-busy.ts';
 export * from './exit-on-closed-pipe.ts';
 export * from './exit-status.ts';
 export * from './heap-limit.ts';

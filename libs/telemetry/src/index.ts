@@ -1,7 +1,7 @@
 export type { ClusterPhase } from './cluster-phases.ts';
 export type { HeldLease, LeaseMetrics, OwningRole, PartitionTopic } from './lease-metrics.ts';
 export { Metrics, type MetricsOptions } from './metrics.ts';
-export { partitionLag } from './partition-lag.ts';
+export { type PartitionLag, partitionLag } from './partition-lag.ts';
 export type { WriteVerb } from './pipeline-metrics.ts';
 export * from './server/event-loop-monitor.ts';
 export * from './server/health.ts';

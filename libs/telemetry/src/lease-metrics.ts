@@ -22,12 +22,23 @@ interface Lag {
   readonly topic: PartitionTopic;
   readonly partition: number;
   readonly records: () => Promise<number | undefined>;
+  /** What `backlog` has seen last. */
+  last: number | undefined;
+}
+
+export interface Backlog {
+  /** Records that are not yet processed. */
+  readonly records: number;
+  /** Records that have arrived since the start, minus those that were processed. */
+  readonly growth: number;
 }
 
 /** Leases and partition lag of this process. */
 export class LeaseMetrics {
   readonly #held = new Set<Held>();
   readonly #lags = new Set<Lag>();
+  readonly #processed: Record<PartitionTopic, number> = { changes: 0, mutations: 0 };
+  readonly #growth: Record<PartitionTopic, number> = { changes: 0, mutations: 0 };
   readonly #fenced: Counter;
 
   constructor(exposition: Exposition) {
@@ -75,9 +86,32 @@ export class LeaseMetrics {
     };
   }
 
+  /** Counts processed records. */
+  advance(topic: PartitionTopic, records: number): void {
+    this.#processed[topic] += records;
+  }
+
+  /** Records of a topic that this process has processed since its start. */
+  processed(topic: PartitionTopic): number {
+    return this.#processed[topic];
+  }
+
+  /** The backlog of the partitions of this process, as far as the bus answers. */
+  async backlog(topic: PartitionTopic): Promise<Backlog> {
+    const lags = [...this.#lags].filter((lag) => lag.topic === topic);
+    const found = await Promise.all(lags.map(({ records }) => records()));
+    for (const [i, lag] of lags.entries()) {
+      const records = found[i] ?? lag.last;
+      // What a former owner has left is no growth.
+      this.#growth[topic] += (records ?? 0) - (lag.last ?? records ?? 0);
+      lag.last = records;
+    }
+    return { records: lags.reduce((sum, { last = 0 }) => sum + last, 0), growth: this.#growth[topic] };
+  }
+
   /** Exposes the lag of a partition, unless `records` returns undefined, until the returned function is called. */
   showLag(topic: PartitionTopic, partition: number, records: () => Promise<number | undefined>): () => void {
-    const lag: Lag = { topic, partition, records };
+    const lag: Lag = { topic, partition, records, last: undefined };
     this.#lags.add(lag);
     return () => void this.#lags.delete(lag);
   }

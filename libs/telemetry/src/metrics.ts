@@ -6,6 +6,7 @@ import { ChangeMetrics } from './change-metrics.ts';
 import { type ClusterLabel, clusterLabel } from './cluster-label.ts';
 import { type ClusterPhase, clusterPhaseGauge } from './cluster-phases.ts';
 import { type ConsoleStands, consoleMetrics } from './console-metrics.ts';
+import { type DemandOptions, demandMetrics } from './demand-metrics.ts';
 import { EndpointSliceMetrics } from './endpointslice-metrics.ts';
 import { LeaseMetrics } from './lease-metrics.ts';
 import { MirroringMetrics } from './mirroring-metrics.ts';
@@ -29,6 +30,8 @@ export interface MetricsOptions {
   readonly storeProblems?: (() => ReadonlyMap<string, number>) | undefined;
   /** Checks of bus and store, named `bus` and `store`. Default: both are in this process. */
   readonly backends?: () => readonly Check[];
+  /** What the demand for replicas is measured from. Default: not exposed. */
+  readonly demand?: DemandOptions;
   /** Includes the default metrics of the process and of Node.js. Default true. */
   readonly process?: boolean;
 }
@@ -65,6 +68,7 @@ export class Metrics {
     if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);
     if (options.storeProblems) storeProblemsGauge(this.#exposition, options.storeProblems);
     if (options.backends) backendGauge(this.#exposition, options.backends);
+    if (options.demand) demandMetrics(this.#exposition, options.demand, this.leases);
     if (options.process !== false) {
       collectDefaultMetrics({ register: this.#exposition.registry, eventLoopMonitoringPrecision: eventLoopPeriodMs });
     }

@@ -35,6 +35,7 @@ export function partitionLag(
   const hide = metrics?.leases.showLag(topic, partition, records);
   return {
     reached(to) {
+      if (offset !== undefined && to > offset) metrics?.leases.advance(topic, to - offset);
       offset = to;
     },
     close: () => hide?.(),

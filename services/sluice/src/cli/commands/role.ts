@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { checkOnlySource, clusterSources } from '@sluice/clusters';
 import { addConfigurationOptions } from '@sluice/configuration';
-import { graceMs, marginMs, systemClock, tracesGraceMs, UsageError } from '@sluice/process';
+import { eventLoopBusyMs, graceMs, marginMs, systemClock, tracesGraceMs, UsageError } from '@sluice/process';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
 import { type Role, startRole } from '../../composition/roles/start-role.ts';
@@ -51,8 +51,10 @@ async function run(role: Role, configured: Configured): Promise<void> {
       member,
       ...ports,
     });
-    const environment = process.env;
-    const running = startRole({ role, infrastructure, configuration, member, environment, tracing, ...ports });
+    const running = startRole({
+      ...{ role, infrastructure, configuration, member, tracing, ...ports },
+      ...{ environment: process.env, busyMs: eventLoopBusyMs },
+    });
     const { metrics, health } = running;
     const address = configuration.metricsBindAddress ?? undefined;
     const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));

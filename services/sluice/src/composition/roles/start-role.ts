@@ -46,6 +46,8 @@ export interface StartRoleOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Default: no tracing. */
   readonly tracing?: Tracing | undefined;
+  /** Time for which the event loop was busy since the start. Default: the demand for replicas is not exposed. */
+  readonly busyMs?: () => number;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -90,6 +92,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
           phases: () => clusters.phases(health.isMember),
           storeProblems: storeProblemCounts(infrastructure),
           backends: () => health.backends,
+          ...(options.busyMs && { demand: { clock, busyMs: options.busyMs } }),
         });
   const metricsOption = metrics && { metrics };
   const health: RoleHealth = new RoleHealth({
