@@ -79,6 +79,15 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
       ]),
     ]);
   },
+  'late requests'(random, world) {
+    const probability = 0.3 + 0.6 * random.next();
+    const lateMs = () => randomInteger(random, 10, 5_000);
+    return forRequests(
+      random,
+      world,
+      (['create', 'update', 'delete'] as const).map((verb) => ({ verb, error: 'late', lateMs: lateMs(), probability })),
+    );
+  },
   'watch errors'(random, world) {
     const cluster = anyCluster(random, world);
     for (let n = randomInteger(random, 1, 3); n > 0; n--) {

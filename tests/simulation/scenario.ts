@@ -15,6 +15,7 @@ export const losslessFaults = [
   'slow link',
   'watch lag',
   'request errors',
+  'late requests',
   'watch errors',
   'slow API server',
   'failing append',

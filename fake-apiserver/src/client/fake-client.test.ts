@@ -109,6 +109,24 @@ describe('FakeClient', () => {
     });
   });
 
+  it('executes a request late, after its connection has broken', async () => {
+    const { cluster, clock, server } = newCluster({ verb: 'create', error: 'late', lateMs: 300, times: 1 });
+    await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({ kind: 'retry' });
+    const sentAt = clock.now();
+    expect(clock.step(sentAt + 299)).toBe(false);
+    expect(server.count('endpointslices')).toBe(0);
+    clock.step(sentAt + 300);
+    expect(server.count('endpointslices')).toBe(1);
+  });
+
+  it('ignores the error of a late request', async () => {
+    const { cluster, clock, server } = newCluster({ verb: 'create', error: 'late', lateMs: 300, times: 1 });
+    await expect(cluster.create('endpointslices', webSlice(), signal)).rejects.toMatchObject({ kind: 'retry' });
+    await cluster.create('endpointslices', webSlice(), signal);
+    expect(clock.step()).toBe(true);
+    expect(server.count('endpointslices')).toBe(1);
+  });
+
   it('applies faults in order, and by name', async () => {
     const { cluster } = newCluster(
       { verb: 'create', name: 'other', error: 'forbidden' },

@@ -32,6 +32,8 @@ export type FaultError =
   | 'reset'
   /** The server executes the request, then the connection breaks before the response. */
   | 'resetAfter'
+  /** The connection breaks, and the request reaches the server `lateMs` later. For writes. */
+  | 'late'
   /** The server closes a watch normally, after `afterEvents`. */
   | 'end'
   /**
@@ -53,6 +55,8 @@ export interface Fault {
   readonly times?: number;
   /** Delay before anything else, in milliseconds. */
   readonly latencyMs?: number;
+  /** For `late`: in milliseconds; 1,000 by default. */
+  readonly lateMs?: number;
   /** Retry-After of 429, in seconds; 1 by default. */
   readonly retryAfterSeconds?: number;
   /** Probability of the fault, 0 to 1; requires the plan's Random. */
@@ -73,6 +77,8 @@ export interface FaultyRequest {
 export interface Injected {
   readonly latencyMs: number;
   readonly error?: StatusError | 'reset' | 'resetAfter';
+  /** The connection breaks, and the server executes the request after this time, in milliseconds. */
+  readonly lateMs?: number;
   /** How an accepted watch ends. */
   readonly cut?: { readonly how: 'reset' | 'end'; readonly afterEvents: number };
   /** For a list or watch: number of changes the server lags. */
@@ -136,6 +142,7 @@ function matches(fault: Fault, request: FaultyRequest): boolean {
 
 function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<Injected, 'latencyMs'> {
   if (error === 'resetAfter') return { error };
+  if (error === 'late') return { lateMs: fault.lateMs ?? 1_000 };
   if (error === 'stale') return { behind: fault.behind ?? 1 };
   if (error === 'empty') return { empty: true };
   if (error === 'reset' || error === 'end') {
@@ -148,7 +155,7 @@ function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<
 /** The messages of k8s.io/apimachinery, with the detail `injected`. */
 function statusOf(
   fault: Fault,
-  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'end' | 'stale' | 'empty'>,
+  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'late' | 'end' | 'stale' | 'empty'>,
   { resource, name }: FaultyRequest,
 ): StatusError {
   const info = resources[isResourceName(resource) ? resource : 'events'];

@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '@sluice/runtime';
+import { StatusError } from '../server/status.ts';
 import { Watch } from '../server/watch.ts';
 import type { FaultPlan, FaultyRequest } from './fault-plan.ts';
 
@@ -20,13 +21,26 @@ export async function perform<T>(
   request: FaultyRequest,
   run: (behind: number, empty: boolean) => T,
 ): Promise<T> {
-  const { latencyMs, error, cut, behind = 0, empty = false } = faults.take(request);
+  const { latencyMs, error, lateMs, cut, behind = 0, empty = false } = faults.take(request);
   if (latencyMs > 0) await sleep(clock, latencyMs, signal);
   if (signal.aborted) throw new ConnectionReset();
+  if (lateMs !== undefined) {
+    clock.schedule(lateMs, () => executeUnanswered(() => run(behind, empty)));
+    throw new ConnectionReset();
+  }
   if (error === 'reset') throw new ConnectionReset();
   if (error !== undefined && error !== 'resetAfter') throw error;
   const result = run(behind, empty);
   if (error === 'resetAfter') throw new ConnectionReset();
   if (cut !== undefined && result instanceof Watch) result.cutAfter(cut.afterEvents, cut.how);
   return result;
+}
+
+/** Nobody gets the server's answer. */
+function executeUnanswered(run: () => unknown): void {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+  }
 }

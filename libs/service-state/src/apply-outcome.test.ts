@@ -60,6 +60,10 @@ const created = (): EndpointSlice => {
   if (mutation?.verb !== 'create' || mutation.resource !== 'endpointslices') throw new Error('no slice is created');
   return mutation.object;
 };
+const plannedNames = () =>
+  plan.groups.flatMap(({ mutations }) =>
+    mutations.flatMap((mutation) => (mutation.verb === 'create' ? [mutation.object.metadata.name] : [])),
+  );
 /** The created slice as the watch delivers it. */
 const watched = (version: number, given: Partial<EndpointSlice> = {}): Fact => {
   const object = created();
@@ -314,6 +318,43 @@ describe('a failed plan', () => {
     const [result] = allApplied(plan);
     complete({ status: 'unavailable', results: result === undefined ? [] : [result], message: 'no' });
     expect(names()).toEqual([`${created().metadata.name}@50`]);
+  });
+
+  test.each<[string, () => Partial<Outcome>]>([
+    ['was returned unsent by a new owner', () => ({ status: 'conflict', results: [] })],
+    ['got no answer', () => ({ ...failure({ error: 'timed out' }), status: 'unavailable' })],
+  ])('that %s is replaced under the same names, so late requests meet AlreadyExists', (_, outcomeOf) => {
+    const outcome = outcomeOf();
+    const [first] = plannedNames();
+    complete(outcome);
+    change(aChange(2, [fact.pod('q')]));
+    plan = decided('endpointslice');
+    expect(plannedNames()).toEqual([first]);
+    complete(outcome);
+    plan = decided('endpointslice');
+    expect(plan.plan.number).toBe(3);
+    expect(plannedNames()).toEqual([first]);
+  });
+
+  test.each<[string, Partial<MutationResult>]>([
+    ['a slice that is no longer there', { current: null }],
+    ['a slice of another Service', { current: relabelled(aSlice('x', { version: 60 })) }],
+  ])('whose create met %s is replaced under a new name', (_, result) => {
+    const [first] = plannedNames();
+    complete(failure(result));
+    plan = decided('endpointslice');
+    expect(plannedNames()).not.toEqual([first]);
+  });
+
+  test('lends no names to later plans once its replacement is applied', () => {
+    complete({ status: 'conflict', results: [] });
+    plan = decided('endpointslice');
+    const [first] = plannedNames();
+    complete();
+    change(aChange(2, [fact.sliceGone(first ?? '', `stored-${first}`)]));
+    plan = decided('endpointslice');
+    expect(plannedNames()).toHaveLength(1);
+    expect(plannedNames()).not.toEqual([first]);
   });
 
   test('does not delay changes that arrived meanwhile', () => {

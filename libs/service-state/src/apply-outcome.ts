@@ -1,5 +1,12 @@
 import { compareResourceVersions, endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
-import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
+import {
+  comparePlans,
+  type MutationResult,
+  mergeCauses,
+  type Outcome,
+  type OutcomeStatus,
+  type PlanId,
+} from '@sluice/messages';
 import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, knows } from './apply-result.ts';
 import { jitterOf } from './backoff.ts';
@@ -112,7 +119,7 @@ function nextState(
   settings: Settings,
   slices: number,
 ): ControllerState {
-  const idle = { ...before, inFlight: null };
+  const idle = { ...before, inFlight: null, unconfirmedCreates: unconfirmedAfter(before, inFlight, outcome) };
   switch (outcome.status) {
     case 'applied':
     // Nothing more happens in a terminating namespace. Should it stay, a resync tries again.
@@ -136,6 +143,31 @@ function nextState(
     case 'rejected':
       return afterFailure(idle, outcome, now, settings);
   }
+}
+
+/**
+ * The plan whose creates may still arrive at the API server after this Outcome: a former owner of the partition may have
+ * sent them, or the request timed out on its way. An answer, also AlreadyExists, confirms a create.
+ */
+function unconfirmedAfter(
+  { unconfirmedCreates }: ControllerState,
+  { message }: InFlight,
+  { status, results }: Outcome,
+): PlanId | undefined {
+  if (status === 'applied') return undefined;
+  const isConfirmed = (group: number, index: number) =>
+    results.some(
+      (result) =>
+        result.group === group &&
+        result.index === index &&
+        (result.status === 'applied' || result.current !== undefined),
+    );
+  const isUnconfirmed = message.groups.some(({ mutations }, group) =>
+    mutations.some(
+      ({ verb, resource }, index) => verb === 'create' && resource === 'endpointslices' && !isConfirmed(group, index),
+    ),
+  );
+  return isUnconfirmed ? (unconfirmedCreates ?? message.plan) : undefined;
 }
 
 /**

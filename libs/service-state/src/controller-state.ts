@@ -5,7 +5,14 @@ import {
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
-import { type Causes, mergeCauses, noCauses, type PlannedMutations, type TraceContext } from '@sluice/messages';
+import {
+  type Causes,
+  mergeCauses,
+  noCauses,
+  type PlanId,
+  type PlannedMutations,
+  type TraceContext,
+} from '@sluice/messages';
 import type { BatchState } from './adaptive-batch.ts';
 
 /** The state of one controller for one Service. Replaced, never modified. All times in milliseconds since the Unix epoch. */
@@ -48,6 +55,11 @@ export interface ControllerState {
     readonly onlyWorthwhile: boolean;
     readonly expiresAt: number;
   };
+  /**
+   * The plan after which the slices of the next plan are named, because its requests to create slices may still arrive
+   * (ADR 0015); absent: the next plan itself.
+   */
+  readonly unconfirmedCreates?: PlanId | undefined;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */

@@ -136,11 +136,14 @@ function plannedMutations(
   now: number,
   { nextPlan: id, readyElsewhere }: DecisionInputs,
 ): PlannedMutations {
-  const { causes, repairing, foreignWrites } = state.controller(controller);
+  const { causes, repairing, foreignWrites, unconfirmedCreates } = state.controller(controller);
   const isCompeting = idle.repairs >= freeRepairs || foreignWrites?.unrepaired === true;
   const service = state.service?.service;
   const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';
-  const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, ownerUid, controller, id);
+  const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, {
+    ...{ ownerUid, controller, plan: id, unconfirmed: unconfirmedCreates },
+    isTaken: (name) => state.slices.has(name),
+  });
   const ready = readyEndpointsDelta(state, controller, groups, readyElsewhere?.(controller) ?? 0);
   return {
     kind: 'mutations',

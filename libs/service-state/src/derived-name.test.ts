@@ -12,10 +12,18 @@ const group = (...bases: string[]): MutationGroup => ({
 });
 
 function names(groups: readonly MutationGroup[], owner = 'uid', epoch = 1, number = 1): string[] {
-  return withDerivedNames(groups, owner, 'endpointslice', { epoch, number }).flatMap(({ mutations }) =>
+  return namesOf(withDerivedNames(groups, { ...options, ownerUid: owner, plan: { epoch, number } }));
+}
+
+const namesOf = (groups: readonly MutationGroup[]): string[] =>
+  groups.flatMap(({ mutations }) =>
     mutations.map((mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)),
   );
-}
+
+const options = {
+  ...{ ownerUid: 'uid', controller: 'endpointslice' as const, plan: { epoch: 1, number: 1 } },
+  isTaken: () => false,
+};
 
 describe('a derived name', () => {
   test.each(['web-', `${'x'.repeat(57)}-`, `${'x'.repeat(62)}-`, `${'x'.repeat(250)}-`])(
@@ -47,9 +55,19 @@ describe('a derived name', () => {
 
   test('differs by controller', () => {
     const [slices, mirrored] = (['endpointslice', 'endpointslicemirroring'] as const).map((controller) =>
-      JSON.stringify(withDerivedNames([group('web-')], 'uid', controller, { epoch: 1, number: 1 })),
+      JSON.stringify(withDerivedNames([group('web-')], { ...options, controller })),
     );
     expect(slices).not.toBe(mirrored);
+  });
+
+  test('is the one of an unconfirmed plan, unless a known slice has it', () => {
+    const groups = [group('web-', 'web-')];
+    const [first = '', second = ''] = names(groups, 'uid', 1, 1);
+    const [, own = ''] = names(groups, 'uid', 2, 7);
+    const replacing = { ...options, plan: { epoch: 2, number: 7 }, unconfirmed: { epoch: 1, number: 1 } };
+    expect(namesOf(withDerivedNames(groups, replacing))).toEqual([first, second]);
+    const isTaken = (name: string) => name === second;
+    expect(namesOf(withDerivedNames(groups, { ...replacing, isTaken }))).toEqual([first, own]);
   });
 
   test('uses the whole alphabet at every position', () => {
@@ -74,7 +92,7 @@ describe('a derived name', () => {
   });
 
   test('keeps generateName, as an API server does', () => {
-    const [named] = withDerivedNames([group('web-')], 'uid', 'endpointslice', { epoch: 1, number: 1 });
+    const [named] = withDerivedNames([group('web-')], options);
     expect(named?.mutations[0]).toMatchObject({ object: { metadata: { generateName: 'web-' } } });
   });
 });

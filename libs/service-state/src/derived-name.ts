@@ -6,32 +6,39 @@ const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxBaseLength = 58;
 const suffixLength = 5;
 
+export interface NameOptions {
+  readonly ownerUid: string;
+  /** Part of the seed because policies may number the plans of each controller separately. */
+  readonly controller: Controller;
+  readonly plan: PlanId;
+  /** An earlier plan whose names are used first; see {@link ControllerState.unconfirmedCreates}. Default: none. */
+  readonly unconfirmed?: PlanId | undefined;
+  /** Whether a known slice has this name. */
+  readonly isTaken: (name: string) => boolean;
+}
+
 /**
  * Names every slice to be created, in the form of a generated name but derived from the plan, so that a repeated create
- * meets AlreadyExists instead of making a second slice. The controller is part of the seed because policies may number the
- * plans of each controller separately.
+ * meets AlreadyExists instead of making a second slice. A plan that replaces an unconfirmed one uses the same names, so
+ * that requests of either one that arrive late meet AlreadyExists too.
  */
-export function withDerivedNames(
-  groups: readonly MutationGroup[],
-  ownerUid: string,
-  controller: Controller,
-  plan: PlanId,
-): readonly MutationGroup[] {
+export function withDerivedNames(groups: readonly MutationGroup[], options: NameOptions): readonly MutationGroup[] {
   return groups.map(({ mutations }, group) => ({
-    mutations: mutations.map((mutation, index) =>
-      withName(mutation, `${ownerUid}/${controller}/${plan.epoch}/${plan.number}/${group}/${index}`),
-    ),
+    mutations: mutations.map((mutation, index) => withName(mutation, `${group}/${index}`, options)),
   }));
 }
 
-function withName(mutation: Mutation, seed: string): Mutation {
+function withName(mutation: Mutation, place: string, options: NameOptions): Mutation {
   if (mutation.verb !== 'create' || mutation.resource !== 'endpointslices') return mutation;
   const { metadata } = mutation.object;
   if (metadata.name !== '' || metadata.generateName === undefined) return mutation;
-  const object: EndpointSlice = {
-    ...mutation.object,
-    metadata: { ...metadata, name: metadata.generateName.slice(0, maxBaseLength) + suffixOf(seed) },
-  };
+  const { ownerUid, controller, plan, unconfirmed, isTaken } = options;
+  const base = metadata.generateName.slice(0, maxBaseLength);
+  const nameAfter = ({ epoch, number }: PlanId) =>
+    base + suffixOf(`${ownerUid}/${controller}/${epoch}/${number}/${place}`);
+  const former = unconfirmed && nameAfter(unconfirmed);
+  const name = former === undefined || isTaken(former) ? nameAfter(plan) : former;
+  const object: EndpointSlice = { ...mutation.object, metadata: { ...metadata, name } };
   return { ...mutation, object };
 }
 

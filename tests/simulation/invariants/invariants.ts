@@ -67,6 +67,11 @@ export class Invariants {
     this.records = records;
     this.losses = losses;
     this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
+    for (const cluster of clusters) {
+      cluster.server.onCommit((resource, { type, object }) => {
+        if (resource === 'endpointslices' && type === 'ADDED') this.requests.created(cluster, object);
+      });
+    }
     this.lossless = new LosslessInvariants(scenario, violations);
     this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice);
     this.storeObserver = {

@@ -29,7 +29,7 @@ export class LosslessInvariants {
     // Injected failures of the store end the work on a scope.
     if (String(fields.error).includes('injected')) return;
     // Without answers the guard cannot confirm a removal.
-    const isUnanswered = hasFault(this.#scenario, 'request errors', 'slow API server');
+    const isUnanswered = hasFault(this.#scenario, 'request errors', 'late requests', 'slow API server');
     if (message.startsWith('removals held back') && isUnanswered) return;
     if (this.#isLateDeletion(message)) return;
     // A plan that is decided on late watch events may add what has changed since.

@@ -18,6 +18,8 @@ export class PlanInvariants {
   readonly #plans = new Map<string, { readonly plan: PlannedMutations; readonly content: string }>();
   /** Plans by the signature of their mutations. */
   readonly #bySignature = new Map<string, PlannedMutations[]>();
+  /** The last plan to create a slice, by cluster and the slice's namespace and name. */
+  readonly #bySlice = new Map<string, PlannedMutations>();
   readonly #sent = new Set<string>();
   /** Plans with an Outcome on its way. */
   readonly #answered = new Set<string>();
@@ -39,6 +41,11 @@ export class PlanInvariants {
   withMutation(mutation: Mutation, cluster: string): PlannedMutations | undefined {
     const plans = this.#bySignature.get(signature(mutation));
     return plans?.findLast(({ key }) => key.cluster === cluster) ?? plans?.at(-1);
+  }
+
+  /** The last plan that contains the creation of this slice, `namespace/name`. */
+  ofSlice(cluster: string, slice: string): PlannedMutations | undefined {
+    return this.#bySlice.get(`${cluster} ${slice}`);
   }
 
   committed(partition: number, fencingToken: number, entries: readonly StoredEntry[]): void {
@@ -104,6 +111,8 @@ export class PlanInvariants {
     this.#last.set(series, plan.plan.number);
     this.#plans.set(name, { plan, content });
     for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
+      if (mutation.verb === 'create' && mutation.resource === 'endpointslices')
+        this.#bySlice.set(`${plan.key.cluster} ${plan.key.namespace}/${mutation.object.metadata.name}`, plan);
       const id = signature(mutation);
       const plans = this.#bySignature.get(id);
       if (plans === undefined) this.#bySignature.set(id, [plan]);

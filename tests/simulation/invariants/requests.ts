@@ -1,4 +1,5 @@
 import type { Mutation } from '@sluice/controllers';
+import type { StoredObject } from '@sluice/fake-apiserver';
 import type { Middleware } from '@sluice/kubernetes';
 import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
@@ -25,6 +26,10 @@ export class RequestInvariants {
   readonly #inherited: InheritedPlans;
   /** Requests in flight by member and work key, with their plans. */
   readonly #inFlight = new Map<string, PlanId[]>();
+  /** Newest plan of which a write succeeded, by work key. */
+  readonly #applied = new Map<string, PlanId>();
+  /** Slices that were created, by cluster, namespace and name. */
+  readonly #created = new Set<string>();
   requests = 0;
 
   constructor({ observations, violations, plans, commits, inherited }: RequestInvariantsOptions) {
@@ -44,18 +49,38 @@ export class RequestInvariants {
         : request) as unknown as Mutation;
       const plan = this.#check(member, mutation, cluster);
       if (plan === undefined) return next(request);
-      const workKey = `${member} ${formatServiceKey(plan.key)} ${plan.controller}`;
+      const workKeyOfPlan = workKeyOf(plan);
+      const workKey = `${member} ${workKeyOfPlan}`;
       const inFlight = this.#inFlight.get(workKey) ?? [];
       if (inFlight.some((other) => comparePlans(other, plan.plan) !== 0))
         this.#report('one plan at a time', `${member} sends two plans of ${plan.key.service} at once`);
       this.#inFlight.set(workKey, [...inFlight, plan.plan]);
       try {
-        return await next(request);
+        const response = await next(request);
+        const before = this.#applied.get(workKeyOfPlan);
+        if (before === undefined || comparePlans(before, plan.plan) < 0) this.#applied.set(workKeyOfPlan, plan.plan);
+        return response;
       } finally {
         const left = this.#inFlight.get(workKey) ?? [];
         this.#inFlight.set(workKey, left.slice(1));
       }
     };
+  }
+
+  /**
+   * A slice was created: not by a request of an old plan that arrived after the writes of a later one. Nothing stops a repeated
+   * request that arrives after its slice was created and deleted.
+   */
+  created({ identity, name: cluster }: SimulatedCluster, { metadata }: StoredObject): void {
+    const slice = `${metadata.namespace}/${metadata.name}`;
+    const isRepeated = this.#created.has(`${identity} ${slice}`);
+    this.#created.add(`${identity} ${slice}`);
+    const plan = this.#plans.ofSlice(identity, slice);
+    if (isRepeated || plan === undefined || !this.#observations.conditions.isIntact) return;
+    const newest = this.#applied.get(workKeyOf(plan));
+    if (newest === undefined || comparePlans(plan.plan, newest) >= 0) return;
+    const what = `${cluster} creates ${metadata.name} of plan ${plan.plan.epoch}/${plan.plan.number}`;
+    this.#report('no late creates', `${what} after writes of plan ${newest.epoch}/${newest.number}`);
   }
 
   #check(member: string, mutation: Mutation, cluster: SimulatedCluster): PlannedMutations | undefined {
@@ -90,6 +115,8 @@ export class RequestInvariants {
     this.#violations.report(invariant, what);
   }
 }
+
+const workKeyOf = ({ key, controller }: PlannedMutations): string => `${formatServiceKey(key)} ${controller}`;
 
 /** A create has no precondition; a name that is taken fails. */
 function isConditional(mutation: Mutation): boolean {

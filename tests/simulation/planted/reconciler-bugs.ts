@@ -154,8 +154,14 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     name: 'names do not depend on the plan',
     file: 'libs/service-state/src/derived-name.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a part of the source
-    search: '`${ownerUid}/${controller}/${plan.epoch}/${plan.number}/${group}/${index}`',
+    search: '`${ownerUid}/${controller}/${epoch}/${number}/${place}`',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a part of the source
-    replace: '`${ownerUid}/${controller}/${group}/${index}`',
+    replace: '`${ownerUid}/${controller}/${place}/${epoch - epoch}${number - number}`',
+  },
+  {
+    name: 'the replacement of an unconfirmed plan gets new names',
+    file: 'libs/service-state/src/decide.ts',
+    search: 'unconfirmed: unconfirmedCreates }',
+    replace: 'unconfirmed: unconfirmedCreates && undefined }',
   },
 ];
