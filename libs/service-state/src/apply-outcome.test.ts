@@ -259,6 +259,26 @@ describe('a conflict', () => {
     expect(differences(state, compared)).not.toContain('slices');
   });
 
+  test('with an object of another Service is not undone by a watcher that still lists it', () => {
+    const late = watched(60);
+    complete();
+    const [name = ''] = [...state.slices.keys()];
+    change(aChange(2, [late]));
+    change(aChange(3, [fact.pod('q')]));
+    plan = decided('endpointslice');
+    const base = { group: 0, index: 0, verb: 'update' as const, resource: 'endpointslices' as const, name };
+    const current = relabelled(aSlice(name, { uid: `stored-${name}`, version: 70 }));
+    complete({ status: 'conflict', results: [{ ...base, status: 'failed', current }] });
+    const resourceVersions = { endpoints: '60', endpointslices: '60' };
+    const compared: Change = { ...aChange(4, [late]), resourceVersions, digest: digestFacts([late]) };
+    change(compared);
+    expect(differences(state, compared)).not.toContain('slices');
+    plan = decided('endpointslice');
+    expect(plan.groups[0]?.mutations).toMatchObject([{ verb: 'create' }]);
+    change(aChange(5, [{ kind: 'slice', name, slice: null, uid: `stored-${name}`, relabelled: true }]));
+    expect(names()).toEqual([]);
+  });
+
   test('without object keeps another one that was created under the name meanwhile', () => {
     change(aChange(2, [fact.endpoints({ uid: 'first', version: 20 })]));
     plan = decided('endpoints');

@@ -3,11 +3,11 @@ import {
   type EndpointSlice,
   type Endpoints,
   type Mutation,
-  serviceNameLabel,
   type WrittenResource,
 } from '@sluice/controllers';
 import type { MutationResult, Stamp } from '@sluice/messages';
 import type { InFlight } from './controller-state.ts';
+import { belongsToService } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 
 interface Version {
@@ -110,15 +110,17 @@ function applyCurrent(state: ServiceState, result: MutationResult, current: Endp
   }
   const entry = state.slices.get(name);
   const slice = current as EndpointSlice;
-  if (!belongsToService(state, slice)) state.removeSlice(name);
+  // A slice of another Service stays known until the watcher reports it as relabelled: a watcher that lags behind still
+  // publishes an older version of it, in digests as well.
+  if (!belongsToService(state, slice) && (entry === undefined || isPublished(state, slice))) state.removeSlice(name);
   else if (isNewer(state, resource, slice.metadata, entry?.slice)) {
     state.setSlice(name, { slice, stamp: publishedStamp(entry, entry?.slice, slice.metadata) });
   }
 }
 
-/** False if a client changed the label that names the slice's Service. */
-function belongsToService(state: ServiceState, slice: EndpointSlice): boolean {
-  return slice.metadata.labels?.[serviceNameLabel] === state.key.service;
+/** Whether the watcher has published a version of the slices that is as new. */
+function isPublished({ snapshot }: ServiceState, { metadata }: EndpointSlice): boolean {
+  return compareResourceVersions(metadata.resourceVersion ?? '', snapshot.resourceVersions.endpointslices) <= 0;
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   endpointSliceMirroringController,
   isMirrorable,
   managedByLabel,
+  serviceNameLabel,
 } from '@sluice/controllers';
 import type { ServiceState } from './service-state.ts';
 
@@ -28,13 +29,23 @@ export function observerOf(slice: EndpointSlice): SliceController {
   return managerOf(slice) ?? 'endpointslice';
 }
 
+/** Whether the controller manages the slice for this Service. */
+export function isOwn(state: ServiceState, slice: EndpointSlice, controller: Controller): boolean {
+  return managerOf(slice) === controller && belongsToService(state, slice);
+}
+
+/** False if a client changed the label that names the slice's Service. */
+export function belongsToService(state: ServiceState, slice: EndpointSlice): boolean {
+  return slice.metadata.labels?.[serviceNameLabel] === state.key.service;
+}
+
 /**
  * The controller's slices, the oldest first. Of slices with the same endpoints, decisions keep the first; two controllers
  * that both write must agree on it, or each deletes the other's (ADR 0054).
  */
 export function slicesOf(state: ServiceState, controller: SliceController): EndpointSlice[] {
   const slices: EndpointSlice[] = [];
-  for (const { slice } of state.slices.values()) if (managerOf(slice) === controller) slices.push(slice);
+  for (const { slice } of state.slices.values()) if (isOwn(state, slice, controller)) slices.push(slice);
   return slices.sort(byAge);
 }
 

@@ -12,7 +12,7 @@ import {
   type TriggerTimes,
 } from '@sluice/controllers';
 import type { ControllerState } from './controller-state.ts';
-import { isMirrored, managerOf, slicesOf } from './own-slices.ts';
+import { isMirrored, isOwn, slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -86,7 +86,7 @@ export function trackUnchanged(
   if (controller === 'endpointslicemirroring' && !isMirrored(state)) return endpointSliceTracker.noTrackedSlices;
   const untracked: EndpointSlice[] = [];
   for (const { slice } of state.slices.values()) {
-    if (managerOf(slice) === controller && !endpointSliceTracker.has(tracked, slice)) untracked.push(slice);
+    if (isOwn(state, slice, controller) && !endpointSliceTracker.has(tracked, slice)) untracked.push(slice);
   }
   if (untracked.length === 0) return tracked;
   const written = new Set(
