@@ -8,6 +8,7 @@ import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
 import { InheritedPlans } from './inherited-plans.ts';
+import { LateMessages } from './late-messages.ts';
 import { LossInvariants } from './losses.ts';
 import { LosslessInvariants } from './lossless.ts';
 import { Observations } from './observations.ts';
@@ -72,7 +73,8 @@ export class Invariants {
         if (resource === 'endpointslices' && type === 'ADDED') this.requests.created(cluster, object);
       });
     }
-    this.lossless = new LosslessInvariants(scenario, violations);
+    const late = new LateMessages(() => clock.now());
+    this.lossless = new LosslessInvariants(scenario, violations, late);
     this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice);
     this.storeObserver = {
       claimed: (member, scope, token) => {
@@ -106,8 +108,12 @@ export class Invariants {
         note(member, () => `sends to ${topic}/${partition}: ${sent.map(describeRecord(topic)).join(', ')}`);
         records.sent(member, topic, partition, sent);
         commits.sent(member, topic, sent);
+        if (topic === 'changes') late.sent(sent);
       },
-      appended: (...args) => commits.appended(...args),
+      appended: (member, topic, partition, stored) => {
+        commits.appended(member, topic, partition, stored);
+        if (topic === 'changes') late.appended(stored);
+      },
       lost: (topic, partition, lost) =>
         note('fault', () => `lose ${topic}/${partition}: ${lost.map(({ id }) => id).join(', ')}`),
       delivered: (...args) => {

@@ -3,22 +3,25 @@ import { formatFields } from '../describe.ts';
 import { hasFault, isLossy, type Scenario } from '../scenario.ts';
 import type { Violations } from '../violations.ts';
 import type { DeadLetterObserver } from './dead-letter-observer.ts';
+import type { LateMessages } from './late-messages.ts';
 import type { RecordInvariants } from './records.ts';
 
 /** Without injected losses there are no resyncs, no dead letters and no logged errors. */
 export class LosslessInvariants {
   readonly #scenario: Scenario;
   readonly #violations: Violations;
+  readonly #late: LateMessages;
 
-  constructor(scenario: Scenario, violations: Violations) {
+  constructor(scenario: Scenario, violations: Violations, late: LateMessages) {
     this.#scenario = scenario;
     this.#violations = violations;
+    this.#late = late;
   }
 
   check(records: RecordInvariants, deadLetters: DeadLetterObserver): void {
     if (isLossy(this.#scenario)) return;
     for (const resync of records.resyncs.splice(0)) {
-      if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync))
+      if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync) && !this.#isLateMessage(resync))
         this.#violations.report('no resync without a loss', resync);
     }
     for (const letter of deadLetters.added.splice(0)) this.#violations.report('no dead letter without a loss', letter);
@@ -31,7 +34,7 @@ export class LosslessInvariants {
     // Without answers the guard cannot confirm a removal.
     const isUnanswered = hasFault(this.#scenario, 'request errors', 'late requests', 'slow API server');
     if (message.startsWith('removals held back') && isUnanswered) return;
-    if (this.#isLateDeletion(message)) return;
+    if (this.#isLateDeletion(message) || this.#isLateMessage(message)) return;
     // A plan that is decided on late watch events may add what has changed since.
     if (message.startsWith('additions held back')) return;
     this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
@@ -44,5 +47,9 @@ export class LosslessInvariants {
   #isLateDeletion(what: string): boolean {
     const isLate = hasFault(this.#scenario, 'watch lag', 'watch errors', 'slow link', 'slow API server');
     return what.includes('snapshot missing') && isLate;
+  }
+
+  #isLateMessage(what: string): boolean {
+    return this.#late.hasAny && /gap in change log|snapshot missing/.test(what);
   }
 }
