@@ -100,7 +100,7 @@ export interface Scenario {
 }
 
 export interface ScenarioOptions {
-  /** Many faults at high rates in every seed. Otherwise every third seed has them. */
+  /** Many faults at high rates in every seed. Otherwise every fourth seed has them. */
   readonly swarm: boolean;
   /** Layers that every seed does without. Default: some seeds do without one. */
   readonly disabled?: readonly Layer[];
@@ -111,7 +111,7 @@ const processKinds: readonly ProcessKind[] = ['roles', 'workers', 'roles', 'mixe
 /** The scenario of a seed. */
 export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioOptions): Scenario {
   const random = seededRandom(seed);
-  const swarm = isSwarm || seed % 3 === 0;
+  const swarm = isSwarm || seed % 4 === 0;
   const chance = (probability: number) => random.next() < probability;
   const kinds = chosenFaults(random, swarm);
   const activeMs = randomInteger(random, 4_000, swarm ? 25_000 : 14_000);
@@ -152,7 +152,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
       ),
     events: events.sort((a, b) => a.atMs - b.atMs),
     activeMs,
-    store: chance(0.15) ? 'redis' : 'model',
+    store: chance(0.08) ? 'redis' : 'model',
     bus: !isLossy && chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
   };
 }

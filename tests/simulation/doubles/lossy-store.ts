@@ -17,7 +17,7 @@ import {
   type StoreObserver,
 } from './simulated-store.ts';
 
-/** Immutable, so that a backup is a copy of the map. */
+/** A backup shares it with the store, which copies the entries before the next commit. */
 interface Scope {
   readonly epoch: number;
   /** Increases with each claim and commit. */
@@ -26,7 +26,7 @@ interface Scope {
   readonly generation: number;
   readonly checkpoint: Checkpoint | null;
   /** JSON by key and field. */
-  readonly entries: ReadonlyMap<string, string>;
+  readonly entries: Map<string, string>;
 }
 
 export interface LossyStoreOptions {
@@ -36,11 +36,7 @@ export interface LossyStoreOptions {
   readonly fencing: boolean;
 }
 
-const nothing: Omit<Scope, 'epoch' | 'version'> = {
-  generation: 0,
-  checkpoint: null,
-  entries: new Map(),
-};
+const nothing = (): Omit<Scope, 'epoch' | 'version'> => ({ generation: 0, checkpoint: null, entries: new Map() });
 
 /** A store with the guarantees of Redis (ADR 0012) that can be restarted, wiped and restored. */
 export class LossyStore implements SimulatedStore {
@@ -48,6 +44,8 @@ export class LossyStore implements SimulatedStore {
   readonly #values = new Map<string, string>();
   readonly #watchers = new Set<readonly [group: string, onChange: () => void]>();
   #scopes = new Map<string, Scope>();
+  /** Entries that a backup has too. */
+  readonly #shared = new WeakSet<ReadonlyMap<string, string>>();
   #leases: MemoryLeases;
   #generation = 1;
   #version = 0;
@@ -75,6 +73,7 @@ export class LossyStore implements SimulatedStore {
 
   backup(): StoreBackup {
     const backup = new Map(this.#scopes);
+    for (const { entries } of backup.values()) this.#shared.add(entries);
     return {
       restore: () => {
         this.restart();
@@ -132,13 +131,13 @@ export class LossyStore implements SimulatedStore {
         const scope = this.#scopes.get(name);
         if (fencing && scope !== undefined && epoch < scope.epoch)
           throw new FencedError(`${name}: fencing token ${epoch} is outdated`);
-        put(name, { ...(scope ?? nothing), epoch });
+        put(name, { ...(scope ?? nothing()), epoch });
         const state = stateOf(scope, this.#generation);
         observer.restored(member, name, state);
         return state;
       },
       commit: async (commit) => {
-        const scope = this.#scopes.get(commit.scope) ?? { ...nothing, epoch: 0, version: 0 };
+        const scope = this.#scopes.get(commit.scope) ?? { ...nothing(), epoch: 0, version: 0 };
         const { fencingToken, expectedOffset } = commit;
         if (fencing && scope.epoch > fencingToken)
           throw new FencedError(`${commit.scope}: fencing token ${fencingToken} is outdated`);
@@ -149,7 +148,8 @@ export class LossyStore implements SimulatedStore {
         const known = left.get(commit.scope);
         if (fencing && known?.fencingToken === fencingToken && known.version !== scope.version)
           throw new FencedError(`${commit.scope}: changed since the last write with fencing token ${fencingToken}`);
-        put(commit.scope, { ...committed(scope, commit), generation: this.#generation });
+        const entries = this.#shared.has(scope.entries) ? new Map(scope.entries) : scope.entries;
+        put(commit.scope, { ...committed({ ...scope, entries }, commit), generation: this.#generation });
         observer.committed(member, commit, scope.checkpoint);
       },
       find: async (name, prefix) =>
@@ -192,10 +192,10 @@ function stateOf(scope: Scope | undefined, generation: number): ScopeState {
 }
 
 function committed(scope: Scope, { fencingToken, checkpoint, entries: changed }: Commit): Scope {
-  const entries = new Map(scope.entries);
+  const { entries } = scope;
   for (const { key, field, value } of changed) {
     if (value === undefined) entries.delete(`${key}\n${field}`);
     else entries.set(`${key}\n${field}`, JSON.stringify(value));
   }
-  return { ...scope, epoch: fencingToken, checkpoint, entries };
+  return { ...scope, epoch: fencingToken, checkpoint };
 }

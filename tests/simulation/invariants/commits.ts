@@ -126,6 +126,7 @@ export class CommitInvariants {
         `${what} with record ${checkpoint.id} at ${checkpoint.offset}, not ${id}`,
       );
     if (role === 'writer') this.#checkAnswered(member, what, Number(name), previous, checkpoint);
+    for (const offset of delivered?.ids.keys() ?? []) if (offset < checkpoint.offset) delivered?.ids.delete(offset);
   }
 
   /** A writer's checkpoint passes a plan only after its Outcome. */

@@ -4,6 +4,9 @@ const decoder = new TextDecoder();
 /** The bus passes payloads by reference. */
 const decoded = new WeakMap<Uint8Array, Message>();
 
+/** A process has sent this message as the payload. */
+export const encoded = (payload: Uint8Array, message: Message): void => void decoded.set(payload, message);
+
 /** The message of a payload, without the validation that the processes do. */
 export function decode(payload: Uint8Array): Message {
   let message = decoded.get(payload);

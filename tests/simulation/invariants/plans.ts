@@ -1,12 +1,5 @@
 import type { Mutation } from '@sluice/controllers';
-import {
-  comparePlans,
-  decodeMessage,
-  encodeMessage,
-  formatServiceKey,
-  type PlanId,
-  type PlannedMutations,
-} from '@sluice/messages';
+import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 import type { Violations } from '../violations.ts';
 import { type Observations, planName } from './observations.ts';
@@ -20,7 +13,8 @@ export class PlanInvariants {
   readonly #bySignature = new Map<string, PlannedMutations[]>();
   /** The last plan to create a slice, by cluster and the slice's namespace and name. */
   readonly #bySlice = new Map<string, PlannedMutations>();
-  readonly #sent = new Set<string>();
+  /** Committed plans that were not sent yet: names by number, by partition and epoch. */
+  readonly #unsent = new Map<string, Map<number, string>>();
   /** Plans with an Outcome on its way. */
   readonly #answered = new Set<string>();
   /** The stored plan in flight by partition, key and field. */
@@ -69,7 +63,7 @@ export class PlanInvariants {
       this.#violations.report('commit before publish', `${member} publishes plan ${name}, which is not committed`);
     if (committed !== undefined && committed.content !== contentOf(plan))
       this.#violations.report('one plan per number', `${member} publishes another plan ${name} than it committed`);
-    this.#sent.add(name);
+    this.#unsent.get(seriesOf(partition, plan.plan))?.delete(plan.plan.number);
   }
 
   /** An Outcome of the plan leaves a writer. */
@@ -90,12 +84,9 @@ export class PlanInvariants {
     this.#violations.report('a plan ends with its Outcome', `plan ${before} of ${key} has ended without one`);
   }
 
-  #commitPlan(partition: number, fencingToken: number, value: PlannedMutations): void {
-    // In the form that the writer decodes.
-    const encoded = encodeMessage(value);
-    const plan = decodeMessage(encoded) as PlannedMutations;
+  #commitPlan(partition: number, fencingToken: number, plan: PlannedMutations): void {
     const name = planName(partition, plan.plan);
-    const content = contentOf(JSON.parse(new TextDecoder().decode(encoded)) as PlannedMutations);
+    const content = contentOf(plan);
     const known = this.#plans.get(name);
     const { isIntact } = this.#observations.conditions;
     if (known !== undefined) {
@@ -103,13 +94,15 @@ export class PlanInvariants {
         this.#violations.report('one plan per number', `plan ${name} is committed with two contents`);
       return;
     }
-    const series = `${partition}/${plan.plan.epoch}`;
+    const series = seriesOf(partition, plan.plan);
     if (isIntact && plan.plan.number <= (this.#last.get(series) ?? 0))
       this.#violations.report('plan numbers increase', `plan ${name} is committed after a later one`);
     if (isIntact && plan.plan.epoch !== fencingToken)
       this.#violations.report('current fencing token', `plan ${name} is committed under fencing token ${fencingToken}`);
     this.#last.set(series, plan.plan.number);
     this.#plans.set(name, { plan, content });
+    const unsent = this.#unsent.get(series) ?? new Map<number, string>();
+    this.#unsent.set(series, unsent.set(plan.plan.number, name));
     for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
       if (mutation.verb === 'create' && mutation.resource === 'endpointslices')
         this.#bySlice.set(`${plan.key.cluster} ${plan.key.namespace}/${mutation.object.metadata.name}`, plan);
@@ -124,11 +117,11 @@ export class PlanInvariants {
   #checkPublished(partition: number, epoch: number, number: number): void {
     const { isIntact, isChunked } = this.#observations.conditions;
     if (!isIntact || isChunked) return;
-    for (const [name, { plan }] of this.#plans) {
-      if (this.#observations.partitionOf(formatServiceKey(plan.key)) !== partition) continue;
-      if (plan.plan.epoch !== epoch || plan.plan.number > number || this.#sent.has(name)) continue;
+    const unsent = this.#unsent.get(seriesOf(partition, { epoch, number }));
+    for (const [ofPlan, name] of unsent ?? []) {
+      if (ofPlan > number) continue;
       this.#violations.report('commit before publish', `plan ${name} counts as published and was never sent`);
-      this.#sent.add(name);
+      unsent?.delete(ofPlan);
     }
   }
 }
@@ -141,13 +134,24 @@ export function signature(mutation: Mutation): string {
   return `${verb} ${resource} ${mutation.object.metadata.name} ${canonical(mutation.object)}`;
 }
 
-const contentOf = ({ key, controller, plan, groups }: PlannedMutations): string =>
-  canonical([formatServiceKey(key), controller, plan, groups]);
+const seriesOf = (partition: number, { epoch }: PlanId): string => `${partition}/${epoch}`;
+
+const contents = new WeakMap<PlannedMutations, string>();
+
+/** A plan that is sent again is the same object. */
+function contentOf(given: PlannedMutations): string {
+  const { key, controller, plan, groups } = given;
+  const content = contents.get(given) ?? canonical([formatServiceKey(key), controller, plan, groups]);
+  contents.set(given, content);
+  return content;
+}
 
 /** JSON in which the order of an object's keys has no meaning: a message by reference has another one than its decoded bytes. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    part !== null && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+function canonical(value: unknown): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const parts: string[] = [];
+  for (const [key, part] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    if (part !== undefined) parts.push(`${JSON.stringify(key)}:${canonical(part)}`);
+  return `{${parts.join()}}`;
+}

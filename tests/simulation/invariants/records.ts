@@ -1,8 +1,8 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, formatServiceKey } from '@sluice/messages';
+import { type Change, formatServiceKey, type Message } from '@sluice/messages';
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
-import { decode } from './decode.ts';
+import { decode, encoded } from './decode.ts';
 import type { LossInvariants } from './losses.ts';
 import type { Observations } from './observations.ts';
 import type { OutcomeInvariants } from './outcomes.ts';
@@ -62,6 +62,7 @@ export class RecordInvariants {
 
   #check(member: string, topic: Topic, partition: number, record: BusRecord, isRepeated: boolean): void {
     const { observations, violations, plans, outcomes } = this.#options;
+    if (record.message !== undefined) encoded(record.payload, record.message as Message);
     const message = decode(record.payload);
     if (message.kind === 'resync') {
       this.resyncs.push(`${member}: ${message.reason}`);

@@ -23,6 +23,8 @@ interface LuaApi {
   _lua_pushnumber(state: LuaState, value: number): void;
   _lua_pushboolean(state: LuaState, value: number): void;
   _lua_createtable(state: LuaState, elements: number, fields: number): void;
+  _lua_rawgeti(state: LuaState, index: number, at: bigint): number;
+  _lua_rawseti(state: LuaState, index: number, at: bigint): void;
 }
 
 const types = { nil: 0, boolean: 1, number: 3, string: 4, table: 5 };
@@ -54,6 +56,7 @@ export class Lua {
   readonly #state: LuaState;
   /** Holds bytes on their way to Lua. */
   #buffer: { readonly at: number; readonly bytes: number };
+  #bytes: Buffer = Buffer.alloc(0);
   /** Holds the length of a string that Lua returns. */
   readonly #length: number;
   /** Compiled scripts in Lua's registry, by source. */
@@ -84,7 +87,7 @@ export class Lua {
     const script = this.#compile(source);
     this.#call = call;
     this.#failure = undefined;
-    this.#lua.lua_rawgeti(this.#state, LUA_REGISTRYINDEX, BigInt(script));
+    this.#api._lua_rawgeti(this.#state, LUA_REGISTRYINDEX, BigInt(script));
     this.#push(this.#state, keys);
     this.#push(this.#state, args);
     this.#check(this.#lua.lua_pcallk(this.#state, 2, 1, 0, 0, null));
@@ -131,9 +134,9 @@ export class Lua {
     else if (typeof reply === 'string') this.#pushText(state, reply);
     else {
       api._lua_createtable(state, reply.length, 0);
-      for (const [i, element] of reply.entries()) {
-        this.#push(state, element);
-        this.#lua.lua_rawseti(state, -2, BigInt(i + 1));
+      for (let i = 0; i < reply.length; i++) {
+        this.#push(state, reply[i] ?? null);
+        api._lua_rawseti(state, -2, BigInt(i + 1));
       }
     }
   }
@@ -143,9 +146,8 @@ export class Lua {
       this.#api._free(this.#buffer.at);
       this.#buffer = { at: this.#api._malloc(2 * text.length), bytes: 2 * text.length };
     }
-    const { HEAPU8 } = this.#api;
     const { at } = this.#buffer;
-    for (let i = 0; i < text.length; i++) HEAPU8[at + i] = text.charCodeAt(i);
+    this.#memory.write(text, at, 'latin1');
     this.#api._lua_pushlstring(state, at, text.length);
   }
 
@@ -168,16 +170,22 @@ export class Lua {
 
   #readText(state: LuaState, index: number): string {
     const at = this.#api._lua_tolstring(state, index, this.#length);
+    const memory = this.#memory;
+    return memory.toString('latin1', at, at + memory.readUInt32LE(this.#length));
+  }
+
+  /** Lua's memory, which moves when it grows. */
+  get #memory(): Buffer {
     const { buffer } = this.#api.HEAPU8;
-    const length = new DataView(buffer).getUint32(this.#length, true);
-    return Buffer.from(buffer, at, length).toString('latin1');
+    if (this.#bytes.buffer !== buffer) this.#bytes = Buffer.from(buffer);
+    return this.#bytes;
   }
 
   #readList(state: LuaState, index: number): readonly Reply[] {
     const list: Reply[] = [];
     const table = index < 0 ? this.#api._lua_gettop(state) + 1 + index : index;
     for (let i = 1; i <= this.#api._lua_rawlen(state, table); i++) {
-      this.#lua.lua_rawgeti(state, table, BigInt(i));
+      this.#api._lua_rawgeti(state, table, BigInt(i));
       list.push(this.#read(state, -1));
       this.#api._lua_settop(state, -2);
     }
