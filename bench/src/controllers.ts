@@ -68,6 +68,12 @@ export const CONTROLLERS: readonly Controller[] = [
     flags: RAISED,
     start: (controlPlane) => startKubeControllerManager(controlPlane, { args: RAISED }),
   },
+  {
+    name: 'informers',
+    description: 'the decisions of Sluice in a loop around the informers of @kubernetes/client-node',
+    flags: [],
+    start: startInformerLoop,
+  },
 ];
 
 /** Sluice of another checkout with its packages installed, so that two commits are measured in one interleaved run. */
@@ -113,6 +119,17 @@ export async function startSluice(
   });
   await sluice.start();
   return sluice;
+}
+
+async function startInformerLoop({ directory, kubeconfigs }: ControlPlane): Promise<ServerProcess> {
+  const loop = new ServerProcess({
+    name: 'informers',
+    program: process.execPath,
+    args: [join(ROOT, 'bench/src/informer-loop-program.ts'), kubeconfigs.sluice],
+    log: join(directory, 'informers.log'),
+  });
+  await loop.start();
+  return loop;
 }
 
 async function startFleet(
