@@ -144,14 +144,18 @@ test.each(['allInOne', 'observe'])('mode %s starts a process with valid flags', 
 });
 
 it('has the alerts of infra/prometheus, which promtool accepts', async () => {
-  const objects = await objectsOf(await render({ metrics: { prometheusRule: { enabled: true } } }));
+  const prometheusRule = { enabled: true, runbookBaseUrl: 'https://docs.example.com/v1/' };
+  const objects = await objectsOf(await render({ metrics: { prometheusRule } }));
   const [rule = {}] = ofKind(objects, 'PrometheusRule');
   const file = join(root, 'rules.json');
   writeFileSync(file, JSON.stringify(rule.spec));
   const { promtool } = await ensurePrometheus();
   const { stdout } = await promisify(execFile)(promtool, ['check', 'rules', file]);
-  const alerts = readFileSync(join(chart, '../prometheus/alerts.yaml'), 'utf8').match(/- alert:/g) ?? [];
-  expect(stdout).toContain(`${alerts.length} rules found`);
+  const sources = ['alerts.yaml', 'slos.yaml'].map((name) => readFileSync(join(chart, '../prometheus', name), 'utf8'));
+  const count = (pattern: RegExp) => sources.join('').match(pattern)?.length;
+  expect(stdout).toContain(`${count(/- (alert|record):/g)} rules found`);
+  const urls = readFileSync(file, 'utf8').match(/"runbook_url":"https:\/\/docs.example.com\/v1\/docs\//g);
+  expect(urls).toHaveLength(count(/runbook_url: docs\//g) ?? 0);
 });
 
 /** As much of the Prometheus operator as an API server needs to accept its objects. */

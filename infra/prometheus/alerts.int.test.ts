@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { systemClock, systemRandom } from '@sluice/process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
+  ensurePrometheus,
   freePorts,
   type Nats,
   type Prometheus,
@@ -20,6 +23,7 @@ import {
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'sluice-alerts-'));
+const ruleFiles = ['alerts.yaml', 'slos.yaml'];
 const roles = ['watcher', 'reconciler', 'writer'] as const;
 const processes = new Map<string, RoleProcess>();
 let prometheus: Prometheus;
@@ -47,7 +51,7 @@ beforeAll(async () => {
     directory: join(root, 'prometheus'),
     configuration: {
       global: { scrape_interval: '1s', evaluation_interval: '1s' },
-      rule_files: [join(folder, 'alerts.yaml')],
+      rule_files: ruleFiles.map((file) => join(folder, file)),
       scrape_configs: [
         {
           job_name: 'sluice',
@@ -107,9 +111,16 @@ const failureCounters = [
   'sluice_write_retries_total',
 ];
 
+it('promtool fires each alert', async () => {
+  const { promtool } = await ensurePrometheus();
+  const { stdout } = await promisify(execFile)(promtool, ['test', 'rules', join(folder, 'alerts.test.yaml')]);
+  expect(stdout).toContain('SUCCESS');
+});
+
 it('all rules are loaded and evaluated, and none fires for a healthy fleet', async () => {
   await expect.poll(() => find('up{job="sluice"} == 1'), { timeout: 60_000 }).toBe(roles.length);
-  const expected = [...readFileSync(join(folder, 'alerts.yaml'), 'utf8').matchAll(/- alert: (\w+)/g)].length;
+  const text = ruleFiles.map((file) => readFileSync(join(folder, file), 'utf8')).join('');
+  const expected = [...text.matchAll(/- (alert|record): /g)].length;
   await expect
     .poll(async () => (await rules()).filter(({ health }) => health === 'ok').length, { timeout: 30_000 })
     .toBe(expected);
@@ -121,7 +132,7 @@ it('the roles expose each metric that a rule or a panel uses', async () => {
     panels: { targets: { expr: string }[] }[];
   };
   const panels = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
-  for (const panel of panels) await find(panel.replaceAll('$__rate_interval', '1m'));
+  for (const panel of panels) await find(panel.replaceAll('$__rate_interval', '1m').replaceAll(/\$\w+/g, '.*'));
   const queries = [...(await rules()).map(({ query }) => query), ...panels];
   const names = new Set(queries.flatMap((query) => namesIn(query.replace(/\{[^}]*\}|by \([^)]*\)/g, ''))));
   const needed = [...names].filter((name) => !functions.test(name) && !failureCounters.includes(name));
@@ -132,6 +143,11 @@ it('the roles expose each metric that a rule or a panel uses', async () => {
     return found.flat();
   };
   await expect.poll(missing, { timeout: 90_000, interval: 1000 }).toEqual([]);
+});
+
+it('the objectives are measured: changes are counted, watches are fresh and decisions available', async () => {
+  for (const query of ['sluice:latency_errors:ratio5m >= 0', 'sluice:stale == 0', 'sluice:unavailable == 0'])
+    await expect.poll(() => find(query), { timeout: 90_000, interval: 1000 }).toBe(1);
 });
 
 it('the alert of a role fires when its last process is gone', async () => {

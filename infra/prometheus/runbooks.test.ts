@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
+import { anchorsOf } from '../docs/links.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(root + path, 'utf8');
-const alerts = read('infra/prometheus/alerts.yaml');
+const sourcesOfRules = [read('infra/prometheus/alerts.yaml'), read('infra/prometheus/slos.yaml')];
+const alerts = sourcesOfRules.flatMap(alertsOf);
 const dashboard = read('infra/grafana/dashboards/sluice.json');
 const runbooks = readdirSync(`${root}docs/operations/runbooks`).filter((file) => file !== 'README.md');
 const sources = ['libs', 'services']
@@ -15,17 +18,45 @@ const sources = ['libs', 'services']
   .map(read)
   .join('\n');
 
-it('each alert names an existing runbook', () => {
-  const names = [...alerts.matchAll(/runbook: docs\/operations\/runbooks\/(\S+)/g)].map(([, name]) => name);
-  expect(names).toHaveLength([...alerts.matchAll(/- alert: /g)].length);
-  for (const name of names) expect(runbooks).toContain(name);
+interface Alert {
+  readonly alert: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly runbook_url: string };
+}
+
+function alertsOf(text: string): readonly Alert[] {
+  const { groups } = load(text) as { groups: readonly { rules: readonly (Alert | { record: string })[] }[] };
+  return groups.flatMap(({ rules }) => rules.filter((rule) => 'alert' in rule));
+}
+
+it.each(alerts)('the runbook_url of $alert, $labels.severity, is a section of a runbook', ({ annotations }) => {
+  const [path = '', anchor = ''] = annotations.runbook_url.split('#');
+  expect(runbooks.map((file) => `docs/operations/runbooks/${file}`)).toContain(path);
+  expect([...anchorsOf(read(path))]).toContain(anchor);
 });
+
+it('promtool fires each alert in alerts.test.yaml', () => {
+  const { tests } = load(read('infra/prometheus/alerts.test.yaml')) as { tests: readonly PromtoolTest[] };
+  const fired = tests
+    .flatMap(({ alert_rule_test }) => alert_rule_test)
+    .flatMap(({ alertname, exp_alerts }) => exp_alerts.map(({ exp_labels }) => `${alertname} ${exp_labels.severity}`));
+  const wanted = alerts.map(({ alert, labels }) => `${alert} ${labels.severity}`);
+  expect([...new Set(fired)].sort()).toEqual(wanted.sort());
+});
+
+interface PromtoolTest {
+  readonly alert_rule_test: readonly {
+    readonly alertname: string;
+    readonly exp_alerts: readonly { readonly exp_labels: { readonly severity: string } }[];
+  }[];
+}
 
 it('the index lists each runbook, and the runbook of an alert names the alert', () => {
   const index = read('docs/operations/runbooks/README.md');
   for (const file of runbooks) expect(index).toContain(`(${file})`);
-  for (const [, alert, file] of alerts.matchAll(/- alert: (\w+)[\s\S]*?runbook: (\S+)/g)) {
-    expect(read(file ?? '')).toContain(`\`${alert}\``);
+  for (const { alert, annotations } of alerts) {
+    expect(read(annotations.runbook_url.split('#')[0] ?? '')).toContain(`\`${alert}\``);
+    expect(index).toContain(`\`${alert}\``);
   }
 });
 
@@ -40,7 +71,9 @@ describe.each(runbooks)('%s', (file) => {
 /** The first table of docs/reference/metrics.md omits the prefixes. */
 it('docs/reference/metrics.md lists all metrics of alerts, dashboard and runbooks', () => {
   const guide = read('docs/reference/metrics.md');
-  const text = [alerts, dashboard, ...runbooks.map((file) => read(`docs/operations/runbooks/${file}`))].join('\n');
+  const text = [...sourcesOfRules, dashboard, ...runbooks.map((file) => read(`docs/operations/runbooks/${file}`))].join(
+    '\n',
+  );
   const names = text.match(/\b(sluice|workqueue|endpoint_slice(_mirroring)?_controller)_[a-z_]+/g) ?? [];
   const missing = new Set(names)
     .values()

@@ -18,7 +18,9 @@ export const validValues: Readonly<Record<string, Values>> = {
   'workers with Kafka': { mode: 'workers', ...fleet, bus: { servers: 'kafka://kafka.kafka.svc:9093' } },
   'many clusters': { mode: 'roles', ...fleet, clusterSecrets: { selector: 'sluice.io/cluster' } },
   autoscaling: { mode: 'workers', ...fleet, autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 8 } },
-  monitoring: { metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } } },
+  monitoring: {
+    metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true }, dashboard: { enabled: true } },
+  },
   'an image by digest from a private registry': {
     image: { repository: 'registry.example.com:5000/platform/sluice', digest },
     imagePullSecrets: [{ name: 'registry' }],
@@ -36,6 +38,7 @@ export const validValues: Readonly<Record<string, Values>> = {
 
 /** Values that the schema rejects, by the place that its error names. */
 export const invalidValues: readonly (readonly [place: string, values: Values])[] = [
+  ['/metrics/prometheusRule/runbookBaseUrl', { metrics: { prometheusRule: { runbookBaseUrl: 'docs.example.com' } } }],
   ['/mode', { mode: 'fleet' }],
   ['/bus/servers', { mode: 'workers', store: fleet.store }],
   ['/store/url', { mode: 'roles', bus: fleet.bus }],

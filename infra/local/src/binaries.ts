@@ -1,9 +1,13 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureGoPrograms } from './go-programs.ts';
+import { kubernetesModule } from './kubernetes-module.ts';
 
-/** The version that go.mod pins. It is also linked into the binaries, which do not know it otherwise. */
+/** The version that go.mod pins. */
 export const KUBERNETES_VERSION = 'v1.36.3';
+
+/** Has the servers of another Kubernetes release started, for example v1.34.4. */
+export const VERSION_VARIABLE = 'KUBERNETES_VERSION_UNDER_TEST';
 
 /** The version that nats/go.mod pins. NATS has its own module because the control plane takes minutes to build. */
 export const NATS_VERSION = 'v2.15.2';
@@ -30,7 +34,8 @@ export interface Binaries {
 
 /**
  * Returns the programs of the control plane. The first call builds them from go.mod (minutes with a cold Go cache, seconds
- * with a warm one); later calls use the cached binaries.
+ * with a warm one); later calls use the cached binaries. `VERSION_VARIABLE` replaces kube-apiserver and
+ * kube-controller-manager by those of another release.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
@@ -40,17 +45,34 @@ export async function ensureBinaries(say: (line: string) => void = () => {}): Pr
     maxBuildTime: '15 minutes',
     module: FOLDER,
     version: KUBERNETES_VERSION,
-    linkerFlags: `-s -w -X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`,
+    linkerFlags: linkVersion(KUBERNETES_VERSION),
   };
   const directory = await ensureGoPrograms(programs, say);
+  const version = process.env[VERSION_VARIABLE] || KUBERNETES_VERSION;
+  const servers = version === KUBERNETES_VERSION ? directory : await ensureServers(version, say);
   return {
     etcd: join(directory, 'server'),
-    kubeApiserver: join(directory, 'kube-apiserver'),
+    kubeApiserver: join(servers, 'kube-apiserver'),
     kubeadm: join(directory, 'kubeadm'),
-    kubeControllerManager: join(directory, 'kube-controller-manager'),
+    kubeControllerManager: join(servers, 'kube-controller-manager'),
     kubectl: join(directory, 'kubectl'),
   };
 }
+
+/** Returns the folder of kube-apiserver and kube-controller-manager of a release, which are built if necessary. */
+async function ensureServers(version: string, say: (line: string) => void): Promise<string> {
+  const programs = {
+    title: `kube-apiserver and kube-controller-manager ${version}`,
+    maxBuildTime: '15 minutes',
+    module: await kubernetesModule(version),
+    version,
+    linkerFlags: linkVersion(version),
+  };
+  return ensureGoPrograms(programs, say);
+}
+
+/** The programs do not know their version otherwise. */
+const linkVersion = (version: string) => `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
 
 /**
  * Returns the path of nats-server. The first call builds it (minutes with a cold Go cache).

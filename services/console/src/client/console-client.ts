@@ -17,6 +17,8 @@ export interface ConsoleClientOptions {
   /** URL of the console, for example http://127.0.0.1:10270. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** Wraps the wait for each answer, for example to show that it takes long. */
+  readonly wait?: <T>(answer: Promise<T>) => Promise<T>;
 }
 
 export interface ServiceName {
@@ -37,10 +39,12 @@ const timeoutMs = 30_000;
 export class ConsoleClient {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #wait: <T>(answer: Promise<T>) => Promise<T>;
 
-  constructor({ url, token }: ConsoleClientOptions) {
+  constructor({ url, token, wait = (answer) => answer }: ConsoleClientOptions) {
     this.#url = url.replace(/\/+$/, '');
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.#wait = wait;
   }
 
   overview(): Promise<Overview> {
@@ -80,7 +84,8 @@ export class ConsoleClient {
   async *follow(name: ServiceName, query: Query): AsyncGenerator<HistoryEntry> {
     const abort = new AbortController();
     const timer = setTimeout(() => abort.abort(), timeoutMs);
-    const response = await this.#fetch(this.#address(`${pathOf(name)}/history/stream`, query), abort.signal);
+    const address = this.#address(`${pathOf(name)}/history/stream`, query);
+    const response = await this.#wait(this.#fetch(address, abort.signal));
     clearTimeout(timer);
     if (!response.ok || response.body === null) throw new QueryError(this.#describe(response, await bodyOf(response)));
     try {
@@ -93,7 +98,11 @@ export class ConsoleClient {
     }
   }
 
-  async #get<T>(path: string, query: Query = {}): Promise<T> {
+  #get<T>(path: string, query: Query = {}): Promise<T> {
+    return this.#wait(this.#read<T>(path, query));
+  }
+
+  async #read<T>(path: string, query: Query): Promise<T> {
     const response = await this.#fetch(this.#address(path, query), AbortSignal.timeout(timeoutMs));
     const body = await bodyOf(response);
     if (response.ok && body !== undefined) return body as T;

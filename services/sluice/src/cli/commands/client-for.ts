@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ConsoleClient } from '@sluice/console/client';
+import { ConsoleClient, type ConsoleClientOptions } from '@sluice/console/client';
 import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 
@@ -11,7 +11,10 @@ export interface ConsoleOptions {
 export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 
 /** A client of the console that the flags select. The token may come from the environment. */
-export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): ConsoleClient {
+export function clientFor(
+  { console: url, consoleTokenFile }: ConsoleOptions,
+  options: Pick<ConsoleClientOptions, 'wait'> = {},
+): ConsoleClient {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
     throw new UsageError(`--console is ${JSON.stringify(url)}; expected a URL such as ${defaultUrl}`);
@@ -20,7 +23,7 @@ export function clientFor({ console: url, consoleTokenFile }: ConsoleOptions): C
   if (token !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed.hostname)) {
     throw new UsageError(`--console: the token would go to ${parsed.host} unencrypted; give an https:// address`);
   }
-  return new ConsoleClient({ url, token });
+  return new ConsoleClient({ ...options, url, token });
 }
 
 function tokenOf(given: string | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addConfigurationOptions, configurationOf, inRange } from '@sluice/configuration';
 import type { ServiceKey } from '@sluice/messages';
-import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
+import { columnsOf, formatTable, showWait, systemClock, UsageError } from '@sluice/process';
 import { type FoundCompaction, findCompactions } from '@sluice/reconciler';
 import { type Command, Option } from 'commander';
 import { requestCompaction } from '../../composition/request-compaction.ts';
@@ -32,7 +32,9 @@ export function addCompactCommand(program: Command): void {
   addConfigurationOptions(command).action(async () => {
     const warn = (text: string) => void process.stderr.write(`${text}\n`);
     const configuration = await configurationOf(command, process.env, warn);
-    process.stdout.write(await compact(configuration, command.opts<Options>()));
+    const work = compact(configuration, command.opts<Options>());
+    const terminal = { clock: systemClock, output: process.stderr };
+    process.stdout.write(await showWait('looking for slices to merge', work, terminal));
   });
 }
 

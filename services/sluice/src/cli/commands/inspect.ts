@@ -17,7 +17,7 @@ import {
   textFormatFor,
   traceLines,
 } from '@sluice/console/terminal';
-import { localTime, systemClock, UsageError } from '@sluice/process';
+import { localTime, showWait, systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from './client-for.ts';
 
@@ -70,9 +70,12 @@ function add(
     .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
     .action((service: string, options: Options) =>
-      action(qualified(service, options.namespace), options, clientFor(options)),
+      action(qualified(service, options.namespace), options, clientFor(options, { wait: waitForConsole })),
     );
 }
+
+const waitForConsole = <T>(answer: Promise<T>): Promise<T> =>
+  showWait('waiting for the console', answer, { clock: systemClock, output: process.stderr });
 
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const since = sinceOf(options);
