@@ -208,7 +208,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
       to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/)?index\\.ts|testing/)',
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/)?index\\.ts|testing/)',
         pathNot: '^$1/',
       },
     },

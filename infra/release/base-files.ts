@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import type { ArchiveEntry } from '@sluice/process/archive';
 import { sha256 } from './checksums.ts';
 import type { Architecture } from './oci.ts';
 import type { OtherComponent } from './sbom.ts';
-import type { ArchiveEntry } from './tar.ts';
 
 /** What Node needs of a Linux system: the C and C++ libraries, and the certificates for programs that do not bring theirs. */
 const packages = ['libc6', 'libgcc-s1', 'libstdc++6', 'ca-certificates'] as const;

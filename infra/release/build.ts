@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ArchiveEntry, tarGz, under } from '@sluice/process/archive';
 import { baseFiles, user } from './base-files.ts';
 import { checksums, publicKeyOf, sha256, signature } from './checksums.ts';
 import { krewManifest } from './krew.ts';
@@ -8,7 +9,6 @@ import { type NodeBinary, nodeBinary } from './node-binary.ts';
 import { type Architecture, imageLayout } from './oci.ts';
 import { buildProgram, mainFile, nodeFlags, type Program, pinnedNodeVersion } from './program-files.ts';
 import { type OtherComponent, sbom } from './sbom.ts';
-import { type ArchiveEntry, tarGz, under } from './tar.ts';
 
 export interface ReleaseOptions {
   /** The checkout. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
+import { type ArchiveEntry, tar } from '@sluice/process/archive';
 import { sha256 } from './checksums.ts';
-import { type ArchiveEntry, tar } from './tar.ts';
 
 export type Architecture = 'amd64' | 'arm64';
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { ArchiveEntry } from '@sluice/process/archive';
 import { bundle } from '../bundle/bundle.ts';
-import type { ArchiveEntry } from './tar.ts';
 
 /** Flags of Node with which Sluice runs, as in infra/bundle/start. */
 export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8'] as const;

@@ -18,7 +18,7 @@ afterEach(() => new Promise((resolve) => server.close(resolve)));
 it.each<[string, (client: ConsoleClient) => Promise<unknown>]>([
   ['an answer', (client) => client.overview()],
   ['the start of a stream', (client) => client.follow(service, {}).next()],
-])('the wait for %s is handed to the caller, who may show it', async (_, ask) => {
+])('the wait for %s passes through the option wait', async (_, ask) => {
   let waits = 0;
   const wait = <T>(answer: Promise<T>) => {
     waits++;

@@ -16,6 +16,10 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['parked'], load: async () => (await import('./parked.ts')).addParkedCommand },
   { names: ['compact'], load: async () => (await import('./compact.ts')).addCompactCommand },
   { names: ['doctor'], load: async () => (await import('./doctor.ts')).addDoctorCommand },
+  {
+    names: ['support-bundle'],
+    load: async () => (await import('./support-bundle.ts')).addSupportBundleCommand,
+  },
   { names: ['migrate'], load: async () => (await import('./migrate.ts')).addMigrateCommand },
   {
     names: ['completion'],

@@ -1,12 +1,8 @@
-import { clusterSources } from '@sluice/clusters';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { type Check, checkCluster, jsonChecks, listChecks, warning } from '@sluice/preflight';
-import { columnsOf, createLogger, exitStatus, showWait, systemClock, systemRandom } from '@sluice/process';
+import { jsonChecks, listChecks } from '@sluice/preflight';
+import { columnsOf, exitStatus } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { checkInfrastructure } from '../doctor/check-infrastructure.ts';
-import { checkSource } from '../doctor/check-source.ts';
-import { historyCheck } from '../doctor/history-check.ts';
-import { clustersToRead } from './default-cluster.ts';
+import { checkAll } from '../doctor/check-all.ts';
 
 export function addDoctorCommand(program: Command): void {
   const command = program
@@ -26,27 +22,7 @@ export function addDoctorCommand(program: Command): void {
   addConfigurationOptions(command).action(async () => {
     const { output, probe = false } = command.opts<{ output: 'table' | 'json'; probe?: boolean }>();
     const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
-    const ports = { clock: systemClock, random: systemRandom };
-    const logger = createLogger('text', 'error');
-    const wait = <T>(what: string, work: Promise<T>) =>
-      showWait(what, work, { clock: systemClock, output: process.stderr });
-    const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports));
-    const checks: Check[] = [...infrastructure, historyCheck(configuration)];
-    const sources = clusterSources(probe ? configuration : clustersToRead(configuration), process.env, {
-      ...ports,
-      logger,
-    });
-    for (const source of sources) {
-      const work = checkSource<readonly Check[]>(source, {
-        check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe }),
-        unusable: (_, check) => [check],
-      });
-      checks.push(...(await wait(`checking the clusters in ${source.about}`, work)).flat());
-    }
-    if (sources.length === 0) {
-      const advice = 'pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE';
-      checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
-    }
+    const checks = await checkAll(configuration, { probe });
     process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.failure;
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type ArchiveEntry, tar, tarGz, under } from './tar.ts';
+import { type ArchiveEntry, tar, tarGz, under } from './index.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -1,0 +1,37 @@
+import { clusterSources } from '@sluice/clusters';
+import type { Configuration } from '@sluice/configuration';
+import { type Check, checkCluster, warning } from '@sluice/preflight';
+import { createLogger, showWait, systemClock, systemRandom } from '@sluice/process';
+import { clustersToRead } from '../commands/default-cluster.ts';
+import { checkInfrastructure } from './check-infrastructure.ts';
+import { checkSource } from './check-source.ts';
+import { historyCheck } from './history-check.ts';
+
+/** All checks of `sluice doctor`. Shows what it waits for on a terminal. */
+export async function checkAll(
+  configuration: Configuration,
+  { probe = false }: { readonly probe?: boolean } = {},
+): Promise<readonly Check[]> {
+  const ports = { clock: systemClock, random: systemRandom };
+  const logger = createLogger('text', 'error');
+  const wait = <T>(what: string, work: Promise<T>) =>
+    showWait(what, work, { clock: systemClock, output: process.stderr });
+  const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports));
+  const checks: Check[] = [...infrastructure, historyCheck(configuration)];
+  const sources = clusterSources(probe ? configuration : clustersToRead(configuration), process.env, {
+    ...ports,
+    logger,
+  });
+  for (const source of sources) {
+    const work = checkSource<readonly Check[]>(source, {
+      check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe }),
+      unusable: (_, check) => [check],
+    });
+    checks.push(...(await wait(`checking the clusters in ${source.about}`, work)).flat());
+  }
+  if (sources.length === 0) {
+    const advice = 'pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE';
+    checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
+  }
+  return checks;
+}
