@@ -34,7 +34,7 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
       await bus.close();
     });
 
-    test('an append resolves with the offsets of its records, or with none', async () => {
+    test('an append resolves with the offsets of its records', async () => {
       const bus = await create();
       const offsets = [
         await bus.append('changes', 1, records('a', 1, 3)),
@@ -42,7 +42,7 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
         await bus.append('changes', 1, records('b', 1, 2)),
       ];
       const b = features.dedupes === true ? [4, 5] : [5, 6];
-      expect([[[1, 2, 3], [4], b], new Array(3).fill(undefined)]).toContainEqual(offsets);
+      expect(offsets).toEqual([[1, 2, 3], [4], b]);
       await bus.close();
     });
 

@@ -2,21 +2,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
-import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
+import { type RedisServer, type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpointDifferences } from './harness/expected-endpoints.ts';
 
-/** A fleet of workers on real NATS and Redis. One is killed while Pods change. */
+/** A fleet of workers on a real bus and a real Redis. One is killed while Pods change. */
 const [services, podsPerService, partitions] = [20, 3, 8];
 const timeout = 120_000;
 
-const root = mkdtempSync(join(tmpdir(), 'sluice-workers-'));
+let root: string;
 let redis: RedisServer;
-let nats: Nats;
+let bus: RunningServer;
+let configuration: string;
 let server: FakeApiServer;
 let http: ApiServerHttp;
 let population: Population;
@@ -24,36 +26,48 @@ let infrastructure: OpenInfrastructure;
 const workers: RoleProcess[] = [];
 const log: string[] = [];
 
-beforeAll(async () => {
-  [redis, nats] = await Promise.all([
-    startRedis({ directory: join(root, 'redis') }),
-    startNats({ directory: join(root, 'nats') }),
-  ]);
+/** Starts the bus and returns the section `bus` of the configuration. */
+const startBus = {
+  NATS: async (directory: string) => {
+    const nats = await startNats({ directory });
+    bus = nats;
+    return { servers: [nats.url] };
+  },
+  Kafka: async (directory: string) => {
+    const kafka = await startKafka({ directory });
+    bus = kafka;
+    return { servers: [`kafka://${kafka.broker}`], replicas: 1, minInsyncReplicas: 1 };
+  },
+} as const;
+
+async function open(kind: keyof typeof startBus): Promise<void> {
+  root = mkdtempSync(join(tmpdir(), 'sluice-workers-'));
+  redis = await startRedis({ directory: join(root, 'redis') });
+  const settings = await startBus[kind](join(root, 'bus'));
   server = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
   population = populate(server, { services, podsPerService, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   writeFileSync(join(root, 'kubeconfig'), JSON.stringify(kubeconfigOf(await http.listen(), 'west')), { mode: 0o600 });
-  const servers = {
-    bus: { kind: 'nats', servers: [nats.url] } as const,
-    store: { kind: 'redis', urls: [redis.url] } as const,
-  };
+  configuration = join(root, 'sluice.json');
+  writeFileSync(configuration, JSON.stringify({ partitions, bus: settings, store: { url: [redis.url] } }));
   const ports = { clock: systemClock, random: seededRandom(2), logger: silentLogger };
-  infrastructure = await openInfrastructure({ fleet: 'sluice', partitions, ...servers }, ports);
-}, 300_000);
+  const loaded = loadConfiguration({ file: configuration, environment: {}, flags: {} });
+  infrastructure = await openInfrastructure(loaded, ports);
+}
 
-afterAll(async () => {
-  for (const { child } of workers) child.kill('SIGKILL');
+async function close(): Promise<void> {
+  for (const { child } of workers.splice(0)) child.kill('SIGKILL');
+  log.length = 0;
   await infrastructure?.close();
   await http?.close();
-  await nats?.stop();
+  await bus?.stop();
   await redis?.stop();
   rmSync(root, { recursive: true, force: true });
-});
+}
 
 function start(name: string): RoleProcess {
-  const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
-  const cluster = ['--kubeconfig', join(root, 'kubeconfig'), '--metrics-bind-address', '0'];
-  const worker = new RoleProcess(name, 'worker', [...where, ...cluster], (from, line) => log.push(`${from}: ${line}`));
+  const flags = ['--config', configuration, '--kubeconfig', join(root, 'kubeconfig'), '--metrics-bind-address', '0'];
+  const worker = new RoleProcess(name, 'worker', flags, (from, line) => log.push(`${from}: ${line}`));
   workers.push(worker);
   return worker;
 }
@@ -74,28 +88,33 @@ const withLog = (error: unknown): never => {
   throw new Error(`${error}\n${log.slice(-30).join('\n')}`, { cause: error });
 };
 
-test('a second worker shares the work of the first, and takes over all of it when that is killed while Pods change', async () => {
-  const first = start('first');
-  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
-  const second = start('second');
-  const both = [Number(first.pid), Number(second.pid)].sort((a, b) => a - b);
-  await expect
-    .poll(holders, { timeout })
-    .toEqual({ watcher: [first.pid], reconciler: both, writer: both })
-    .catch(withLog);
-  for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 0, false));
-  first.child.kill('SIGKILL');
-  for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 1, false));
-  await first.exited;
-  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
-  const alone = { watcher: [second.pid], reconciler: [second.pid], writer: [second.pid] };
-  await expect.poll(holders, { timeout }).toEqual(alone).catch(withLog);
-  server.put('pods', population.podObject(0, 0, true));
-  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
-  await second.stop();
-  expect(await holders(), 'a worker that stops releases its leases').toEqual({
-    watcher: [],
-    reconciler: [],
-    writer: [],
+describe.each(['NATS', 'Kafka'] as const)('a fleet of workers on %s', (kind) => {
+  beforeAll(() => open(kind), 300_000);
+  afterAll(close);
+
+  test('a second worker shares the work of the first, and takes over all of it when that is killed while Pods change', async () => {
+    const first = start('first');
+    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    const second = start('second');
+    const both = [Number(first.pid), Number(second.pid)].sort((a, b) => a - b);
+    await expect
+      .poll(holders, { timeout })
+      .toEqual({ watcher: [first.pid], reconciler: both, writer: both })
+      .catch(withLog);
+    for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 0, false));
+    first.child.kill('SIGKILL');
+    for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 1, false));
+    await first.exited;
+    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    const alone = { watcher: [second.pid], reconciler: [second.pid], writer: [second.pid] };
+    await expect.poll(holders, { timeout }).toEqual(alone).catch(withLog);
+    server.put('pods', population.podObject(0, 0, true));
+    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    await second.stop();
+    expect(await holders(), 'a worker that stops releases its leases').toEqual({
+      watcher: [],
+      reconciler: [],
+      writer: [],
+    });
   });
 });

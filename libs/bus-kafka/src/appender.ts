@@ -1,7 +1,7 @@
 import { BusClosedError, type BusRecord, RecordTooLargeError } from '@sluice/bus';
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/runtime';
 import type { Brokers } from './brokers.ts';
-import { createErrorFromCode } from './kafkajs-internals.ts';
+import { createErrorFromCode, type ProducedBatch } from './kafkajs-internals.ts';
 import type { MetadataCache } from './metadata-cache.ts';
 import type { OutageLogger } from './outage-logger.ts';
 import { PartitionQueue } from './partition-queue.ts';
@@ -47,9 +47,10 @@ export class Appender {
     this.#options = options;
   }
 
-  append(topic: string, partition: number, records: readonly BusRecord[]): Promise<void> {
+  /** Resolves to the offsets of the records as readers get them. If a record is stored twice, it is that of the last copy. */
+  append(topic: string, partition: number, records: readonly BusRecord[]): Promise<readonly number[]> {
     if (this.#closing.signal.aborted) return Promise.reject(closedError());
-    if (records.length === 0) return Promise.resolve();
+    if (records.length === 0) return Promise.resolve([]);
     const capacity = batchCapacity(this.#options.maxMessageBytes());
     const messages = records.map(toMessage);
     for (const message of messages) {
@@ -66,9 +67,9 @@ export class Appender {
       queue = new PartitionQueue(topic, partition, () => batchCapacity(this.#options.maxMessageBytes()));
       this.#queues.set(name, queue);
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<readonly number[]>();
     if (queue.idle) this.#ready.add(queue);
-    queue.add({ messages, batches: 0, resolve, reject });
+    queue.add({ messages, batches: 0, offsets: [], resolve, reject });
     this.#run();
     return promise;
   }
@@ -101,18 +102,19 @@ export class Appender {
   async #send(nodeId: number, queues: readonly PartitionQueue[]): Promise<void> {
     try {
       if (nodeId === noLeader) throw new Error(`${queues[0]?.name} has no leader`);
-      const codes = await this.#options.brokers.send(nodeId, produceRequest(queues));
-      for (const queue of queues) this.#onResponse(queue, codes.get(queue.name));
+      const batches = await this.#options.brokers.send(nodeId, produceRequest(queues));
+      for (const queue of queues) this.#onResponse(queue, batches.get(queue.name));
     } catch (error) {
       for (const queue of queues) this.#retry(queue, error);
     }
   }
 
-  #onResponse(queue: PartitionQueue, code: number | undefined): void {
+  #onResponse(queue: PartitionQueue, batch: ProducedBatch | undefined): void {
+    const code = batch?.errorCode;
     switch (code) {
       case errorCode.none:
         if (queue.failures > 0) this.#options.outageLogger.recovered(queue.name);
-        queue.acknowledge();
+        queue.acknowledge(Number(batch?.baseOffset) + 1);
         break;
       case errorCode.messageTooLarge:
       case errorCode.recordListTooLarge:

@@ -121,9 +121,7 @@ export class KafkaBus implements Bus {
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     checkRecordBytes(records, this.limits.recordBytes);
-    await this.#appender.append(this.#name(topic, partition), partition, records);
-    // A batch may be sent, and stored, more than once.
-    return undefined;
+    return await this.#appender.append(this.#name(topic, partition), partition, records);
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

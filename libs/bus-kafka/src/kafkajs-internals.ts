@@ -160,11 +160,15 @@ export interface TopicBatches {
   readonly partitions: readonly { readonly partition: number; readonly messages: readonly WireMessage[] }[];
 }
 
+export interface ProducedBatch {
+  readonly partition: number;
+  readonly errorCode: number;
+  /** Kafka's offset of the first record. */
+  readonly baseOffset: string;
+}
+
 export interface ProduceResponse {
-  readonly topics: readonly {
-    readonly topicName: string;
-    readonly partitions: readonly { readonly partition: number; readonly errorCode: number }[];
-  }[];
+  readonly topics: readonly { readonly topicName: string; readonly partitions: readonly ProducedBatch[] }[];
 }
 
 /** Encodes a Produce v7 request with one record batch per partition, including its CRC. */

@@ -5,12 +5,14 @@ import { PartitionQueue } from './partition-queue.ts';
 const message = (name: string) => ({ key: '', value: Buffer.alloc(100), headers: { name } });
 const newQueue = () => new PartitionQueue('t', 0, () => 350);
 
-function add(queue: PartitionQueue, ...names: string[]): Promise<string> {
+/** Resolves to the offsets of the records, or to the error. */
+function add(queue: PartitionQueue, ...names: string[]): Promise<string | readonly number[]> {
   return new Promise((resolve) => {
     queue.add({
       messages: names.map(message),
       batches: 0,
-      resolve: () => resolve('acknowledged'),
+      offsets: [],
+      resolve,
       reject: ({ message }) => resolve(message),
     });
   });
@@ -18,16 +20,17 @@ function add(queue: PartitionQueue, ...names: string[]): Promise<string> {
 
 const batchNames = (queue: PartitionQueue) => queue.batch()?.messages.map(({ headers }) => headers.name);
 
-test('batches the records of several appends in order, up to the capacity', async () => {
+test('batches the records of several appends in order, up to the capacity, and says their offsets', async () => {
   const queue = newQueue();
   const first = add(queue, 'a1');
   const second = add(queue, 'b1', 'b2', 'b3');
   expect(batchNames(queue)).toEqual(['a1', 'b1']);
-  queue.acknowledge();
-  expect(await first).toBe('acknowledged');
+  queue.acknowledge(5);
+  expect(await first).toEqual([5]);
   expect(batchNames(queue)).toEqual(['b2', 'b3']);
-  queue.acknowledge();
-  expect(await second).toBe('acknowledged');
+  // Another producer's record has offset 7.
+  queue.acknowledge(8);
+  expect(await second).toEqual([6, 8, 9]);
   expect(queue.idle).toBe(true);
 });
 
@@ -37,7 +40,7 @@ test('keeps a batch unchanged until it is acknowledged', () => {
   expect(batchNames(queue)).toEqual(['a1']);
   void add(queue, 'b1');
   expect(batchNames(queue)).toEqual(['a1']);
-  queue.acknowledge();
+  queue.acknowledge(1);
   expect(batchNames(queue)).toEqual(['b1']);
 });
 
@@ -49,8 +52,8 @@ test('drops the rest of an append whose batch is rejected, and keeps other appen
   queue.reject(new Error('too large'));
   expect(await rejected).toBe('too large');
   expect(batchNames(queue)).toEqual(['b1']);
-  queue.acknowledge();
-  expect(await other).toBe('acknowledged');
+  queue.acknowledge(1);
+  expect(await other).toEqual([1]);
 });
 
 test('rejects the appends in flight and those waiting when it is closed', async () => {

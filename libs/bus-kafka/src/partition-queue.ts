@@ -4,7 +4,8 @@ import { messageBytes } from './records.ts';
 /** Records that are sent together, and sent again unchanged until the broker has them. */
 export interface Batch {
   readonly messages: readonly WireMessage[];
-  readonly appends: readonly Append[];
+  /** The appends that its messages are from, in their order, with the number of messages of each. */
+  readonly appends: readonly { readonly append: Append; readonly count: number }[];
 }
 
 /** One call of `append`. */
@@ -13,7 +14,9 @@ export interface Append {
   readonly messages: WireMessage[];
   /** Number of unacknowledged batches that hold some of its messages. */
   batches: number;
-  readonly resolve: () => void;
+  /** `Delivery.offset` of each of its acknowledged messages. */
+  readonly offsets: number[];
+  readonly resolve: (offsets: readonly number[]) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -55,23 +58,26 @@ export class PartitionQueue {
     return this.#batch;
   }
 
-  /** The broker has the batch. */
-  acknowledge(): void {
-    for (const append of this.#completeBatch().appends) {
+  /** The broker has the batch, whose first message has this `Delivery.offset`. */
+  acknowledge(first: number): void {
+    let next = first;
+    for (const { append, count } of this.#completeBatch().appends) {
+      for (const end = next + count; next < end; next++) append.offsets.push(next);
       append.batches -= 1;
-      if (append.batches === 0 && append.messages.length === 0) append.resolve();
+      if (append.batches === 0 && append.messages.length === 0) append.resolve(append.offsets);
     }
   }
 
   /** The broker will never accept the batch. Drops the remaining messages of its appends: they would be out of order. */
   reject(error: Error): void {
-    const { appends } = this.#completeBatch();
+    const appends = this.#completeBatch().appends.map(({ append }) => append);
     this.#waiting = this.#waiting.filter((append) => !appends.includes(append));
     for (const append of appends) append.reject(error);
   }
 
   close(error: Error): void {
-    for (const append of [...(this.#batch?.appends ?? []), ...this.#waiting]) append.reject(error);
+    for (const { append } of this.#batch?.appends ?? []) append.reject(error);
+    for (const append of this.#waiting) append.reject(error);
     this.#waiting = [];
     this.#batch = undefined;
   }
@@ -85,7 +91,7 @@ export class PartitionQueue {
 
   #nextBatch(): Batch {
     const messages: WireMessage[] = [];
-    const appends: Append[] = [];
+    const appends: { readonly append: Append; readonly count: number }[] = [];
     let bytes = 0;
     const capacity = this.#batchCapacity();
     while (this.#waiting[0] !== undefined) {
@@ -100,7 +106,7 @@ export class PartitionQueue {
       append.messages.splice(0, taken);
       if (taken > 0) {
         append.batches += 1;
-        appends.push(append);
+        appends.push({ append, count: taken });
       }
       if (append.messages.length > 0) break;
       this.#waiting.shift();

@@ -1,6 +1,7 @@
 import {
   decodeProduceResponse,
   encodeProduceRequest,
+  type ProducedBatch,
   type ProduceResponse,
   type ProtocolRequest,
 } from './kafkajs-internals.ts';
@@ -12,10 +13,10 @@ const acks = -1;
 const timeout = 5_000;
 
 /**
- * The response is the error code per `topic/partition`. The parser that kafkajs has turns the error of one partition into
- * a failure of all.
+ * The response is the error code and the offset of each batch, by `topic/partition`. The parser that kafkajs has turns the error
+ * of one partition into a failure of all.
  */
-export function produceRequest(queues: readonly PartitionQueue[]): ProtocolRequest<ReadonlyMap<string, number>> {
+export function produceRequest(queues: readonly PartitionQueue[]): ProtocolRequest<ReadonlyMap<string, ProducedBatch>> {
   const topicData = [...Map.groupBy(queues, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
     topic,
     partitions: ofTopic.map((queue) => ({ partition: queue.partition, messages: queue.batch()?.messages ?? [] })),
@@ -23,16 +24,16 @@ export function produceRequest(queues: readonly PartitionQueue[]): ProtocolReque
   return {
     request: encodeProduceRequest({ acks, timeout, topicData }),
     response: {
-      decode: async (payload) => errorCodes(await decodeProduceResponse(payload)),
-      parse: async (codes) => codes,
+      decode: async (payload) => producedBatches(await decodeProduceResponse(payload)),
+      parse: async (batches) => batches,
     },
   };
 }
 
-function errorCodes({ topics }: ProduceResponse): ReadonlyMap<string, number> {
+function producedBatches({ topics }: ProduceResponse): ReadonlyMap<string, ProducedBatch> {
   return new Map(
     topics.flatMap(({ topicName, partitions }) =>
-      partitions.map(({ partition, errorCode }) => [`${topicName}/${partition}`, errorCode] as const),
+      partitions.map((batch) => [`${topicName}/${batch.partition}`, batch] as const),
     ),
   );
 }
