@@ -4,11 +4,15 @@ import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory, ClusterPins } from '@sluice/store';
+import type { RedisPorts } from '@sluice/store-redis';
 import type { Infrastructure } from './infrastructure.ts';
 import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
 import { whyUnreachable } from './why-unreachable.ts';
+
+/** Without those in memory, which the processes of a fleet cannot share. */
+type Shared<T extends { readonly kind: string }> = Exclude<T, { readonly kind: 'memory' }>;
 
 type InfrastructureOptions = Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'> &
   Partial<Pick<Configuration, 'allowPlaintext'>>;
@@ -39,10 +43,47 @@ export interface OpenInfrastructure extends Infrastructure {
  * @throws UsageError with the adapter's message
  */
 export async function openInfrastructure(options: InfrastructureOptions, ports: Ports): Promise<OpenInfrastructure> {
-  const { fleet, store, partitions } = options;
-  if (store.kind === 'memory') throw notShared('--store redis://HOST');
+  if (options.store.kind === 'memory') throw notShared('--store redis://HOST');
+  if (options.bus.kind === 'memory') throw notShared('--bus nats://HOST or kafka://HOST');
   if (!options.allowPlaintext) rejectPlaintext(options);
-  await preloadSchemas();
+  // At the same time, because connecting is waiting and loading is work.
+  const checked = Promise.withResolvers<void>();
+  const opening = [
+    openStore(options.store, options, ports, checked),
+    openBus(options.bus, options, ports, checked.promise),
+    preloadSchemas(),
+  ] as const;
+  const [store, bus, schemas] = await Promise.allSettled(opening);
+  if (store.status === 'fulfilled' && bus.status === 'fulfilled' && schemas.status === 'fulfilled') {
+    const redis = store.value;
+    const { problems, ...stores } = redis;
+    const chunked = new ChunkedBus(bus.value, ports);
+    return {
+      ...stores,
+      storeProblems: problems,
+      whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),
+      bus: chunked,
+      async close() {
+        await chunked.close();
+        return redis.close();
+      },
+    };
+  }
+  if (store.status === 'fulfilled') store.value.close();
+  if (bus.status === 'fulfilled') await bus.value.close();
+  const failed = [store, bus, schemas].find(({ status }) => status === 'rejected');
+  const error: unknown = failed?.status === 'rejected' ? failed.reason : undefined;
+  throw isSetupError(error) ? new UsageError(error.message, { cause: error }) : error;
+}
+
+/** Settles `checked` once the number of partitions is known to be that of the fleet, or the store cannot be used. */
+async function openStore(
+  store: Shared<Configuration['store']>,
+  { fleet, partitions }: InfrastructureOptions,
+  ports: Ports,
+  checked: PromiseWithResolvers<void>,
+): Promise<RedisPorts> {
+  checked.promise.catch(() => {});
   try {
     // Loaded on demand, because the adapters are large.
     const { openRedis } = await import('@sluice/store-redis');
@@ -52,25 +93,15 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     );
     try {
       await claimPartitions(redis.store, partitions);
-      const bus = new ChunkedBus(await openBus(options, ports), ports);
-      const { problems, ...store } = redis;
-      return {
-        ...store,
-        storeProblems: problems,
-        whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),
-        bus,
-        async close() {
-          await bus.close();
-          return redis.close();
-        },
-      };
     } catch (error) {
       redis.close();
       throw error;
     }
+    checked.resolve();
+    return redis;
   } catch (error) {
-    if (!isSetupError(error)) throw error;
-    throw new UsageError(error.message, { cause: error });
+    checked.reject(error);
+    throw error;
   }
 }
 
@@ -84,14 +115,20 @@ function notShared(instead: string): UsageError {
   return new UsageError(`a fleet needs a bus and a store that all its processes share: pass ${instead}`);
 }
 
-async function openBus({ bus, fleet, partitions }: InfrastructureOptions, ports: Ports): Promise<Bus> {
-  if (bus.kind === 'memory') throw notShared('--bus nats://HOST or kafka://HOST');
+/** Creates no streams or topics before `checked` resolves: another number of partitions would need others. */
+async function openBus(
+  bus: Shared<Configuration['bus']>,
+  { fleet, partitions }: InfrastructureOptions,
+  ports: Ports,
+  checked: Promise<void>,
+): Promise<Bus> {
+  const secrets = rereadSecrets('bus', bus, ports);
   if (bus.kind === 'nats') {
     const { connectJetStreamBus } = await import('@sluice/bus-jetstream');
-    return connectJetStreamBus({ ...bus, fleet, partitions }, { ...ports, secrets: rereadSecrets('bus', bus, ports) });
+    return connectJetStreamBus({ ...bus, fleet, partitions }, { ...ports, secrets }, checked);
   }
   const { connectKafkaBus, defaultKafkaTopics } = await import('@sluice/bus-kafka');
-  const secrets = rereadSecrets('bus', bus, ports);
+  await checked;
   return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, secrets, ...ports });
 }
 

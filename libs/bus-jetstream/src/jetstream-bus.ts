@@ -24,11 +24,23 @@ import { endOfStream, startOfStream, streamResult } from './verify-offset.ts';
 /**
  * Connects to NATS, creates missing streams and checks existing ones.
  *
+ * @param allowed no stream is created before it resolves; if it rejects, the connection is closed
  * @throws BusSetupError see BusSetupCode
  */
-export async function connectJetStreamBus(options: JetStreamBusOptions, ports: JetStreamBusPorts): Promise<Bus> {
+export async function connectJetStreamBus(
+  options: JetStreamBusOptions,
+  ports: JetStreamBusPorts,
+  allowed?: Promise<void>,
+): Promise<Bus> {
   const all = settings(options);
-  return openJetStreamBus(await openLink(all, ports), all, ports);
+  const link = await openLink(all, ports);
+  try {
+    await allowed;
+  } catch (error) {
+    await link.close();
+    throw error;
+  }
+  return openJetStreamBus(link, all, ports);
 }
 
 /**

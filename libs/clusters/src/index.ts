@@ -7,6 +7,7 @@ export * from './cluster-state.ts';
 export * from './competing-managers.ts';
 export * from './connect.ts';
 export * from './connected-cluster.ts';
+export { EarlyConnections, type EarlyConnectionsOptions } from './early-connections.ts';
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.ts';
 export { guardWrites } from './guard-writes.ts';
 export * from './identity/accept-cluster.ts';

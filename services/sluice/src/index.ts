@@ -1,6 +1,7 @@
 export * from './composition/all-in-one.ts';
 export * from './composition/parked-requests.ts';
 export * from './composition/roles/reconciler-role.ts';
+export type { Role } from './composition/roles/role.ts';
 export * from './composition/roles/start-role.ts';
 export * from './composition/roles/watcher-role.ts';
 export * from './composition/roles/writer-role.ts';

@@ -1,11 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { checkOnlySource, clusterSources } from '@sluice/clusters';
+import { checkOnlySource } from '@sluice/clusters';
 import { addConfigurationOptions } from '@sluice/configuration';
-import { eventLoopBusyMs, graceMs, marginMs, systemClock, tracesGraceMs, UsageError } from '@sluice/process';
+import {
+  eventLoopBusyMs,
+  graceMs,
+  marginMs,
+  systemClock,
+  systemRandom,
+  tracesGraceMs,
+  UsageError,
+} from '@sluice/process';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
-import { type Role, startRole } from '../../composition/roles/start-role.ts';
+import { clusterConnections } from '../../composition/roles/cluster-connections.ts';
+import type { Role } from '../../composition/roles/role.ts';
+import { startRole } from '../../composition/roles/start-role.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { type Configured, configure, type Process, runProcess } from './run-process.ts';
 
@@ -34,13 +44,18 @@ export function addRoleCommands(program: Command): void {
 async function run(role: Role, configured: Configured): Promise<void> {
   const { configuration, log } = configured;
   const logger = log.with({ role });
+  const environment = process.env;
+  const connections = clusterConnections({
+    ...{ role, configuration, environment },
+    ...{ clock: systemClock, random: systemRandom, logger },
+  });
   if (role !== 'reconciler') {
     if (configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
       throw new UsageError(
         `a ${role} needs a cluster: pass --kubeconfig FILE, --context NAME, --in-cluster or --cluster-secrets SELECTOR, or list clusters in --config FILE`,
       );
     }
-    await checkOnlySource(clusterSources(configuration, process.env, { clock: systemClock, logger }));
+    await checkOnlySource(connections.sources);
   }
   const start: Process['start'] = async (infrastructure, ports) => {
     // Unique per start, so that a restarted process does not inherit the leases of the crashed one.
@@ -52,8 +67,8 @@ async function run(role: Role, configured: Configured): Promise<void> {
       ...ports,
     });
     const running = startRole({
-      ...{ role, infrastructure, configuration, member, tracing, ...ports },
-      ...{ environment: process.env, busyMs: eventLoopBusyMs },
+      ...{ role, infrastructure, configuration, member, environment, connections, tracing, ...ports },
+      busyMs: eventLoopBusyMs,
     });
     const { metrics, health } = running;
     const address = configuration.metricsBindAddress ?? undefined;
@@ -74,5 +89,11 @@ async function run(role: Role, configured: Configured): Promise<void> {
       ],
     };
   };
-  await runProcess(configured, logger, { start });
+  // Bus and store open at the same time.
+  connections.start();
+  try {
+    await runProcess(configured, logger, { start });
+  } finally {
+    await connections.close();
+  }
 }

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Infrastructure, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
 import { ByReferenceBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import {
-  clusterSources,
-  connectTo,
+  type EarlyConnections,
   guardWrites,
   PublishedNames,
   publishPauses,
@@ -20,19 +19,11 @@ import type { Health, OwningRole } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import { clusterChecks } from '../cluster-checks.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
+import { clusterConnections } from './cluster-connections.ts';
 import { FleetClusters } from './fleet-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
+import { partsOf, type Role, workOf } from './role.ts';
 import { runWriterRole } from './writer-role.ts';
-
-/** A worker does the work of all others for the shares it holds. */
-export type Role = OwningRole | 'worker';
-
-const partsOf: Readonly<Record<Role, readonly OwningRole[]>> = {
-  watcher: ['watcher'],
-  reconciler: ['reconciler'],
-  writer: ['writer'],
-  worker: ['watcher', 'reconciler', 'writer'],
-};
 
 export interface StartRoleOptions {
   readonly role: Role;
@@ -44,6 +35,8 @@ export interface StartRoleOptions {
     'fleet' | 'leases' | 'clusters' | 'clusterSecrets' | 'controllers' | 'watcher' | 'writer' | 'metricsBindAddress'
   >;
   readonly environment: NodeJS.ProcessEnv;
+  /** Connections to the clusters that may be open already. Default: new ones. */
+  readonly connections?: EarlyConnections | undefined;
   /** Default: no tracing. */
   readonly tracing?: Tracing | undefined;
   /** Time for which the event loop was busy since the start. Default: the demand for replicas is not exposed. */
@@ -67,8 +60,8 @@ export interface RunningRole {
 export function startRole(options: StartRoleOptions): RunningRole {
   const { role, infrastructure, configuration, member, tracing, clock, random } = options;
   const { directory } = infrastructure;
-  const does = (part: OwningRole) => partsOf[role].includes(part);
-  const work = [...(does('watcher') ? ['watch' as const] : []), ...(does('writer') ? ['write' as const] : [])];
+  const does = (part: OwningRole) => partsOf(role).includes(part);
+  const work = workOf(role);
   const working = new AbortController();
   const requests = new AbortController();
   const configured = new Map<string, string>();
@@ -120,17 +113,17 @@ export function startRole(options: StartRoleOptions): RunningRole {
     knownId = await infrastructure.store.setIfAbsent('fleet-id', knownId);
     return knownId;
   };
-  const { useServiceAccountCredentials } = configuration.writer;
+  const connections = options.connections ?? clusterConnections({ ...options, logger });
   const guard = {
-    ...{ clock, random, logger, work },
+    ...{ clock, logger, work },
     takeOver: configuration.writer.takeOver,
     fleet: { name: configuration.fleet, id: fleetId },
   };
   const clusters: FleetClusters = new FleetClusters({
     ...{ work, clock, random, logger, metrics, stopping: working.signal },
     identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
-    sources: work.length === 0 ? [] : clusterSources(configuration, options.environment, { clock, logger }),
-    open: (access, signal, name) => connectTo(access, { ...guard, name, useServiceAccountCredentials, signal }),
+    sources: connections.sources,
+    open: connections.open,
     guard: (cluster, signal) => guardWrites(cluster, guard, signal),
     onServed: ({ identity, name }) => void configured.set(identity, name),
     watcher: {
