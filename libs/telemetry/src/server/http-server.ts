@@ -12,7 +12,15 @@ import { answerLogLevel, logLevelPath } from './log-level.ts';
 export interface TelemetryServer {
   /** URL of the server, with a host that this machine can open. */
   readonly url: string;
+  /** Uses another certificate for new connections. Only for a server with TLS. */
+  setTls(tls: ServingTls): void;
   close(): Promise<void>;
+}
+
+/** In PEM. */
+export interface ServingTls {
+  readonly cert: string;
+  readonly key: string;
 }
 
 export interface TelemetryServerOptions {
@@ -22,8 +30,8 @@ export interface TelemetryServerOptions {
   readonly log?: Pick<RootLogger, 'level'>;
   /** Handles all other paths. */
   readonly otherwise?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** In PEM. Default: HTTP without TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Default: HTTP without TLS. */
+  readonly tls?: ServingTls | undefined;
 }
 
 /** Another process listens on the address. */
@@ -56,6 +64,9 @@ export async function serveTelemetry(at: BindAddress, options: TelemetryServerOp
   const host = ['', '0.0.0.0', '::'].includes(at.host) ? 'localhost' : at.host;
   return {
     url: `${options.tls === undefined ? 'http' : 'https'}://${formatBindAddress({ host, port })}`,
+    setTls: (tls) => {
+      if ('setSecureContext' in server) server.setSecureContext(tls);
+    },
     close: () =>
       new Promise((resolve) => {
         eventLoop.close();

@@ -5,8 +5,11 @@ import { Problem } from './problem.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface Access {
-  /** Required in each request as `Authorization: Bearer`, as `/?token=` or by the cookie of a session. Default: none is required. */
-  readonly token?: string;
+  /**
+   * Required in each request as `Authorization: Bearer`, as `/?token=` or by the cookie of a session. Default: none is
+   * required. Read for each request, because it may change.
+   */
+  readonly token?: string | undefined;
   /** Accepted host names, besides those of loopback. */
   readonly hosts: readonly string[];
 }
@@ -74,7 +77,7 @@ function isAuthenticated(
   if ([bearer, fromQuery].some((given) => given !== undefined && isSame(given, token))) return true;
   const pairs = cookie.split('; ').map((pair) => pair.split('='));
   const names = [sessionCookie(true), sessionCookie(false)];
-  return pairs.some(([name = '', id = '']) => names.includes(name) && sessions.has(id));
+  return pairs.some(([name = '', id = '']) => names.includes(name) && sessions.has(id, token));
 }
 
 function isSame(given: string, token: string): boolean {

@@ -109,15 +109,16 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
       start(stream);
     });
   }
-  const newSession = (isEncrypted: boolean) => {
+  const newSession = (token: string, isEncrypted: boolean) => {
     const attributes = `Path=/; HttpOnly; SameSite=Strict${isEncrypted ? '; Secure' : ''}`;
-    return `${sessionCookie(isEncrypted)}=${sessions.create()}; ${attributes}`;
+    return `${sessionCookie(isEncrypted)}=${sessions.create(token)}; ${attributes}`;
   };
   const page = await loadPage();
   app.get('/*', (request, reply) => {
     const url = targetOf(request.raw);
     if (queryToken(url) !== undefined) {
-      if (access.token !== undefined) reply.header('Set-Cookie', newSession('encrypted' in request.raw.socket));
+      const { token } = access;
+      if (token !== undefined) reply.header('Set-Cookie', newSession(token, 'encrypted' in request.raw.socket));
       return reply.redirect('/');
     }
     const file = page(url.pathname);

@@ -4,32 +4,39 @@ import type { Clock } from '@sluice/runtime';
 const lifetimeMs = 12 * 3_600_000;
 const maxSessions = 1000;
 
+interface Session {
+  /** The token that it was created with. */
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
 /** Browsers that have presented the token. Kept in memory, so that a restart or another token ends all sessions. */
 export class Sessions {
   readonly #clock: Clock;
-  /** Session id → time of its expiry, oldest first. */
-  readonly #expiries = new Map<string, number>();
+  /** By id, oldest first. */
+  readonly #sessions = new Map<string, Session>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Returns the id of a new session: 256 random bits. */
-  create(): string {
+  create(token: string): string {
     const id = randomBytes(32).toString('base64url');
-    this.#expiries.set(id, this.#clock.now() + lifetimeMs);
-    for (const oldest of this.#expiries.keys()) {
-      if (this.#expiries.size <= maxSessions) break;
-      this.#expiries.delete(oldest);
+    this.#sessions.set(id, { token, expiresAt: this.#clock.now() + lifetimeMs });
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size <= maxSessions) break;
+      this.#sessions.delete(oldest);
     }
     return id;
   }
 
-  has(id: string): boolean {
-    const expiry = this.#expiries.get(id);
-    if (expiry === undefined) return false;
-    if (expiry > this.#clock.now()) return true;
-    this.#expiries.delete(id);
+  /** Whether the session exists and was created with this token. */
+  has(id: string, token: string): boolean {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return false;
+    if (session.expiresAt > this.#clock.now() && session.token === token) return true;
+    this.#sessions.delete(id);
     return false;
   }
 }

@@ -15,11 +15,11 @@ export function addConsoleCommand(program: Command): void {
     );
   addConsoleOptions(addConfigurationOptions(command)).action(async () => {
     const configured = await configure(command);
-    const { configuration, log } = configured;
+    const { configuration, reread, log } = configured;
     await runProcess(configured, log, {
       observes: true,
       async start(infrastructure, ports) {
-        const running = await startConsoleRole({ infrastructure, configuration, ...ports, logger: log });
+        const running = await startConsoleRole({ infrastructure, configuration, reread, ...ports, logger: log });
         log.info('started', { role: 'console', url: running.url });
         return { done: running.done, stop: [{ component: 'console', graceMs, stop: () => running.stop() }] };
       },

@@ -2,14 +2,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { get as httpsGet } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { MemoryBus } from '@sluice/bus';
 import type { ConsoleConfiguration } from '@sluice/configuration';
 import { makeServingCertificate } from '@sluice/local';
 import { createLogger, systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { type RunningConsole, startConsoleRole } from './console-role.ts';
+import { type ConsoleRoleOptions, type RunningConsole, startConsoleRole } from './console-role.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-console-'));
 let tls: { readonly cert: string; readonly key: string };
@@ -32,7 +34,11 @@ const plain: ConsoleConfiguration = {
   ...{ maxBytes: 1024 ** 2, retentionMs: 60_000, jaegerUrl: undefined, jaegerQueryUrl: undefined },
 };
 
-async function start(given: Partial<ConsoleConfiguration>, bus = new MemoryBus({ partitions: 2 })) {
+async function start(
+  given: Partial<ConsoleConfiguration>,
+  bus = new MemoryBus({ partitions: 2 }),
+  more: Partial<Pick<ConsoleRoleOptions, 'clock' | 'reread'>> = {},
+) {
   const infrastructure = {
     ...{ bus, store: new MemoryStore(), leases: new MemoryLeases(systemClock), deadLetters: new MemoryDeadLetters() },
     ...{
@@ -43,7 +49,7 @@ async function start(given: Partial<ConsoleConfiguration>, bus = new MemoryBus({
   };
   const configuration = { console: { ...plain, ...given }, metricsBindAddress: undefined };
   const ports = { clock: systemClock, random: seededRandom(1), logger: createLogger('text', 'error') };
-  running = await startConsoleRole({ infrastructure, configuration, ...ports });
+  running = await startConsoleRole({ infrastructure, configuration, ...ports, ...more });
   return running;
 }
 
@@ -83,6 +89,31 @@ test('serves TLS with a token, under its own host name only', async () => {
   expect((await ask('/api/v1/overview', { authorization, host: 'other.example.com' })).status).toBe(421);
   expect((await ask('/?token=secret', {})).cookie).toContain('; Secure');
   expect((await ask('/livez', {})).status).toBe(200);
+});
+
+test('serves a replaced certificate and requires the replaced token, without a restart', async () => {
+  const clock = new VirtualClock(systemClock.now());
+  let given: Partial<ConsoleConfiguration> = { tls, token: 'old' };
+  const reread = () => ({ console: { ...plain, ...given } });
+  const { url } = await start(given, new MemoryBus({ partitions: 2 }), { clock, reread });
+  const files = await makeServingCertificate(directory, 'replaced');
+  const ask = (token: string) =>
+    new Promise<readonly unknown[]>((resolve, reject) => {
+      const options = { rejectUnauthorized: false, agent: false, headers: { authorization: `Bearer ${token}` } };
+      httpsGet(`${url}/api/v1/overview`, options, (response) => {
+        response.resume();
+        const { subject } = (response.socket as TLSSocket).getPeerCertificate();
+        resolve([response.statusCode, subject.CN]);
+      }).on('error', reject);
+    });
+  expect(await ask('old')).toEqual([200, 'sluice-console']);
+  given = {
+    token: 'new',
+    tls: { cert: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') },
+  };
+  await advance(clock, 60_000);
+  expect(await ask('old')).toEqual([401, 'replaced']);
+  expect(await ask('new')).toEqual([200, 'replaced']);
 });
 
 test('reports why it cannot listen', async () => {

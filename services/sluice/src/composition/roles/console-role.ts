@@ -8,10 +8,13 @@ import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
 import { errorMessage } from '@sluice/runtime';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
+import { rereadConsole } from './reread-console.ts';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: OpenInfrastructure;
   readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'>;
+  /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
+  readonly reread?: () => Pick<Configuration, 'console'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: RootLogger;
@@ -34,14 +37,14 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const { infrastructure, configuration, clock, random, logger } = options;
   const { console: settings, metricsBindAddress } = configuration;
   checkTls(settings.tls);
-  const { maxBytes, retentionMs, token, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
+  const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
   const history = new History({ clock, maxBytes, retentionMs });
   const follower = new BusFollower({ bus: infrastructure.bus, history, clock, random, logger });
   const identities = new StoredIdentities(infrastructure.clusterPins);
   const conflicts = () => identities.conflicts();
   const sources = new FleetSources(infrastructure, { clock, logger }, jaegerTraces(jaegerQueryUrl), conflicts);
   const behind = () => follower.behind;
-  const access = { hosts: hostsOf(settings), ...(token !== undefined && { token }) };
+  const access = { hosts: hostsOf(settings), token: settings.token };
   const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
   const backends = backendChecks(options);
@@ -61,6 +64,15 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   if (server === undefined) throw new UsageError('no free loopback port; pass --console-bind-address');
   // The setting for all roles of a fleet also applies to the console.
   if (metricsBindAddress) servers.push(await startTelemetry(metricsBindAddress, served, logger));
+  const stopRereading =
+    options.reread &&
+    rereadConsole({
+      ...{ initial: settings, reread: options.reread, clock, logger },
+      apply: ({ token, tls }) => {
+        access.token = token;
+        if (tls !== undefined) server.setTls(tls);
+      },
+    });
   const working = new AbortController();
   void follower.caughtUp.then(() => {
     ready = true;
@@ -71,6 +83,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
     done: Promise.all([follower.run(working.signal), sources.run(working.signal)]),
     async stop() {
       working.abort();
+      stopRereading?.();
       await console.close();
       await Promise.all(servers.map((one) => one?.close()));
     },
