@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, parse } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { isKubeconfigError, listContexts, loadKubeconfig } from '@sluice/kubernetes';
 import { errorMessage } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
@@ -24,6 +25,7 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
   // Remembered, because a directory whose mount is temporarily missing must not look like an invalid file.
   let isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const file = mergedSource([path], contexts, name);
+  const parsed: ParsedFiles = new Map();
   return {
     about: file.about,
     isFile: !isDirectory,
@@ -31,7 +33,7 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
       isDirectory ||= (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
       if (!isDirectory) return file.read(signal);
       const readings = await Promise.all(
-        (await filesIn(path)).map((one) => readMerged([one], contexts, parse(one).name)),
+        (await filesIn(path)).map((one) => readMerged([one], contexts, parse(one).name, parsed)),
       );
       return {
         candidates: readings.flatMap(({ candidates }) => candidates),
@@ -44,12 +46,13 @@ export function kubeconfigSource({ path, contexts, name }: KubeconfigSourceOptio
 function mergedSource(files: readonly string[], contexts: string | undefined, name: string | undefined): ClusterSource {
   // Remembered, because another current context must not look like the removal of a cluster.
   let ownName = name;
+  const parsed: ParsedFiles = new Map();
   return {
     about: `kubeconfig ${files.join(', ')}`,
     isFile: true,
     async read() {
       ownName ??= await currentContext(files);
-      return readMerged(files, contexts, ownName ?? parse(files[0] ?? '').name);
+      return readMerged(files, contexts, ownName ?? parse(files[0] ?? '').name, parsed);
     },
   };
 }
@@ -79,20 +82,29 @@ async function isFile(file: string): Promise<boolean> {
   }
 }
 
+/** Candidates of files by their names, with the texts they were parsed from: files are read often and change rarely. */
+type ParsedFiles = Map<
+  string,
+  { readonly texts: readonly string[]; readonly name: string; readonly candidates: readonly ClusterCandidate[] }
+>;
+
 async function readMerged(
   files: readonly string[],
   contexts: string | undefined,
   name: string,
+  parsed: ParsedFiles,
 ): Promise<SourceReading> {
   const from = files.join(', ');
   const problem = (reason: string): InvalidCluster => ({ name, from, reason });
   try {
-    const names = await chooseContexts(files, contexts);
     const texts = await Promise.all(files.map(readIfExists));
-    return {
-      candidates: names.map((context) => candidate(files, texts, context, context ?? name)),
-      problems: [],
-    };
+    const known = parsed.get(from);
+    if (known?.name === name && isDeepStrictEqual(known.texts, texts))
+      return { candidates: known.candidates, problems: [] };
+    const names = await chooseContexts(files, contexts);
+    const candidates = names.map((context) => candidate(files, texts, context, context ?? name));
+    parsed.set(from, { texts, name, candidates });
+    return { candidates, problems: [] };
   } catch (error) {
     if (isKubeconfigError(error)) return { candidates: [], problems: [problem(error.message)] };
     const quoted = files.map((file) => `"${file}"`).join(', ');

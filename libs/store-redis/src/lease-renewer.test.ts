@@ -13,13 +13,19 @@ let renewed: { readonly at: number; readonly leases: readonly (readonly [string,
 let logged: string[];
 /** What the store answers. */
 let holdsAll: boolean;
+/** Renewals of the group whose renewals get no answer. */
+let hanging: number;
 
 beforeEach(() => {
   clock = new VirtualClock(1_000);
   cells = new RenewalCells();
-  [renewed, logged, holdsAll] = [[], [], true];
+  [renewed, logged, holdsAll, hanging] = [[], [], true, 0];
   renewer = new LeaseRenewer({
-    renew: async (_, leases) => {
+    renew: async ({ group }, leases) => {
+      if (group === 'hanging') {
+        hanging++;
+        return new Promise(() => {});
+      }
       renewed.push({ at: clock.monotonic(), leases });
       return holdsAll;
     },
@@ -76,4 +82,13 @@ test('stop ends the renewals', async () => {
   renewer.handle({ kind: 'stop', id: 1 });
   await advance(clock, 3_000);
   expect(renewed).toEqual([]);
+});
+
+test('a renewal without an answer delays no other group, and is not sent again meanwhile', async () => {
+  const other = new RenewalCells();
+  renewer.handle({ kind: 'start', id: 2, options: { ...options, group: 'hanging' }, cells: other.buffer });
+  [other.aliveAt, other.heartbeatAt] = [1_000, 1_000];
+  await advance(clock, 3_000);
+  expect(hanging).toBe(1);
+  expect(renewed.length).toBeGreaterThan(5);
 });

@@ -13,10 +13,11 @@ export interface LeaseRenewerOptions {
 interface Group {
   readonly options: KeepAliveOptions;
   readonly cells: RenewalCells;
-  readonly stop: AbortController;
   leases: readonly (readonly [string, number])[];
   /** The main thread has been silent for too long. */
   silent: boolean;
+  /** A renewal is in flight. */
+  renewing: boolean;
 }
 
 /**
@@ -26,6 +27,7 @@ interface Group {
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;
   readonly #groups = new Map<number, Group>();
+  #running = false;
 
   constructor(options: LeaseRenewerOptions) {
     this.#options = options;
@@ -34,10 +36,9 @@ export class LeaseRenewer {
   handle(request: Exclude<LeaseThreadRequest, { kind: 'secrets' }>): void {
     if (request.kind === 'start') {
       const cells = new RenewalCells(request.cells);
-      const stop = new AbortController();
-      const group: Group = { options: request.options, cells, stop, leases: [], silent: false };
+      const group: Group = { options: request.options, cells, leases: [], silent: false, renewing: false };
       this.#groups.set(request.id, group);
-      void this.#run(group);
+      if (!this.#running) void this.#run();
       return;
     }
     const group = this.#groups.get(request.id);
@@ -47,15 +48,19 @@ export class LeaseRenewer {
       return;
     }
     this.#groups.delete(request.id);
-    group.stop.abort();
   }
 
-  async #run(group: Group): Promise<void> {
-    const { signal } = group.stop;
-    while (!signal.aborted) {
-      await sleep(this.#options.clock, group.options.periodMs / 2, signal);
-      if (!signal.aborted && this.#isDue(group)) await this.#renew(group);
+  /** One timer for all groups: a process has one of each cluster. */
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#groups.size > 0) {
+      const groups = [...this.#groups.values()];
+      await sleep(this.#options.clock, Math.min(...groups.map(({ options }) => options.periodMs)) / 2);
+      for (const group of this.#groups.values()) {
+        if (!group.renewing && this.#isDue(group)) void this.#renew(group);
+      }
     }
+    this.#running = false;
   }
 
   /** False before the first heartbeat, while the main thread renews in time, and when it no longer shows that it can stop work. */
@@ -73,12 +78,16 @@ export class LeaseRenewer {
     return !silent && now - Math.max(cells.renewedAt, cells.heartbeatAt) >= options.periodMs;
   }
 
-  async #renew({ options, cells, leases }: Group): Promise<void> {
+  async #renew(group: Group): Promise<void> {
+    const { options, cells, leases } = group;
     const sentAt = this.#options.clock.monotonic();
+    group.renewing = true;
     try {
       if (await this.#options.renew(options, leases)) cells.renewedAt = sentAt;
     } catch {
       // The leases expire unless a later renewal succeeds; the connection's loss is logged.
+    } finally {
+      group.renewing = false;
     }
   }
 }
