@@ -1,0 +1,91 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { say } from '@sluice/program';
+import { Fleet } from '../fleet.ts';
+import { cpuSeconds, memoryMb, peakMemoryMb, resetPeakMemory } from '../process-stats.ts';
+import { percentile } from '../statistics.ts';
+import { FakeClustersProcess } from './fake-clusters-process.ts';
+import { completed, runOn } from './run.ts';
+
+export const topologies = ['all-in-one', 'worker', 'distributed'] as const;
+export type Topology = (typeof topologies)[number];
+
+/** The processes of a fleet that are measured, with its NATS and Redis. */
+const rolesOf = { worker: ['worker'], distributed: ['watcher', 'reconciler', 'writer'] } as const;
+
+export interface MeasuredClusters {
+  readonly topology: Topology;
+  readonly completeSeconds: number;
+  readonly startCpuSeconds: number;
+  readonly startPeakMb: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly missing: number;
+  readonly lateMs: number;
+  readonly idleCpuMsPerSecond: number;
+  readonly cpuMsPerChange: number;
+  readonly peakMb: number;
+  readonly mb: number;
+}
+
+export interface ClustersOptions {
+  readonly clusters: number;
+  readonly shape: { readonly services: number; readonly pods: number };
+  readonly rate: number;
+  readonly seconds: number;
+  readonly seed: number;
+  readonly timeoutSeconds: number;
+}
+
+const idleSeconds = 10;
+
+/** Starts the clusters and then the processes, and flips Pods once all slices are complete. */
+export async function measureClusters(
+  topology: Topology,
+  options: ClustersOptions,
+  parent: string,
+): Promise<MeasuredClusters> {
+  const directory = join(parent, topology);
+  const kubeconfigs = join(directory, 'kubeconfigs');
+  mkdirSync(kubeconfigs, { recursive: true });
+  const fakes = await FakeClustersProcess.start({ ...options, directory: kubeconfigs });
+  say(`${topology}: ${options.clusters} clusters started`);
+  const fleet = topology === 'all-in-one' ? undefined : await Fleet.start({ directory, kubeconfig: kubeconfigs });
+  const startedAt = performance.now();
+  const processes =
+    fleet === undefined || topology === 'all-in-one'
+      ? [await runOn(kubeconfigs, directory)]
+      : [
+          ...(await Promise.all(rolesOf[topology].map((role) => fleet.run(role)))),
+          fleet.nats.process,
+          fleet.redis.process,
+        ];
+  const sum = (of: (pid: number) => number) =>
+    processes.reduce((total, { pid }) => total + (pid === undefined ? 0 : of(pid)), 0);
+  await completed(fakes, options.clusters, options.timeoutSeconds);
+  const completeSeconds = (performance.now() - startedAt) / 1000;
+  say(`${topology}: complete after ${completeSeconds.toFixed(1)} s`);
+  const [startCpuSeconds, startPeakMb] = [sum(cpuSeconds), sum(peakMemoryMb)];
+  const idleBefore = sum(cpuSeconds);
+  await sleep(idleSeconds * 1_000);
+  const idleCpuMsPerSecond = ((sum(cpuSeconds) - idleBefore) * 1_000) / idleSeconds;
+  const all = { among: options.clusters, measured: options.clusters };
+  // Warms up the code that a start does not use.
+  await fakes.request('flip', { rate: options.rate, seconds: 5, ...all });
+  for (const { pid } of processes) if (pid !== undefined) resetPeakMemory(pid);
+  const cpuBefore = sum(cpuSeconds);
+  const { rate, seconds } = options;
+  const { flips, latencies, missing, lateMs } = await fakes.request('flip', { rate, seconds, ...all });
+  const cpu = sum(cpuSeconds) - cpuBefore;
+  const result: MeasuredClusters = {
+    ...{ topology, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },
+    ...{ p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), max: percentile(latencies, 1) },
+    ...{ idleCpuMsPerSecond, cpuMsPerChange: (cpu * 1000) / flips, peakMb: sum(peakMemoryMb), mb: sum(memoryMb) },
+  };
+  if (fleet === undefined) for (const one of processes) await one.stop(20_000);
+  else await fleet.stop();
+  fakes.stop();
+  return result;
+}
