@@ -1,10 +1,11 @@
 import type { Controller } from '@sluice/controllers';
 import { type Causes, causeKindOf, watcherStarted } from '@sluice/messages';
-import type { Histogram } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { exemplarOf } from './exemplar.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { ExemplarHistogram, histogram, type Labels, observableGauge } from './prometheus/metrics.ts';
+import { Histogram } from './prometheus/histogram.ts';
+import { observableGauge } from './prometheus/metrics.ts';
+import type { Labels } from './prometheus/series-by-labels.ts';
 
 /** In seconds: the range of upstream's network programming latency, with more buckets below 100 ms. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -12,20 +13,21 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** Latency and coalescing of changes, and the age of each watch. */
 export class ChangeMetrics {
   readonly #cluster: ClusterLabel;
-  readonly #triggered: ExemplarHistogram;
+  readonly #triggered: Histogram;
   readonly #together: Histogram;
   /** Seconds since the last event of each watch. */
   readonly #ages = new Map<Labels, () => number>();
 
   constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
-    this.#triggered = new ExemplarHistogram(exposition, {
+    this.#triggered = new Histogram(exposition, {
+      exemplars: true,
       name: 'sluice_trigger_to_applied_seconds',
       help: 'Time from each event, as received by the watcher, to the last response to the writes it caused',
       buckets: latencyBuckets,
       labelNames: [...cluster.names, 'cause'],
     });
-    this.#together = histogram(exposition, {
+    this.#together = new Histogram(exposition, {
       name: 'sluice_plan_causes',
       help: 'Events coalesced into one plan',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],

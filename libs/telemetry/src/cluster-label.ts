@@ -1,5 +1,5 @@
 import type { ClusterNames } from '@sluice/process';
-import type { Labels } from './prometheus/metrics.ts';
+import type { Labels } from './prometheus/series-by-labels.ts';
 
 /**
  * The label `cluster`. Upstream's metrics lack it because kube-controller-manager serves one cluster, so a process with one

@@ -1,8 +1,9 @@
 import type { EndpointSliceCounts, Hinting, Mutation } from '@sluice/controllers';
-import { type Counter, exponentialBuckets, type Histogram } from 'prom-client';
+import { exponentialBuckets } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
+import { Counter } from './prometheus/counter.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { counter, histogram } from './prometheus/metrics.ts';
+import { Histogram } from './prometheus/histogram.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
 const subsystem = 'endpoint_slice_controller';
@@ -27,7 +28,7 @@ export class EndpointSliceMetrics {
     this.gauges = new SliceGauges(exposition, subsystem, cluster);
     this.gauges.countTrafficDistribution(exposition, subsystem);
     const perSync = (name: string, help: string) =>
-      histogram(exposition, {
+      new Histogram(exposition, {
         name: `${subsystem}_${name}`,
         help,
         buckets: endpointBuckets,
@@ -35,17 +36,17 @@ export class EndpointSliceMetrics {
       });
     this.#added = perSync('endpoints_added_per_sync', 'Number of endpoints added on each Service sync');
     this.#removed = perSync('endpoints_removed_per_sync', 'Number of endpoints removed on each Service sync');
-    this.#changed = histogram(exposition, {
+    this.#changed = new Histogram(exposition, {
       name: `${subsystem}_endpointslices_changed_per_sync`,
       help: 'Number of EndpointSlices changed on each Service sync',
       labelNames: [...cluster.names, 'topology', 'traffic_distribution'],
     });
-    this.#changes = counter(exposition, {
+    this.#changes = new Counter(exposition, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],
     });
-    this.#syncs = counter(exposition, {
+    this.#syncs = new Counter(exposition, {
       name: `${subsystem}_syncs`,
       help: 'Number of EndpointSlice syncs',
       labelNames: [...cluster.names, 'result'],

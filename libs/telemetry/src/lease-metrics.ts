@@ -1,6 +1,6 @@
-import type { Counter } from 'prom-client';
+import { Counter } from './prometheus/counter.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { counter, observableGauge } from './prometheus/metrics.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 export type OwningRole = 'watcher' | 'reconciler' | 'writer';
 export type PartitionTopic = 'changes' | 'mutations';
@@ -53,7 +53,7 @@ export class LeaseMetrics {
       'Fencing token of each lease of this process; increases with each take-over',
       (held) => held.fencingToken,
     );
-    this.#fenced = counter(exposition, {
+    this.#fenced = new Counter(exposition, {
       name: 'sluice_fencing_rejections_total',
       help: 'Work abandoned because the lease was lost or expired',
       labelNames,
@@ -78,8 +78,7 @@ export class LeaseMetrics {
     const held: Held = { role, scope, fencingToken };
     this.#held.add(held);
     // Exposed as 0 from the start, so that rate() sees the first increase.
-    const fenced = this.#fenced.labels(role, scope);
-    fenced.inc(0);
+    const fenced = this.#fenced.series({ role, scope });
     return {
       fenced: () => fenced.inc(),
       release: () => void this.#held.delete(held),

@@ -1,9 +1,10 @@
 import type { MirroringCounts, Mutation } from '@sluice/controllers';
-import { type Counter, exponentialBuckets, type Histogram } from 'prom-client';
+import { exponentialBuckets } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { endpointBuckets } from './endpointslice-metrics.ts';
+import { Counter } from './prometheus/counter.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { counter, histogram } from './prometheus/metrics.ts';
+import { Histogram } from './prometheus/histogram.ts';
 import { SliceGauges } from './slice-gauges.ts';
 
 const subsystem = 'endpoint_slice_mirroring_controller';
@@ -23,7 +24,7 @@ export class MirroringMetrics {
     this.#cluster = cluster;
     this.gauges = new SliceGauges(exposition, subsystem, cluster);
     const perSync = (name: string, help: string, buckets = endpointBuckets) =>
-      histogram(exposition, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
+      new Histogram(exposition, { name: `${subsystem}_${name}`, help, buckets, labelNames: cluster.names });
     this.#added = perSync('endpoints_added_per_sync', 'Number of endpoints added on each Endpoints sync');
     this.#updated = perSync('endpoints_updated_per_sync', 'Number of endpoints updated on each Endpoints sync');
     this.#removed = perSync('endpoints_removed_per_sync', 'Number of endpoints removed on each Endpoints sync');
@@ -36,7 +37,7 @@ export class MirroringMetrics {
       'Duration of syncEndpoints() in seconds',
       exponentialBuckets(0.001, 2, 15),
     );
-    this.#changes = counter(exposition, {
+    this.#changes = new Counter(exposition, {
       name: `${subsystem}_changes`,
       help: 'Number of EndpointSlice changes',
       labelNames: [...cluster.names, 'operation'],

@@ -1,10 +1,11 @@
 import type { Controller } from '@sluice/controllers';
 import type { Causes, OutcomeStatus } from '@sluice/messages';
-import type { Counter } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
 import { exemplarOf } from './exemplar.ts';
+import { Counter } from './prometheus/counter.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { counter, ExemplarHistogram, observableGauge } from './prometheus/metrics.ts';
+import { Histogram } from './prometheus/histogram.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 export type WriteVerb = 'get' | 'create' | 'update' | 'delete';
 
@@ -49,14 +50,14 @@ export class PipelineMetrics {
   readonly #deadLetters: Counter;
   readonly #malformed: Counter;
   readonly #digestMismatches: Counter;
-  readonly #latency: ExemplarHistogram;
+  readonly #latency: Histogram;
   readonly #limits = new Map<string, LimitReadings>();
   readonly #parked = new Map<Controller, Set<ReadonlySet<string>>>();
 
   constructor(exposition: Exposition, cluster: ClusterLabel) {
     this.#cluster = cluster;
     const total = (name: string, help: string, labelNames: readonly string[]) =>
-      counter(exposition, { name: `sluice_${name}`, help, labelNames });
+      new Counter(exposition, { name: `sluice_${name}`, help, labelNames });
     this.#messages = total('messages_processed_total', 'Changes and Outcomes processed by reconcilers', ['kind']);
     this.#plans = total('plans_total', 'Plans by the result of applying them', [
       ...cluster.names,
@@ -128,7 +129,8 @@ export class PipelineMetrics {
       ...cluster.names,
       'resource',
     ]);
-    this.#latency = new ExemplarHistogram(exposition, {
+    this.#latency = new Histogram(exposition, {
+      exemplars: true,
       name: 'sluice_change_to_write_seconds',
       help: 'Time from the earliest event of a plan, as received by the watcher, to the last response to its writes',
       buckets: latencyBuckets,

@@ -1,8 +1,9 @@
 import type { Controller } from '@sluice/controllers';
-import type { Counter, Histogram } from 'prom-client';
 import type { ClusterLabel } from './cluster-label.ts';
+import { Counter } from './prometheus/counter.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { counter, histogram, observableGauge } from './prometheus/metrics.ts';
+import { Histogram } from './prometheus/histogram.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 /** Number of Services by the result of their comparison. */
 export type ShadowStands = Readonly<Record<'agree' | 'waiting' | 'explained' | 'unexplained', number>>;
@@ -26,12 +27,12 @@ export class ShadowMetrics {
     observableGauge(exposition, services, (report) => {
       for (const [stand, count] of Object.entries(stands())) report(count, { result: stand });
     });
-    this.#differences = counter(exposition, {
+    this.#differences = new Counter(exposition, {
       name: 'sluice_shadow_differences_total',
       help: 'Differences that lasted longer than the settle time',
       labelNames: [...cluster.names, 'explained'],
     });
-    this.#sooner = histogram(exposition, {
+    this.#sooner = new Histogram(exposition, {
       name: 'sluice_shadow_lead_seconds',
       help: "Time from Sluice's decision to the watch event of the upstream controller's equivalent write",
       buckets: leadBuckets,

@@ -1,7 +1,9 @@
 import type { Controller } from '@sluice/controllers';
-import { type Counter, exponentialBuckets, type Histogram } from 'prom-client';
+import { exponentialBuckets } from 'prom-client';
+import { Counter, type CounterSeries } from './prometheus/counter.ts';
 import type { Exposition } from './prometheus/exposition.ts';
-import { counter, histogram, observableGauge } from './prometheus/metrics.ts';
+import { Histogram, type HistogramSeries } from './prometheus/histogram.ts';
+import { observableGauge } from './prometheus/metrics.ts';
 
 /** Names of the work queues in kube-controller-manager. */
 const queueNames: Readonly<Record<Controller, string>> = {
@@ -24,8 +26,9 @@ export class WorkqueueMetrics {
   constructor(exposition: Exposition) {
     const labelNames = ['name'];
     const duration = (name: string, help: string) =>
-      histogram(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
-    const total = (name: string, help: string) => counter(exposition, { name: `workqueue_${name}`, help, labelNames });
+      new Histogram(exposition, { name: `workqueue_${name}`, help, buckets: durationBuckets, labelNames });
+    const total = (name: string, help: string) =>
+      new Counter(exposition, { name: `workqueue_${name}`, help, labelNames });
     this.adds = total('adds_total', 'Total number of adds handled by workqueue');
     this.retries = total('retries_total', 'Total number of retries handled by workqueue');
     this.queueDuration = duration(
@@ -38,8 +41,7 @@ export class WorkqueueMetrics {
     );
     // A queue is exposed before its first item.
     for (const name of Object.values(queueNames)) {
-      for (const metric of [this.adds, this.retries]) metric.inc({ name }, 0);
-      for (const metric of [this.queueDuration, this.workDuration]) metric.zero({ name });
+      for (const metric of [this.adds, this.retries, this.queueDuration, this.workDuration]) metric.series({ name });
     }
     const gauge = (name: string, help: string, of: (queues: readonly WorkQueue[]) => number) =>
       observableGauge(exposition, { name: `workqueue_${name}`, help, labelNames }, (report) => {
@@ -71,20 +73,20 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 
 /** Measures keys as a client-go work queue does: an item is added once until a worker gets it, and processed until done. */
 export class WorkQueue {
-  readonly #adds: Counter.Internal;
-  readonly #retries: Counter.Internal;
-  readonly #queueDuration: Histogram.Internal<'name'>;
-  readonly #workDuration: Histogram.Internal<'name'>;
+  readonly #adds: CounterSeries;
+  readonly #retries: CounterSeries;
+  readonly #queueDuration: HistogramSeries;
+  readonly #workDuration: HistogramSeries;
   readonly #monotonic: () => number;
   readonly #addedAt = new Map<string, number>();
   readonly #startedAt = new Map<string, number>();
   readonly close: () => void;
 
   constructor(metrics: WorkqueueMetrics, name: string, monotonic: () => number, close: () => void) {
-    this.#adds = metrics.adds.labels(name);
-    this.#retries = metrics.retries.labels(name);
-    this.#queueDuration = metrics.queueDuration.labels(name);
-    this.#workDuration = metrics.workDuration.labels(name);
+    this.#adds = metrics.adds.series({ name });
+    this.#retries = metrics.retries.series({ name });
+    this.#queueDuration = metrics.queueDuration.series({ name });
+    this.#workDuration = metrics.workDuration.series({ name });
     this.#monotonic = monotonic;
     this.close = close;
   }

@@ -1,7 +1,10 @@
-import { Counter } from 'prom-client';
+import { Counter as PromCounter } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Counter } from './counter.ts';
 import { Exposition } from './exposition.ts';
-import { counter, ExemplarHistogram, histogram, type Labels, observableCounter, observableGauge } from './metrics.ts';
+import { Histogram } from './histogram.ts';
+import { observableCounter, observableGauge } from './metrics.ts';
+import type { Labels } from './series-by-labels.ts';
 
 let exposition: Exposition;
 
@@ -11,7 +14,7 @@ beforeEach(() => {
 
 describe('the text format', () => {
   test('of a counter', async () => {
-    const plans = counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] });
+    const plans = new Counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] });
     plans.inc({ controller: 'endpoints', status: 'applied' });
     plans.inc({ controller: 'endpoints', status: 'applied' }, 3);
     plans.inc({ controller: 'a "b"\\\n', status: '' }, 0);
@@ -27,7 +30,7 @@ describe('the text format', () => {
 
   test('of a histogram', async () => {
     const options = { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1e-8, 0.5, 300] };
-    const seconds = histogram(exposition, options);
+    const seconds = new Histogram(exposition, options);
     for (const value of [0, 1e-8, 0.5, 0.6, 301]) seconds.observe({ a: 'x' }, value);
     expect(await exposition.text()).toBe(
       [
@@ -43,9 +46,37 @@ describe('the text format', () => {
     );
   });
 
+  test('contains what was added between scrapes, however much', async () => {
+    const plans = new Counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['status'] });
+    const seconds = new Histogram(exposition, { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1] });
+    const conflicts = plans.series({ status: 'conflict' });
+    seconds.series({ a: 'y' });
+    for (const count of [100, 7]) {
+      for (let i = 0; i < count; i++) {
+        conflicts.inc();
+        seconds.observe({ a: 'x' }, 0.5);
+      }
+      await exposition.text();
+    }
+    const text = await exposition.text();
+    expect(text).toContain('plans_total{status="conflict"} 107\n');
+    expect(text).toContain('seconds_bucket{le="1",a="x"} 107\n');
+    expect(text).toContain('seconds_sum{a="x"} 53.5\nseconds_count{a="x"} 107\n');
+    expect(text).toContain('seconds_count{a="y"} 0\n');
+  });
+
+  test('survives values that cannot be added, which throw where they are added', async () => {
+    const plans = new Counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: [] });
+    const seconds = new Histogram(exposition, { name: 'seconds', help: 'Seconds', labelNames: [], buckets: [1] });
+    for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => plans.inc({}, value)).toThrow(RangeError);
+    expect(() => seconds.observe({}, Number.NaN)).toThrow(RangeError);
+    expect(await exposition.text()).toContain('plans_total 0\n');
+  });
+
   test('of metrics without labels, before anything happens', async () => {
-    counter(exposition, { name: 'c', help: 'h', labelNames: [] });
-    histogram(exposition, { name: 'd', help: 'h', labelNames: [], buckets: [1] });
+    new Counter(exposition, { name: 'c', help: 'h', labelNames: [] });
+    new Histogram(exposition, { name: 'd', help: 'h', labelNames: [], buckets: [1] });
     observableGauge(exposition, { name: 'e', help: 'h', labelNames: [] }, () => {});
     expect(await exposition.text()).toBe(
       [
@@ -85,9 +116,15 @@ describe('the text format', () => {
 
 describe('OpenMetrics', () => {
   beforeEach(() => {
-    counter(exposition, { name: 'plans_total', help: 'h', labelNames: ['a'] }).inc({ a: 'x' }, 0);
-    counter(exposition, { name: 'endpoint_slice_controller_changes', help: 'h', labelNames: [] });
-    const seconds = new ExemplarHistogram(exposition, { name: 'seconds', help: 'h', labelNames: ['a'], buckets: [1] });
+    new Counter(exposition, { name: 'plans_total', help: 'h', labelNames: ['a'] }).inc({ a: 'x' }, 0);
+    new Counter(exposition, { name: 'endpoint_slice_controller_changes', help: 'h', labelNames: [] });
+    const seconds = new Histogram(exposition, {
+      exemplars: true,
+      name: 'seconds',
+      help: 'h',
+      labelNames: ['a'],
+      buckets: [1],
+    });
     seconds.observe({ a: 'x' }, 0.5, 'abc');
     seconds.observe({ a: 'x' }, 0.25, undefined);
     seconds.observe({ a: 'x' }, 2, 'def');
@@ -136,14 +173,14 @@ describe('OpenMetrics', () => {
 });
 
 test('a name can be registered once', () => {
-  counter(exposition, { name: 'c', help: 'h', labelNames: [] });
+  new Counter(exposition, { name: 'c', help: 'h', labelNames: [] });
   const again = () => observableGauge(exposition, { name: 'c', help: 'h', labelNames: [] }, () => {});
   expect(again).toThrow('A metric with the name c has already been registered');
-  expect(() => new Counter({ name: 'c', help: 'h', registers: [exposition.registry] })).toThrow('already');
+  expect(() => new PromCounter({ name: 'c', help: 'h', registers: [exposition.registry] })).toThrow('already');
 });
 
 test('unknown labels and values that are not numbers are errors', () => {
-  const seconds = histogram(exposition, { name: 'd', help: 'h', labelNames: ['a'] });
+  const seconds = new Histogram(exposition, { name: 'd', help: 'h', labelNames: ['a'] });
   expect(() => seconds.observe({ b: 'x' }, 1)).toThrow('label "b" is not included');
   expect(() => seconds.observe({ a: 'x' }, Number.NaN)).toThrow('not a valid number');
 });

@@ -1,45 +1,11 @@
-import { Counter, Gauge, Histogram, type LabelValues } from 'prom-client';
+import { Gauge, Counter as PromCounter } from 'prom-client';
 import type { Exposition } from './exposition.ts';
-
-export type Labels = LabelValues<string>;
+import type { Labels } from './series-by-labels.ts';
 
 export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-}
-
-export interface HistogramOptions extends MetricOptions {
-  /** Upper bounds, ascending. Default: those of the Prometheus client libraries, in seconds. */
-  readonly buckets?: readonly number[];
-}
-
-/** A counter. Without labels it is exposed as 0 from the start. */
-export function counter({ registry }: Exposition, options: MetricOptions): Counter {
-  return new Counter({ ...options, registers: [registry] });
-}
-
-/** A histogram without exemplars. */
-export function histogram({ registry }: Exposition, { buckets, ...options }: HistogramOptions): Histogram {
-  return new Histogram({ ...options, ...(buckets && { buckets: [...buckets] }), registers: [registry] });
-}
-
-/** A histogram whose buckets name the trace of a recent value. */
-export class ExemplarHistogram {
-  readonly #histogram: Histogram;
-
-  constructor({ registry }: Exposition, { buckets, ...options }: HistogramOptions) {
-    this.#histogram = new Histogram({
-      ...{ ...options, enableExemplars: true, registers: [registry] },
-      ...(buckets && { buckets: [...buckets] }),
-    });
-  }
-
-  /** `traceId` becomes the exemplar of the value's bucket. */
-  observe(labels: Labels, value: number, traceId: string | undefined): void {
-    if (traceId === undefined) this.#histogram.labels(labels).observe(value);
-    else this.#histogram.observe({ labels, value, exemplarLabels: { trace_id: traceId } });
-  }
 }
 
 /** Reports one value. The last value of the same labels counts. */
@@ -71,7 +37,7 @@ export function observableCounter(
   options: MetricOptions,
   read: () => readonly (readonly [Labels, number])[],
 ): void {
-  new Counter({
+  new PromCounter({
     ...{ ...options, registers: [registry] },
     collect() {
       this.reset();
