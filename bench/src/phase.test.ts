@@ -25,7 +25,7 @@ describe('phases', () => {
     const phase = nodeDown({ services: 100, pods: 10 });
     expect(phase.changes).toBe(100);
     const next = phase.source(pool);
-    expect(next()).toEqual({ pod: { name: 'service-0-0', service: 'service-0', index: 0 }, ready: false });
+    expect(next()).toEqual({ pod: { name: 'service-0-0', service: 'service-0', index: 0, node: 0 }, ready: false });
   });
 
   it('address flips change one address at a time', () => {

@@ -4,6 +4,8 @@ export interface Shape {
   readonly pods: number;
   /** Services have no selector and user-managed Endpoints instead of Pods. */
   readonly custom?: boolean;
+  /** Default: 10. */
+  readonly nodes?: number;
 }
 
 export const NAMESPACE = 'bench';
@@ -22,8 +24,8 @@ export function completeEndpoints({ pods }: Shape): number {
   return Math.min(pods, ENDPOINTS_CAPACITY);
 }
 
-export function nodeObjects(): readonly object[] {
-  return Array.from({ length: NODES }, (_, index) => ({
+export function nodeObjects(nodes = NODES): readonly object[] {
+  return Array.from({ length: nodes }, (_, index) => ({
     apiVersion: 'v1',
     kind: 'Node',
     metadata: {
@@ -55,20 +57,25 @@ export interface BenchPod {
   readonly service: string;
   /** Index over all Pods of the shape. */
   readonly index: number;
+  /** Index of its Node. Default: the Pods are spread over ten Nodes. */
+  readonly node?: number;
 }
 
 export function benchPods(shape: Shape): readonly BenchPod[] {
   return serviceNames(shape).flatMap((service, outer) =>
-    Array.from({ length: shape.pods }, (_, inner) => ({
-      name: `${service}-${inner}`,
-      service,
-      index: outer * shape.pods + inner,
-    })),
+    Array.from({ length: shape.pods }, (_, inner) => {
+      const index = outer * shape.pods + inner;
+      return { name: `${service}-${inner}`, service, index, node: index % (shape.nodes ?? NODES) };
+    }),
   );
 }
 
 /** The Pod as its kubelet would write it, of typical size. `at`: Kubernetes timestamp of the last readiness transition. */
-export function podObject({ name, service, index }: BenchPod, ready: boolean, at: string): object {
+export function podObject(
+  { name, service, index, node = index % NODES }: BenchPod,
+  ready: boolean,
+  at: string,
+): object {
   const started = { type: 'Initialized', status: 'True', lastTransitionTime: at };
   const status = ready ? 'True' : 'False';
   const address = `10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
@@ -77,7 +84,7 @@ export function podObject({ name, service, index }: BenchPod, ready: boolean, at
     kind: 'Pod',
     metadata: { name, namespace: NAMESPACE, labels: { app: service, 'pod-template-hash': '5d4f7b9c6' } },
     spec: {
-      nodeName: nodeName(index % NODES),
+      nodeName: nodeName(node),
       containers: [
         {
           name: 'web',
@@ -90,7 +97,7 @@ export function podObject({ name, service, index }: BenchPod, ready: boolean, at
     },
     status: {
       phase: 'Running',
-      hostIP: `192.168.0.${1 + (index % NODES)}`,
+      hostIP: `192.168.${node >> 8}.${node & 255}`,
       podIP: address,
       podIPs: [{ ip: address }],
       startTime: at,

@@ -39,7 +39,7 @@ export class FakeCluster {
     this.#server = new FakeApiServer({ clock, random: seededRandom(seed) });
     const put = (resource: 'nodes' | 'pods', object: object) => void this.#server.put(resource, object as RawObject);
     this.#server.create('namespaces', { metadata: { name: NAMESPACE } });
-    for (const node of nodeObjects()) put('nodes', node);
+    for (const node of nodeObjects(shape.nodes)) put('nodes', node);
     // With the defaults that an API server fills in.
     for (const service of serviceObjects(shape)) this.#server.create('services', service as RawObject);
     const pods = benchPods(shape);
