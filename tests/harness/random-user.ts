@@ -1,6 +1,6 @@
 import { type FakeApiServer, isStatusError, type StoredObject } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { type Clock, type Random, randomInteger } from '@sluice/runtime';
+import { asRecord, type Clock, type Random, randomInteger } from '@sluice/runtime';
 import { namespace, nodeObject, podObject } from './objects.ts';
 
 interface Action {
@@ -32,6 +32,7 @@ export class RandomUser {
     this.#clock = clock;
     this.#actions = [
       { weight: 6, run: () => this.#putService() },
+      { weight: 3, run: () => this.#editService() },
       { weight: 2, run: () => this.#deleteAny('services') },
       { weight: 8, run: () => this.#putPod() },
       { weight: 8, run: () => this.#flipPod() },
@@ -96,6 +97,19 @@ export class RandomUser {
     };
     if (old === undefined) this.#server.create('services', object);
     else this.#server.update('services', object);
+  }
+
+  /** Changes one field, so that nothing else leads to a write. */
+  #editService(): void {
+    const service = this.#any('services');
+    if (service === undefined) return;
+    const spec = asRecord(service.spec);
+    const edited = this.#pick([
+      { trafficDistribution: this.#pick(['', 'PreferClose', 'PreferSameZone', 'PreferSameNode']) || undefined },
+      { publishNotReadyAddresses: !spec.publishNotReadyAddresses },
+      { ports: this.#pick([onePort, namedPort, twoPorts]) },
+    ]);
+    this.#server.update('services', { ...service, spec: { ...spec, ...edited } });
   }
 
   #selector(name: string): Record<string, string> {

@@ -23,6 +23,8 @@ export function inject(
 type Inject = (random: Random, world: World) => { readonly forMs: number; readonly what: string } | undefined;
 
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
+/** Few requests are sent, and most faults of theirs have no effect. */
+const busyTopics: readonly Topic[] = ['changes', 'changes', 'mutations', 'mutations', 'requests'];
 /** Least time between two restores of a cluster, in milliseconds. */
 const betweenRestoresMs = 10_000;
 const takeOverMs = 2 * leaseTimes.ttlMs;
@@ -48,7 +50,7 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   'slow link'(random, world) {
     const member = anyMember(random, world);
     if (member === undefined) return undefined;
-    const peer = pick<Peer>(random, ['bus', 'store', 'cluster']);
+    const peer = pick<Peer>(random, ['bus', 'store', 'store', 'cluster']);
     const link: Link = { requestMs: latency(random), responseMs: latency(random) };
     member.process.setLink(peer, link);
     const forMs = duration(random);
@@ -227,7 +229,7 @@ function forRequests(random: Random, world: World, given: readonly Fault[]) {
 }
 
 function forAppends(random: Random, world: World, given: Partial<AppendFaults>) {
-  const topic = pick(random, topics);
+  const topic = pick(random, busyTopics);
   world.bus.setFaults(topic, { ...noAppendFaults, ...given });
   const forMs = duration(random);
   world.clock.schedule(forMs, () => world.bus.setFaults(topic, noAppendFaults));
@@ -281,7 +283,7 @@ const duration = (random: Random): number => randomInteger(random, 300, 4_000);
 function latency(random: Random): number {
   const chance = random.next();
   if (chance < 0.3) return 0;
-  return randomInteger(random, 1, chance < 0.5 ? 2 * leaseTimes.ttlMs : 700);
+  return randomInteger(random, 1, chance < 0.6 ? 2 * leaseTimes.ttlMs : 700);
 }
 
 function pick<T>(random: Random, from: readonly T[]): T {

@@ -6,6 +6,9 @@ import type { Violations } from '../violations.ts';
 import type { Observations } from './observations.ts';
 import type { PlanInvariants } from './plans.ts';
 
+/** Longest time between a decision to commit and its arrival, in milliseconds. */
+const inFlightMs = 6_000;
+
 interface Delivered {
   /** Ids by offset, of the records delivered since the claim. */
   readonly ids: Map<number, string>;
@@ -105,6 +108,7 @@ export class CommitInvariants {
     const what = `${member} commits ${scope} under fencing token ${fencingToken}`;
     if (isIntact && fencingToken < last) this.#violations.report('fencing tokens increase', `${what} after ${last}`);
     this.#tokens.set(scope, fencingToken);
+    this.#checkLease(member, role, name, fencingToken, what);
     if (role === 'reconciler') this.#plans.committed(Number(name), fencingToken, commit.entries);
     if (!isIntact || previous === null) return;
     if (checkpoint.offset < previous.offset && checkpoint.streamId === previous.streamId)
@@ -127,6 +131,15 @@ export class CommitInvariants {
       );
     if (role === 'writer') this.#checkAnswered(member, what, Number(name), previous, checkpoint);
     for (const offset of delivered?.ids.keys() ?? []) if (offset < checkpoint.offset) delivered?.ids.delete(offset);
+  }
+
+  /** A member that has acquired a lease again stops its work under the former fencing token. */
+  #checkLease(member: string, role: string, name: string, fencingToken: number, what: string): void {
+    const lease = role === 'watcher' ? undefined : this.#observations.lease(role, name);
+    if (lease?.holder !== member || fencingToken >= lease.fencingToken) return;
+    // A token is the time of its acquisition; a commit that was on its way then may still arrive.
+    if (this.#observations.conditions.isIntact && this.#observations.now() > lease.fencingToken + inFlightMs)
+      this.#violations.report('current fencing token', `${what} while its token is ${lease.fencingToken}`);
   }
 
   /** A writer's checkpoint passes a plan only after its Outcome. */

@@ -3,7 +3,7 @@ import type { VirtualClock } from '@sluice/runtime';
 import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
 import type { SimulatedStore, StoreObserver } from '../doubles/simulated-store.ts';
-import { hasFault, isLossy, type Scenario } from '../scenario.ts';
+import { type FaultKind, hasFault, isLossy, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
@@ -30,6 +30,12 @@ export interface InvariantsOptions {
   readonly note: (actor: string, what: () => string) => void;
 }
 
+/** Losses after which a plan may be applied after a newer one. */
+const forgetful: readonly FaultKind[] = [
+  ...(['store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'] as const),
+  ...(['leases lost', 'store clock set ahead', 'etcd restored'] as const),
+];
+
 /** The invariants of a run, and the observers through which they see the use of bus and store. */
 export class Invariants {
   readonly observations: Observations;
@@ -46,7 +52,13 @@ export class Invariants {
     const { recordBytes, partitions } = scenario;
     const lossy = isLossy(scenario);
     const isRestored = hasFault(scenario, 'etcd restored');
-    const intact = { isLossy: lossy, isIntact: !lossy, isChunked: recordBytes !== null, partitions };
+    const intact = {
+      isLossy: lossy,
+      isIntact: !lossy,
+      isChunked: recordBytes !== null,
+      isOrdered: !hasFault(scenario, ...forgetful),
+      partitions,
+    };
     const observations = new Observations(intact, () => clock.now(), violations);
     const plans = new PlanInvariants(observations, violations);
     const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));

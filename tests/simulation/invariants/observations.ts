@@ -9,6 +9,8 @@ export interface Conditions {
   readonly isLossy: boolean;
   /** Whether logs, checkpoints and leases are as the processes have left them. */
   readonly isIntact: boolean;
+  /** Whether the store keeps what was applied, and gives no lease to two members. */
+  readonly isOrdered: boolean;
   /** Whether messages are sent in chunks, which hides their content. */
   readonly isChunked: boolean;
   readonly partitions: number;

@@ -95,6 +95,7 @@ export class RequestInvariants {
     const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
     this.#inherited.check(member, partition, mutation.verb, plan, what);
     this.#checkLease(member, plan, what);
+    this.#checkOrder(plan, what);
     return plan;
   }
 
@@ -109,6 +110,15 @@ export class RequestInvariants {
       this.#report('current fencing token', `${what} after its leases have expired`);
     if (this.#commits.hasAnswered(member, partition, plan))
       this.#report('one plan at a time', `${what} of plan ${planName(partition, plan.plan)} after its Outcome`);
+  }
+
+  /** Also across logs that were recreated: only the store knows which plans were applied, and only leases exclude two writers. */
+  #checkOrder(plan: PlannedMutations, what: string): void {
+    const newest = this.#applied.get(workKeyOf(plan));
+    if (!this.#observations.conditions.isOrdered || newest === undefined || comparePlans(plan.plan, newest) >= 0)
+      return;
+    const { epoch, number } = plan.plan;
+    this.#report('plans in order', `${what} of plan ${epoch}/${number} after plan ${newest.epoch}/${newest.number}`);
   }
 
   #report(invariant: string, what: string): void {

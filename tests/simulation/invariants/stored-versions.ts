@@ -1,12 +1,30 @@
+import { compareStamps, isStamp, type Stamp } from '@sluice/messages';
 import { asRecord } from '@sluice/runtime';
 import type { Commit, ScopeState, StoredEntry } from '@sluice/store';
 import type { Violations } from '../violations.ts';
 
-/** What a reconciler has stored about an object never becomes an older version of it. */
+interface Version {
+  readonly uid: string;
+  readonly resourceVersion: bigint;
+}
+
+/** What a reconciler has stored of a scope. */
+class Stored {
+  /** Versions of objects by key and field. */
+  readonly versions = new Map<string, Version>();
+  /** uids of deleted objects, by key. */
+  readonly deleted = new Map<string, readonly string[]>();
+  /** Stamp of the last Change, by key; also of Services that were removed since. */
+  readonly stamps = new Map<string, Stamp>();
+}
+
+/**
+ * What a reconciler has stored about an object never becomes an older version of it, and a deleted object does not come back. A
+ * Service never returns to an older Change, also after it was removed.
+ */
 export class StoredVersions {
   readonly #violations: Violations;
-  /** By scope, key and field. */
-  readonly #versions = new Map<string, { readonly uid: string; readonly resourceVersion: bigint }>();
+  readonly #scopes = new Map<string, Stored>();
 
   constructor(violations: Violations) {
     this.#violations = violations;
@@ -14,34 +32,49 @@ export class StoredVersions {
 
   /** What the store has lost may be stored again. */
   claimed(scope: string, { entries }: ScopeState): void {
-    for (const name of [...this.#versions.keys()]) if (name.startsWith(`${scope} `)) this.#versions.delete(name);
-    for (const entry of entries) this.#store(scope, entry);
+    const stored = new Stored();
+    this.#scopes.set(scope, stored);
+    for (const entry of entries) store(stored, entry);
   }
 
   committed(member: string, { scope, entries }: Commit): void {
+    const stored = this.#scopes.get(scope) ?? new Stored();
+    this.#scopes.set(scope, stored);
+    const report = (what: string) => this.#violations.report('versions increase', `${member} commits ${what}`);
     for (const entry of entries) {
-      const before = this.#versions.get(nameOf(scope, entry));
-      const after = this.#store(scope, entry);
-      if (before === undefined || after === undefined || before.uid !== after.uid) continue;
-      if (after.resourceVersion < before.resourceVersion)
-        this.#violations.report(
-          'versions increase',
-          `${member} commits ${entry.field} of ${entry.key} at ${after.resourceVersion} after ${before.resourceVersion}`,
-        );
+      const { key, field } = entry;
+      const [version, stamp] = [stored.versions.get(nameOf(entry)), stored.stamps.get(key)];
+      store(stored, entry);
+      const after = stored.versions.get(nameOf(entry));
+      if (version?.uid === after?.uid && after && version && after.resourceVersion < version.resourceVersion)
+        report(`${field} of ${key} at ${after.resourceVersion} after ${version.resourceVersion}`);
+      const newStamp = stored.stamps.get(key);
+      if (field === 'snapshot' && stamp && newStamp && compareStamps(newStamp, stamp) < 0)
+        report(`${key} at Change ${textOf(newStamp)} after ${textOf(stamp)}`);
     }
-  }
-
-  #store(scope: string, entry: StoredEntry) {
-    if (!isObject(entry)) return undefined;
-    if (entry.value === undefined) this.#versions.delete(nameOf(scope, entry));
-    const { uid, resourceVersion } = asRecord(asRecord(entry.value).metadata);
-    if (typeof uid !== 'string' || typeof resourceVersion !== 'string') return undefined;
-    const version = { uid, resourceVersion: BigInt(resourceVersion) };
-    this.#versions.set(nameOf(scope, entry), version);
-    return version;
+    for (const entry of entries) {
+      const uid = stored.versions.get(nameOf(entry))?.uid;
+      if (entry.value !== undefined && uid !== undefined && stored.deleted.get(entry.key)?.includes(uid))
+        report(`${entry.field} of ${entry.key}, which is known to be deleted`);
+    }
   }
 }
 
-const nameOf = (scope: string, { key, field }: StoredEntry): string => `${scope} ${key} ${field}`;
+function store({ versions, deleted, stamps }: Stored, entry: StoredEntry): void {
+  const { key, field, value } = entry;
+  if (field === 'deletedUids') deleted.set(key, (value as readonly string[] | undefined) ?? []);
+  if (field === 'snapshot') {
+    const { stamp } = asRecord(value);
+    // A state that was discarded has none.
+    if (isStamp(stamp) && stamp.epoch > 0) stamps.set(key, stamp);
+  }
+  if (!isObject(entry)) return;
+  const { uid, resourceVersion } = asRecord(asRecord(value).metadata);
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string') versions.delete(nameOf(entry));
+  else versions.set(nameOf(entry), { uid, resourceVersion: BigInt(resourceVersion) });
+}
+
+const nameOf = ({ key, field }: StoredEntry): string => `${key} ${field}`;
+const textOf = ({ epoch, sequence }: Stamp): string => `${epoch}/${sequence}`;
 
 const isObject = ({ field }: StoredEntry): boolean => /^(?:slice\/.*|endpoints):object$/.test(field);
