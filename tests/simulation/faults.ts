@@ -161,6 +161,15 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   'log recreated': (random, world) => forLogs(random, world, 'recreate', (log) => log.recreate()),
   'log truncated': (random, world) =>
     forLogs(random, world, 'truncate', (log) => log.loseLast(randomInteger(random, 1, 10))),
+  'byte limit reached'(random, world) {
+    const bytes = randomInteger(random, 5_000, 12_000);
+    const forMs = duration(random);
+    const { what } = forLogs(random, world, `limit to ${bytes} bytes`, (log) => {
+      log.limitBytes(bytes);
+      world.clock.schedule(forMs, () => log.limitBytes(undefined));
+    });
+    return { forMs: forMs + 1_000, what: `${what} for ${forMs} ms` };
+  },
   'stored value unreadable': (random, world) => {
     const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
     world.store.corrupt(scope, random);

@@ -41,6 +41,7 @@ export const lossyFaults = [
   'log purged',
   'log recreated',
   'log truncated',
+  'byte limit reached',
   'stored value unreadable',
   'message of another version',
   'etcd restored',
@@ -153,7 +154,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     events: events.sort((a, b) => a.atMs - b.atMs),
     activeMs,
     store: chance(0.08) ? 'redis' : 'model',
-    bus: !isLossy && chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
+    bus: chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
   };
 }
 

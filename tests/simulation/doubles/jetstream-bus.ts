@@ -51,6 +51,7 @@ export class JetStreamBusDouble extends ForwardingBus implements SimulatedBus {
       end: () => ({ offset: stream()?.state.last_seq ?? 0 }),
       purge: () => stream()?.purge(),
       recreate: () => this.#nats.recreate(name),
+      limitBytes: (bytes) => stream()?.limitBytes(bytes),
       loseLast: (count) => {
         stream()?.loseLast(count);
         // A server that loses what it has acknowledged was restarted.

@@ -43,6 +43,7 @@ export class LossyLog extends PartitionLog implements SimulatedLog {
   readonly #ids = new Map<string, number>();
   #last = 0;
   #lastId = '';
+  #maxBytes = Number.POSITIVE_INFINITY;
   readonly #dropsReleased: boolean;
 
   constructor(dropsReleased: boolean) {
@@ -60,6 +61,7 @@ export class LossyLog extends PartitionLog implements SimulatedLog {
       this.#records.push({ key, id, headers, payload, offset: this.#last });
       return this.#last;
     });
+    this.#discard();
     this.changed();
     return offsets;
   }
@@ -96,6 +98,21 @@ export class LossyLog extends PartitionLog implements SimulatedLog {
     this.#last = 0;
     this.#lastId = '';
     this.changed();
+  }
+
+  limitBytes(bytes = Number.POSITIVE_INFINITY): void {
+    this.#maxBytes = bytes;
+    this.#discard();
+    this.changed();
+  }
+
+  #discard(): void {
+    let bytes = 0;
+    const kept = this.#records.findLastIndex(({ payload }, i) => {
+      bytes += payload.length;
+      return bytes > this.#maxBytes && i < this.#records.length - 1;
+    });
+    if (kept >= 0) this.#records = this.#records.slice(kept + 1);
   }
 
   loseLast(count: number): void {

@@ -41,6 +41,7 @@ export class MemoryStream {
   readonly #now: () => number;
   #messages: StoredMessage[] = [];
   #bytes = 0;
+  #maxBytes: number;
   #last = 0;
   /** Kept if the message is deleted, until the server restarts. */
   #lastId = '';
@@ -50,6 +51,7 @@ export class MemoryStream {
 
   constructor(config: StreamConfig, created: string, now: () => number) {
     this.config = config;
+    this.#maxBytes = config.max_bytes > 0 ? config.max_bytes : Number.POSITIVE_INFINITY;
     this.created = created;
     this.#now = now;
   }
@@ -117,6 +119,12 @@ export class MemoryStream {
     this.#bytes = 0;
   }
 
+  /** Changes the limit of the stream's size; undefined: none. */
+  limitBytes(bytes = Number.POSITIVE_INFINITY): void {
+    this.#maxBytes = bytes;
+    this.#discard();
+  }
+
   /** Loses the last `count` messages, as after a power failure; later ones reuse their sequences. */
   loseLast(count: number): void {
     const kept = this.#messages.slice(0, -count);
@@ -163,8 +171,11 @@ export class MemoryStream {
     const id = message.headers?.get('Nats-Msg-Id');
     this.#lastId = id ?? '';
     if (id) this.#ids.set(id, { sequence: stored.sequence, time: stored.time });
-    const { max_bytes } = this.config;
-    while (max_bytes > 0 && this.#bytes > max_bytes) this.#dropFirst();
+    this.#discard();
+  }
+
+  #discard(): void {
+    while (this.#bytes > this.#maxBytes) this.#dropFirst();
   }
 
   #expire(): void {
