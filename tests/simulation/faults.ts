@@ -25,8 +25,6 @@ type Inject = (random: Random, world: World) => { readonly forMs: number; readon
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 /** Few requests are sent, and most faults of theirs have no effect. */
 const busyTopics: readonly Topic[] = ['changes', 'changes', 'mutations', 'mutations', 'requests'];
-/** Least time between two restores of a cluster, in milliseconds. */
-const betweenRestoresMs = 10_000;
 const takeOverMs = 2 * leaseTimes.ttlMs;
 
 const faults: Readonly<Record<FaultKind, Inject>> = {
@@ -200,8 +198,6 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   },
   'etcd restored'(random, world) {
     const cluster = anyCluster(random, world);
-    // A restore that strikes while an earlier one is being repaired may leave no proof.
-    if (world.clock.now() - cluster.restoredAt < betweenRestoresMs) return undefined;
     cluster.restoreBackup();
     return { forMs: 5_000, what: `restore etcd of ${cluster.name}` };
   },

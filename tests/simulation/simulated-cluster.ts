@@ -29,8 +29,6 @@ export class SimulatedCluster {
   /** The user draws from the seed of the current event. */
   #random: Random;
   #restores = 0;
-  /** When etcd was last restored. */
-  restoredAt = Number.NEGATIVE_INFINITY;
   #backup: ReturnType<FakeApiServer['backup']> | undefined;
 
   constructor(index: number, clock: VirtualClock, seed: number, isSmall = false) {
@@ -78,7 +76,6 @@ export class SimulatedCluster {
 
   restoreBackup(): void {
     if (this.#backup === undefined) return;
-    this.restoredAt = this.#clock.now();
     // Without a bump of the revision a restore shows late or, after as many changes, never (ADR 0051).
     this.server.restore(this.#backup, ++this.#restores * 1_000_000);
     this.view.reload();
