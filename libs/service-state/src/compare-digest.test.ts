@@ -58,6 +58,16 @@ test.each<[string, () => void, string[]]>([
     () => state.setSlice('t', { slice: aSlice('t', { version: 9 }), stamp: { epoch: 1, sequence: 1 } }),
     ['slices'],
   ],
+  [
+    'a slice is of a time before etcd was restored',
+    () => state.setSlice('s', { slice: aSlice('s', { version: 8 }), stamp: { epoch: 1, sequence: 1 } }),
+    ['slices'],
+  ],
+  [
+    'Endpoints are of a time before etcd was restored',
+    () => state.setEndpoints({ endpoints: someEndpoints({ version: 9 }), stamp: { epoch: 1, sequence: 1 } }),
+    ['endpoints'],
+  ],
   ['Endpoints were lost', () => state.setEndpoints(null), ['endpoints']],
 ])('%s', (_, harm, expected) => {
   harm();

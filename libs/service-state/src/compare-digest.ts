@@ -44,7 +44,10 @@ function matches(
     const mine = byName.get(name);
     byName.delete(name);
     if (deletedUids.includes(uid)) continue;
-    if (mine === undefined || compareResourceVersions(mine.resourceVersion, resourceVersion) < 0) return false;
+    const order = compareResourceVersions(mine?.resourceVersion ?? '', resourceVersion);
+    if (mine === undefined || order < 0) return false;
+    // etcd was restored: the watcher has reached the version of an Outcome, and has an older object.
+    if (order > 0 && compareResourceVersions(mine.resourceVersion, published) <= 0) return false;
   }
   return [...byName.values()].every(({ resourceVersion }) => compareResourceVersions(resourceVersion, published) > 0);
 }
