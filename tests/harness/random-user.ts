@@ -26,13 +26,14 @@ export class RandomUser {
   #addresses = 0;
   #contentEdits = 0;
 
-  constructor(server: FakeApiServer, random: Random, clock: Clock) {
+  /** `editsFields`: also changes single fields of Services. */
+  constructor(server: FakeApiServer, random: Random, clock: Clock, editsFields = false) {
     this.#server = server;
     this.#random = random;
     this.#clock = clock;
     this.#actions = [
       { weight: 6, run: () => this.#putService() },
-      { weight: 3, run: () => this.#editService() },
+      ...(editsFields ? [{ weight: 3, run: () => this.#editService() }] : []),
       { weight: 2, run: () => this.#deleteAny('services') },
       { weight: 8, run: () => this.#putPod() },
       { weight: 8, run: () => this.#flipPod() },

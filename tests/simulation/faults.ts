@@ -25,6 +25,8 @@ type Inject = (random: Random, world: World) => { readonly forMs: number; readon
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 /** Few requests are sent, and most faults of theirs have no effect. */
 const busyTopics: readonly Topic[] = ['changes', 'changes', 'mutations', 'mutations', 'requests'];
+/** Least time between two restores of a cluster, in milliseconds. */
+const betweenRestoresMs = 1_000;
 const takeOverMs = 2 * leaseTimes.ttlMs;
 
 const faults: Readonly<Record<FaultKind, Inject>> = {
@@ -198,6 +200,8 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   },
   'etcd restored'(random, world) {
     const cluster = anyCluster(random, world);
+    // Several restores before anything is published again may leave no proof.
+    if (world.clock.now() - cluster.restoredAt < betweenRestoresMs) return undefined;
     cluster.restoreBackup();
     return { forMs: 5_000, what: `restore etcd of ${cluster.name}` };
   },

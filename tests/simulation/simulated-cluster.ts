@@ -29,6 +29,8 @@ export class SimulatedCluster {
   /** The user draws from the seed of the current event. */
   #random: Random;
   #restores = 0;
+  /** When etcd was last restored. */
+  restoredAt = Number.NEGATIVE_INFINITY;
   #backup: ReturnType<FakeApiServer['backup']> | undefined;
 
   constructor(index: number, clock: VirtualClock, seed: number, isSmall = false) {
@@ -41,7 +43,7 @@ export class SimulatedCluster {
     this.faults = new FaultPlan([], seededRandom(seed + 3));
     this.#user = isSmall
       ? new SmallUser(this.server, () => clock.now())
-      : new RandomUser(hidingSteady(this.server), { next: () => this.#random.next() }, clock);
+      : new RandomUser(hidingSteady(this.server), { next: () => this.#random.next() }, clock, true);
     this.server.onCommit((resource, { type, object }) => {
       if (resource !== 'endpoints' && resource !== 'endpointslices') return;
       const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
@@ -76,6 +78,7 @@ export class SimulatedCluster {
 
   restoreBackup(): void {
     if (this.#backup === undefined) return;
+    this.restoredAt = this.#clock.now();
     // Without a bump of the revision a restore shows late or, after as many changes, never (ADR 0051).
     this.server.restore(this.#backup, ++this.#restores * 1_000_000);
     this.view.reload();
