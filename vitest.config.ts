@@ -17,10 +17,14 @@ export default defineConfig({
             'infra/**/*.test.ts',
             'tests/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', '**/*.int.test.ts'],
+          exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts'],
           // For what hangs; how fast something is, is for the benches, and a busy machine is no failure.
           testTimeout: 60_000,
         },
+      },
+      {
+        // Of the website, once `npm run docs:build` has built it.
+        test: { name: 'site', include: ['tests/site/*.site.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
       },
       {
         test: {
