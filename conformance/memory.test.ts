@@ -2,7 +2,7 @@ import { ChunkedBus, MemoryBus } from '@sluice/bus';
 import { MemoryNats, memoryConnection, memoryJetStreamBus } from '@sluice/bus-jetstream/testing';
 import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
 import { Lua, type MemoryPortsOptions, MemoryRedis, memoryPorts } from '@sluice/store-redis/testing';
 import { busContract } from './bus-contract.ts';
 import { busFaultsContract } from './bus-faults-contract.ts';
@@ -32,7 +32,7 @@ busContract('memory, chunked', { maxBacklog }, async ({ partitions }) => {
 });
 storeContract('memory', async () => new MemoryStore());
 clusterDirectoryContract('memory', async () => new MemoryClusterDirectory());
-clusterPinsContract('memory', async () => new MemoryClusterPins());
+clusterPinsContract('memory', async () => new MemoryDocument());
 deadLettersContract('memory', async () => new MemoryDeadLetters({ max: 5, maxBytes: 1_500 }));
 leasesContract('memory', 400, async () => {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));

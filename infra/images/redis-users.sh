@@ -11,7 +11,7 @@ set -eu
 
 fleet=${1:?usage: redis-users.sh FLEET}
 commands='+publish +subscribe +info +ping +eval +evalsha +set +get +time +hget +hmget +hset +hsetnx +hdel +hgetall +hscan +rpush +lpop +llen +lrem +lrange +cluster|slots +cluster|info'
-shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}* ~{$fleet:leases/bus}*"
+shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}* ~{$fleet:leases/bus*"
 
 user() { # role password keys...
   role=$1 password=$2

@@ -3,8 +3,10 @@ import type { Configuration } from '@sluice/configuration';
 import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { ClusterDirectory, ClusterPins } from '@sluice/store';
+import type { ClusterDirectory, ClusterPins, StoredDocument } from '@sluice/store';
 import type { RedisPorts } from '@sluice/store-redis';
+import { FleetGeneration, leasesOf, readGenerations, storeOf } from './fleet-generation.ts';
+import { logsOf } from './generations.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
@@ -33,6 +35,11 @@ interface Ports {
 export interface OpenInfrastructure extends Infrastructure {
   readonly directory: ClusterDirectory;
   readonly clusterPins: ClusterPins;
+  readonly generation: FleetGeneration;
+  /** The generations of partitions, as the store has them. */
+  readonly document: StoredDocument;
+  /** Opens the logs of a generation, and creates those that are missing. The caller closes them. */
+  readonly openLogs: (generation: number, partitions: number) => Promise<Bus>;
   /** Resolves to 'abandoned' if requests in flight are given up. */
   close(): Promise<'closed' | 'abandoned'>;
 }
@@ -47,19 +54,30 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   if (options.bus.kind === 'memory') throw notShared('--bus nats://HOST or kafka://HOST');
   if (!options.allowPlaintext) rejectPlaintext(options);
   // At the same time, because connecting is waiting and loading is work.
-  const checked = Promise.withResolvers<void>();
+  const { bus: where, fleet } = options;
+  const known = Promise.withResolvers<FleetGeneration>();
+  const openLogs = (number: number, partitions: number) =>
+    openBus(where, { fleet: logsOf(fleet, number), partitions }, ports, Promise.resolve());
   const opening = [
-    openStore(options.store, options, ports, checked),
-    openBus(options.bus, options, ports, checked.promise),
+    openStore(options.store, options, ports, known),
+    openCurrentLogs(known.promise, options.partitions, {
+      first: (expected) => openBus(where, options, ports, expected),
+      other: openLogs,
+    }),
     preloadSchemas(),
   ] as const;
   const [store, bus, schemas] = await Promise.allSettled(opening);
   if (store.status === 'fulfilled' && bus.status === 'fulfilled' && schemas.status === 'fulfilled') {
     const redis = store.value;
-    const { problems, ...stores } = redis;
+    const { problems, partitions: document, ...stores } = redis;
+    const generation = await known.promise;
     const chunked = new ChunkedBus(bus.value, ports);
     return {
       ...stores,
+      store: storeOf(redis.store, generation.number),
+      leases: leasesOf(redis.leases, generation.number),
+      ...{ generation, document },
+      openLogs: async (number, partitions) => new ChunkedBus(await openLogs(number, partitions), ports),
       storeProblems: problems,
       whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),
       bus: chunked,
@@ -76,14 +94,41 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   throw isSetupError(error) ? new UsageError(error.message, { cause: error }) : error;
 }
 
-/** Settles `checked` once the number of partitions is known to be that of the fleet, or the store cannot be used. */
+/** The fleet works in other logs than those of a new fleet with the configured number of partitions. */
+class OtherLogsError extends Error {
+  override readonly name = 'OtherLogsError';
+}
+
+/** Opens the logs that a fleet has in most cases while its generation is read, and others if it has those. */
+async function openCurrentLogs(
+  known: Promise<FleetGeneration>,
+  configured: number,
+  open: {
+    readonly first: (expected: Promise<void>) => Promise<Bus>;
+    readonly other: (generation: number, partitions: number) => Promise<Bus>;
+  },
+): Promise<Bus> {
+  const expected = known.then(({ number, partitions }) => {
+    if (number !== 0 || partitions !== configured) throw new OtherLogsError();
+  });
+  expected.catch(() => {});
+  try {
+    return await open.first(expected);
+  } catch (error) {
+    if (!(error instanceof OtherLogsError)) throw error;
+    const { number, partitions } = await known;
+    return open.other(number, partitions);
+  }
+}
+
+/** Settles `known` once the generation of the fleet is known, or the store cannot be used. */
 async function openStore(
   store: Shared<Configuration['store']>,
   { fleet, partitions }: InfrastructureOptions,
   ports: Ports,
-  checked: PromiseWithResolvers<void>,
+  known: PromiseWithResolvers<FleetGeneration>,
 ): Promise<RedisPorts> {
-  checked.promise.catch(() => {});
+  known.promise.catch(() => {});
   try {
     // Loaded on demand, because the adapters are large.
     const { openRedis } = await import('@sluice/store-redis');
@@ -92,15 +137,22 @@ async function openStore(
       { ...ports, ...(ports.holdsLeases && { startLeaseThread }), secrets: rereadSecrets('store', store, ports) },
     );
     try {
-      await claimPartitions(redis.store, partitions);
+      const { partitions: document, leases } = redis;
+      const generations = await readGenerations(document, partitions);
+      const generation = new FleetGeneration(generations, { ...ports, document, leases });
+      if (generation.partitions !== partitions) {
+        ports.logger.warn('this fleet has another number of partitions than configured; using its own', {
+          ...{ partitions: generation.partitions, configured: partitions },
+        });
+      }
+      known.resolve(generation);
     } catch (error) {
       redis.close();
       throw error;
     }
-    checked.resolve();
     return redis;
   } catch (error) {
-    checked.reject(error);
+    known.reject(error);
     throw error;
   }
 }
@@ -118,7 +170,7 @@ function notShared(instead: string): UsageError {
 /** Creates no streams or topics before `checked` resolves: another number of partitions would need others. */
 async function openBus(
   bus: Shared<Configuration['bus']>,
-  { fleet, partitions }: InfrastructureOptions,
+  { fleet, partitions }: Pick<InfrastructureOptions, 'fleet' | 'partitions'>,
   ports: Ports,
   checked: Promise<void>,
 ): Promise<Bus> {
@@ -130,15 +182,6 @@ async function openBus(
   const { connectKafkaBus, defaultKafkaTopics } = await import('@sluice/bus-kafka');
   await checked;
   return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, secrets, ...ports });
-}
-
-/** Checks the number of partitions. Another number would map Services to partitions that do not hold their state. */
-async function claimPartitions(store: Infrastructure['store'], partitions: number): Promise<void> {
-  const existing = await store.setIfAbsent('partitions', String(partitions));
-  if (existing === String(partitions)) return;
-  throw new UsageError(
-    `this fleet was created with ${existing} partitions, not ${partitions}: pass --partitions ${existing} or another --fleet`,
-  );
 }
 
 /** Errors of the adapters that the user can fix. */

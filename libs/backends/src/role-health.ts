@@ -3,9 +3,12 @@ import type { Clock } from '@sluice/runtime';
 import type { GroupState, Store } from '@sluice/store';
 import { type Check, condition, type Health, LoopMonitor, SharedRequest } from '@sluice/telemetry';
 
+import type { FleetGeneration } from './fleet-generation.ts';
+
 export interface RoleHealthOptions {
   readonly bus: Bus;
   readonly store: Store;
+  readonly generation?: FleetGeneration;
   readonly clock: Clock;
   readonly member: string;
   readonly leaseTimes: { readonly ttlMs: number };
@@ -34,11 +37,14 @@ export class RoleHealth implements Health {
   readonly #servers: readonly Check[];
 
   constructor(options: RoleHealthOptions) {
-    const { bus, store, clock } = options;
+    const { bus, store, generation, clock } = options;
     this.#options = options;
     const end = new SharedRequest(clock, () => bus.end('requests', 0));
     // This check also writes the number of partitions to a store that was wiped.
-    const partitions = new SharedRequest(clock, () => store.setIfAbsent('partitions', String(bus.partitions)));
+    const partitions = new SharedRequest(clock, async () => {
+      if (generation === undefined) await store.setIfAbsent('partitions', String(bus.partitions));
+      else await generation.isCurrent();
+    });
     const responds = (name: string, request: SharedRequest<unknown>): Check => ({
       name,
       run: async () => {

@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
-import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
+import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '@sluice/runtime';
 import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Infrastructure } from './infrastructure.ts';
@@ -38,7 +38,7 @@ export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
 
 /** Owns this process's share of the group's scopes until `signal` aborts and all leases are handed over. */
 export async function own(
-  { bus, store, leases, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
+  { bus, store, leases, generation, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
   { role, group, scopes, work, prepare, nameOf = (scope) => scope }: Share,
   signal: AbortSignal,
 ): Promise<void> {
@@ -50,6 +50,8 @@ export async function own(
     onGroup: (state) => groupHealth?.observe(state),
     ...(prepare && { onLate: prepare }),
     work: async (lease) => {
+      // A process that was frozen may acquire leases of a generation that has ended meanwhile.
+      if (generation !== undefined && !(await generation.isCurrent())) return aborted(lease.signal);
       if (metrics === undefined) return work(lease, store);
       const held = metrics.leases.hold(role, nameOf(lease.scope), lease.fencingToken);
       const isCurrent = () => {
@@ -66,6 +68,7 @@ export async function own(
     },
   });
   try {
+    await generation?.formerReleased(group, signal);
     await ownership.run(signal);
   } finally {
     groupHealth?.close();

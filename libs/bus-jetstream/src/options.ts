@@ -19,7 +19,7 @@ export interface JetStreamBusOptions {
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** Prefix of streams and subjects, so several fleets can share a server. Default `sluice`. */
   readonly fleet?: string;
-  /** Must not change during the life of a fleet. */
+  /** Never changes: a fleet with another number of partitions has logs of its own. */
   readonly partitions: number;
   /** Shown in the server's monitoring. Default `sluice`. */
   readonly clientName?: string;

@@ -2,7 +2,7 @@ import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { ClusterAccess } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { MemoryClusterPins } from '@sluice/store';
+import { MemoryDocument } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
@@ -343,11 +343,11 @@ test('a failed cluster worker is reported and restarted with backoff', async () 
 describe('with pinned identities', () => {
   /** Two processes of a fleet with one store; each has its own view of the sources and the network. */
   const stored = () => new StoredIdentities(pins);
-  let pins: MemoryClusterPins;
+  let pins: MemoryDocument;
   let others: AbortController;
 
   beforeEach(() => {
-    pins = new MemoryClusterPins();
+    pins = new MemoryDocument();
     others = new AbortController();
   });
   afterEach(() => others.abort());

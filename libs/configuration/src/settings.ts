@@ -45,9 +45,13 @@ export const settings = {
       default: 'sluice',
     },
   ),
-  partitions: setting(kinds.integer(1, 4096), 'partitions of `changes` and of `mutations`; set once per fleet', {
-    default: 64,
-  }),
+  partitions: setting(
+    kinds.integer(1, 4096),
+    'partitions of `changes` and of `mutations` with which a new fleet begins; later: `sluice partitions set`',
+    {
+      default: 64,
+    },
+  ),
   allowPlaintext: setting(
     kinds.boolean,
     'connect to a bus or store on another host without TLS and without credentials',

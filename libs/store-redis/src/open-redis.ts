@@ -1,13 +1,21 @@
 import type { Clock, Logger } from '@sluice/runtime';
-import type { ClusterDirectory, ClusterPins, DeadLetters, Leases, Store, StoreProblem } from '@sluice/store';
+import type {
+  ClusterDirectory,
+  ClusterPins,
+  DeadLetters,
+  Leases,
+  Store,
+  StoredDocument,
+  StoreProblem,
+} from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { checkServer, type ServerReport } from './check-server.ts';
 import { connect, createClient } from './client.ts';
 import { LeaseThreadClient, type StartLeaseThread } from './lease-thread.ts';
 import { logConnection } from './log-connection.ts';
 import { RedisClusterDirectory } from './redis-cluster-directory.ts';
-import { RedisClusterPins } from './redis-cluster-pins.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
+import { RedisDocument } from './redis-document.ts';
 import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
@@ -22,6 +30,8 @@ export interface RedisPorts {
   readonly deadLetters: DeadLetters;
   readonly directory: ClusterDirectory;
   readonly clusterPins: ClusterPins;
+  /** The generations of the fleet's partitions. */
+  readonly partitions: StoredDocument;
   /** Settings of the servers that can lose data, checked each minute. */
   problems(): readonly StoreProblem[];
   /** Disconnects; commands in flight reject. Returns 'abandoned' if their timers keep running because Redis does not answer. */
@@ -105,7 +115,8 @@ export async function openRedis(
     store: new RedisStore(parts),
     leases: new RedisLeases({ ...parts, commandTimeoutMs: leaseTimeoutMs, client: leaseClient, subscriber, thread }),
     directory: new RedisClusterDirectory(parts),
-    clusterPins: new RedisClusterPins(parts),
+    clusterPins: new RedisDocument({ ...parts, name: 'cluster-pins' }),
+    partitions: new RedisDocument({ ...parts, name: 'settled/partitions' }),
     deadLetters: new RedisDeadLetters({
       ...parts,
       ...(max !== undefined && { max }),

@@ -2,7 +2,7 @@ import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
 import { loadKubeconfigText } from '@sluice/kubernetes';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
-import { MemoryClusterPins } from '@sluice/store';
+import { MemoryDocument } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { kubeconfigText } from '../testing/kubeconfig-text.ts';
 import { acceptCluster } from './accept-cluster.ts';
@@ -22,7 +22,7 @@ test('pins the name to what answers at its address', async () => {
     load: () => loadKubeconfigText({ source: '', text }),
   };
   const sources = [{ about: 'test', read: async () => ({ candidates: [candidate], problems: [] }) }];
-  const identities = new StoredIdentities(new MemoryClusterPins());
+  const identities = new StoredIdentities(new MemoryDocument());
   try {
     const previous = { identity: 'uid-of-the-previous-cluster', server: url, authorities: [] };
     const current = { ...previous, identity: server.identity };

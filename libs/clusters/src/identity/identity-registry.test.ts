@@ -1,15 +1,15 @@
-import { MemoryClusterPins } from '@sluice/store';
+import { MemoryDocument } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import { StoredIdentities } from './identity-registry.ts';
 import type { ClusterEvidence } from './pinned-clusters.ts';
 
-let pins: MemoryClusterPins;
+let pins: MemoryDocument;
 let reads: number;
 let replacements: number;
 let identities: StoredIdentities;
 
 beforeEach(() => {
-  pins = new MemoryClusterPins();
+  pins = new MemoryDocument();
   [reads, replacements] = [0, 0];
   identities = new StoredIdentities({
     read: () => {

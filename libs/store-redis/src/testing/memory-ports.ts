@@ -1,8 +1,8 @@
 import type { Clock } from '@sluice/runtime';
 import type { RedisPorts } from '../open-redis.ts';
 import { RedisClusterDirectory } from '../redis-cluster-directory.ts';
-import { RedisClusterPins } from '../redis-cluster-pins.ts';
 import { RedisDeadLetters } from '../redis-dead-letters.ts';
+import { RedisDocument } from '../redis-document.ts';
 import { RedisLeases } from '../redis-leases.ts';
 import { RedisStore } from '../redis-store.ts';
 import { type Intercept, memoryClient } from './memory-client.ts';
@@ -26,7 +26,8 @@ export function memoryPorts(options: MemoryPortsOptions): Omit<RedisPorts, 'prob
     store: new RedisStore(parts),
     leases: new RedisLeases({ ...parts, subscriber: client }),
     directory: new RedisClusterDirectory(parts),
-    clusterPins: new RedisClusterPins(parts),
+    clusterPins: new RedisDocument({ ...parts, name: 'cluster-pins' }),
+    partitions: new RedisDocument({ ...parts, name: 'settled/partitions' }),
     deadLetters: new RedisDeadLetters({
       ...parts,
       ...(max !== undefined && { max }),

@@ -43,6 +43,7 @@ export class History {
       journal = new Journal(parseServiceKey(key), partition);
       this.#journals.set(key, journal);
     }
+    journal.partition = partition;
     this.#since ??= retained.receivedAt;
     this.#append(journal, topic, retained);
   }

@@ -22,8 +22,8 @@ interface Replayed {
  */
 export class Journal {
   readonly key: ServiceKey;
-  /** Partition of its records. */
-  readonly partition: number;
+  /** The partition of its last record; it changes with the number of partitions. */
+  partition: number;
   /** Size of all records in memory, in bytes. */
   bytes = 0;
   /** When the last record was received; 0 if there is none. */

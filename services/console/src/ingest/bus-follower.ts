@@ -101,7 +101,7 @@ export class BusFollower {
 }
 
 /** Time of the first record that has one. */
-function firstTime(records: readonly Delivery[]): number | undefined {
+export function firstTime(records: readonly Delivery[]): number | undefined {
   for (const record of records) {
     const message = messageOf(retain(record, 0));
     const at = message?.kind === 'change' ? message.causes.first[0]?.observedAt : decidedAt(message);

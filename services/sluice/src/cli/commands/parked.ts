@@ -118,7 +118,7 @@ function add(group: Command, usage: string, summary: string, action: Action): Co
     if (usage === 'list' && configuration.store.kind === 'memory') return fromConsole(defaultUrl);
     return withFleet(configuration, async (fleet) => {
       const names = new Map((await fleet.directory.list()).map(({ identity, name }) => [identity, name]));
-      const parked = await findParked(fleet.store, configuration.partitions);
+      const parked = await findParked(fleet.store, fleet.bus.partitions);
       const named = parked.map((key) => ({ ...key, ...nameOf(names.get(key.key.cluster)) }));
       return action(fleet, named, args, options);
     });

@@ -57,6 +57,7 @@ async function run(role: Role, configured: Configured): Promise<void> {
     }
     await checkOnlySource(connections.sources);
   }
+  let early: typeof connections | undefined = connections;
   const start: Process['start'] = async (infrastructure, ports) => {
     // Unique per start, so that a restarted process does not inherit the leases of the crashed one.
     const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -67,9 +68,11 @@ async function run(role: Role, configured: Configured): Promise<void> {
       ...ports,
     });
     const running = startRole({
-      ...{ role, infrastructure, configuration, member, environment, connections, tracing, ...ports },
+      ...{ role, infrastructure, configuration, member, environment, connections: early, tracing, ...ports },
       busyMs: eventLoopBusyMs,
     });
+    // In another generation of partitions, it connects again.
+    early = undefined;
     const { metrics, health } = running;
     const address = configuration.metricsBindAddress ?? undefined;
     const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));

@@ -65,26 +65,34 @@ export async function runProcess(
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
   try {
-    const infrastructure = await retryUntilConnected(
-      () => openInfrastructure(configuration, { ...ports, reread, holdsLeases: !observes }),
-      ports,
-      stopped,
-    );
-    if (infrastructure === undefined) return logger.info('stopped before connecting to bus and store');
-    try {
-      const claim = new BusClaim({ ...infrastructure, ...ports, fleet: configuration.fleet });
-      if (observes) await claim.verify();
-      else await claim.acquire(stopping.signal);
-      if (stopping.signal.aborted) return logger.info('stopped before the bus was claimed');
-      const { done, stop } = await start(infrastructure, ports);
+    for (;;) {
+      const infrastructure = await retryUntilConnected(
+        () => openInfrastructure(configuration, { ...ports, reread, holdsLeases: !observes }),
+        ports,
+        stopped,
+      );
+      if (infrastructure === undefined) return logger.info('stopped before connecting to bus and store');
+      const generation = new AbortController();
+      let ended: unknown;
       try {
-        await Promise.race([stopped, done, ...(observes ? [] : [claim.keep(stopping.signal)])]);
+        const claim = new BusClaim({ ...infrastructure, ...ports, fleet: configuration.fleet });
+        if (observes) await claim.verify();
+        else await claim.acquire(stopping.signal);
+        if (stopping.signal.aborted) return logger.info('stopped before the bus was claimed');
+        const { done, stop } = await start(infrastructure, ports);
+        try {
+          const { signal } = generation;
+          const superseded = infrastructure.generation.superseded(signal).then(() => 'superseded');
+          const claimed = observes ? [] : [claim.keep(AbortSignal.any([stopping.signal, signal]))];
+          ended = await Promise.race([stopped, done, ...claimed, superseded]);
+        } finally {
+          generation.abort();
+          await shutDown(stop, ports);
+        }
+        if (ended !== 'superseded' || stopping.signal.aborted) return logger.info('stopped');
       } finally {
-        await shutDown(stop, ports);
+        await shutDown([closing(infrastructure)], ports);
       }
-      logger.info('stopped');
-    } finally {
-      await shutDown([closing(infrastructure)], ports);
     }
   } finally {
     stopping.abort();

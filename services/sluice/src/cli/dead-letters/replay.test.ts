@@ -1,4 +1,5 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
+import { partitionOf } from '@sluice/messages';
 import type { DeadLetter } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { replayDeadLetter } from './replay.ts';
@@ -14,11 +15,16 @@ const letter = (given: Partial<DeadLetter> = {}): DeadLetter => ({
   ...given,
 });
 
-test('replay appends to the original partition under a new id', async () => {
+test('replay appends to the partition that its Service has now, under a new id', async () => {
   const bus = new MemoryBus({ partitions: 4 });
   await replayDeadLetter(bus, letter());
-  const [record] = await bus.read('changes', 3, streamStart).next(1);
+  const partition = partitionOf('uid/shop/web', 4);
+  expect(partition).not.toBe(letter().partition);
+  const [record] = await bus.read('changes', partition, streamStart).next(1);
   expect(record).toMatchObject({ id: 'r/replayed/7', key: 'uid/shop/web', headers: { traceparent: '00-1' } });
-  await expect(replayDeadLetter(bus, letter({ partition: 9 }))).rejects.toThrow('no partition 9 of topic changes');
-  await expect(replayDeadLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('no partition 3 of topic other');
+  const ofCluster = { ...letter().record, key: 'uid' };
+  await expect(replayDeadLetter(bus, letter({ partition: 9, record: ofCluster }))).rejects.toThrow(
+    'no partition 9 of topic changes',
+  );
+  await expect(replayDeadLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('of topic other');
 });

@@ -25,7 +25,7 @@ export async function checkInfrastructure(
     try {
       await new BusClaim({ ...opened, ...ports, logger, fleet: configuration.fleet }).verify();
       const letters = await opened.deadLetters.list();
-      const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${configuration.partitions} partitions`)];
+      const checks = [ok(about, 'connection', `${bus.kind} and ${store.kind}, ${opened.bus.partitions} partitions`)];
       checks.push(messageSizeCheck(about, opened.bus.limits));
       checks.push(
         ...warnings.map((text) =>
@@ -39,7 +39,7 @@ export async function checkInfrastructure(
           : warning(about, 'dead letters', detail, 'run "sluice dead-letters list"'),
       );
       checks.push(identityCheck(about, await new StoredIdentities(opened.clusterPins).conflicts()));
-      return [...checks, parkedCheck(about, await findParked(opened.store, configuration.partitions))];
+      return [...checks, parkedCheck(about, await findParked(opened.store, opened.bus.partitions))];
     } finally {
       await opened.close();
     }

@@ -1,6 +1,6 @@
 import { MemoryBus } from '@sluice/bus';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { readFleet } from './read-fleet.ts';
 
@@ -13,7 +13,7 @@ function memoryFleet() {
     leases: new MemoryLeases(clock),
     deadLetters: new MemoryDeadLetters(),
     directory: new MemoryClusterDirectory(),
-    clusterPins: new MemoryClusterPins(),
+    clusterPins: new MemoryDocument(),
     close: async () => 'closed' as const,
   };
 }

@@ -9,7 +9,7 @@ import { makeServingCertificate } from '@sluice/local';
 import { createLogger, systemClock } from '@sluice/process';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { MemoryClusterDirectory, MemoryClusterPins, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
+import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type ConsoleRoleOptions, type RunningConsole, startConsoleRole } from './console-role.ts';
 
@@ -43,7 +43,7 @@ async function start(
     ...{ bus, store: new MemoryStore(), leases: new MemoryLeases(systemClock), deadLetters: new MemoryDeadLetters() },
     ...{
       directory: new MemoryClusterDirectory(),
-      clusterPins: new MemoryClusterPins(),
+      clusterPins: new MemoryDocument(),
       close: async () => 'closed' as const,
     },
   };

@@ -2,7 +2,7 @@ import { createSecureContext } from 'node:tls';
 import { type OpenInfrastructure, storeProblemCounts } from '@sluice/backends';
 import { StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
-import { BusFollower, createConsole, FleetSources, History, jaegerTraces } from '@sluice/console';
+import { BusFollower, createConsole, FleetSources, History, jaegerTraces, readLogs } from '@sluice/console';
 import type { RootLogger } from '@sluice/process';
 import { isLoopback, UsageError, version } from '@sluice/process';
 import type { Clock, Random } from '@sluice/runtime';
@@ -11,7 +11,8 @@ import { type Check, condition, type Health, Metrics, SharedRequest, startTeleme
 import { rereadConsole } from './reread-console.ts';
 
 export interface ConsoleRoleOptions {
-  readonly infrastructure: OpenInfrastructure;
+  readonly infrastructure: Omit<OpenInfrastructure, 'document' | 'openLogs' | 'generation'> &
+    Partial<Pick<OpenInfrastructure, 'openLogs' | 'generation'>>;
   readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'>;
   /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
   readonly reread?: () => Pick<Configuration, 'console'>;
@@ -56,6 +57,10 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
     since: history.since,
     behind: behind(),
   }));
+  const readHistory = async (signal: AbortSignal) => {
+    await readFormerLogs(options, history, signal);
+    await follower.run(signal);
+  };
   let ready = false;
   const served = { metrics, health: healthOf(backends, () => ready), log: logger };
   const page = { ...served, otherwise: console.handle, tls: settings.tls };
@@ -80,7 +85,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   });
   return {
     url: server.url,
-    done: Promise.all([follower.run(working.signal), sources.run(working.signal)]),
+    done: Promise.all([readHistory(working.signal), sources.run(working.signal)]),
     async stop() {
       working.abort();
       stopRereading?.();
@@ -88,6 +93,29 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
       await Promise.all(servers.map((one) => one?.close()));
     },
   };
+}
+
+/** Reads the logs of former generations of partitions that may have records within the retention. */
+async function readFormerLogs(
+  { infrastructure, clock, logger }: ConsoleRoleOptions,
+  history: History,
+  signal: AbortSignal,
+): Promise<void> {
+  const { generation, openLogs } = infrastructure;
+  for (const [former, { partitions }] of generation?.all.slice(0, -1).entries() ?? []) {
+    const endedAt = generation?.all[former + 1]?.since ?? 0;
+    if (openLogs === undefined || signal.aborted || endedAt < clock.now() - history.retentionMs) continue;
+    try {
+      const bus = await openLogs(former, partitions);
+      try {
+        await readLogs(bus, history, signal);
+      } finally {
+        await bus.close();
+      }
+    } catch (error) {
+      logger.warn('cannot read the history from before the number of partitions changed', { partitions, error });
+    }
+  }
 }
 
 /** Accepted host names, including that of a specific bind address. */

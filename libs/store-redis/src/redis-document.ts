@@ -1,38 +1,41 @@
 import type { Clock } from '@sluice/runtime';
-import type { ClusterPins } from '@sluice/store';
+import type { StoredDocument } from '@sluice/store';
 import { hashTagged } from './keys.ts';
 import { type Client, Script } from './script.ts';
 import { withTimeout } from './with-timeout.ts';
 
-export interface RedisClusterPinsOptions {
+export interface RedisDocumentOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly fleet: string;
   readonly commandTimeoutMs: number;
+  /** Its key, without the name of the fleet. */
+  readonly name: string;
 }
 
 const replaceScript = new Script(['replace']);
 
-/** Cluster pins in Redis: one string. */
-export class RedisClusterPins implements ClusterPins {
-  readonly #options: RedisClusterPinsOptions;
+/** A document in Redis: one string. */
+export class RedisDocument implements StoredDocument {
+  readonly #options: RedisDocumentOptions;
   readonly #key: string;
 
-  constructor(options: RedisClusterPinsOptions) {
+  constructor(options: RedisDocumentOptions) {
     this.#options = options;
-    this.#key = hashTagged(options.fleet, 'cluster-pins');
+    this.#key = hashTagged(options.fleet, options.name);
   }
 
   read(): Promise<string | null> {
-    return this.#withTimeout('reading cluster pins', this.#options.client.get(this.#key));
+    return this.#withTimeout('reading', this.#options.client.get(this.#key));
   }
 
   async replace(expected: string | null, next: string): Promise<boolean> {
     const replaced = replaceScript.run(this.#options.client, [this.#key], [expected ?? '', next]);
-    return (await this.#withTimeout('pinning clusters', replaced)) === 1;
+    return (await this.#withTimeout('replacing', replaced)) === 1;
   }
 
   #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
+    const { clock, commandTimeoutMs, name } = this.#options;
+    return withTimeout(clock, commandTimeoutMs, `${what} ${name}`, answer);
   }
 }

@@ -1,7 +1,7 @@
-import type { ClusterPins } from './cluster-pins.ts';
+import type { StoredDocument } from './stored-document.ts';
 
-/** In-process cluster pins, for tests. */
-export class MemoryClusterPins implements ClusterPins {
+/** An in-process document, for tests. */
+export class MemoryDocument implements StoredDocument {
   #document: string | null = null;
 
   async read(): Promise<string | null> {

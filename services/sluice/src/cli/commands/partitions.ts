@@ -1,0 +1,85 @@
+import { formatGenerations, logsOf, type PartitionGenerations } from '@sluice/backends';
+import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
+import type { Command } from 'commander';
+import { addConfiguredCommand, type Configuration, withFleet } from './configured-command.ts';
+
+interface Options {
+  readonly output: 'table' | 'json';
+  readonly dryRun?: boolean;
+}
+
+const largest = 4096;
+
+export function addPartitionsCommand(program: Command): void {
+  const group = program
+    .command('partitions')
+    .summary('show and change the number of partitions of a fleet')
+    .description(
+      'The number of partitions is the maximum number of workers that have work. See docs/guides/repartition.md.',
+    );
+  const formats = ['table', 'json'] as const;
+  const list = { usage: 'list', summary: 'list the generations of partitions, the current one last', formats };
+  addConfiguredCommand<Options>(group, list, async ({ configure, options }) => {
+    const configuration = await configure();
+    return withFleet(configuration, async ({ generation }) => listed(generation.all, configuration.fleet, options));
+  });
+  const set = { usage: 'set <number>', summary: 'change the number of partitions while the fleet runs', formats };
+  addConfiguredCommand<Options>(group, set, async ({ configure, args: [text = ''], options }) => {
+    const partitions = Number(text);
+    if (!Number.isInteger(partitions) || partitions < 1 || partitions > largest) {
+      throw new UsageError(`invalid number of partitions ${text}; expected 1 to ${largest}`);
+    }
+    const configuration = await configure();
+    const all = await repartition(configuration, partitions, options.dryRun === true);
+    if (options.output === 'json') return listed(all, configuration.fleet, options);
+    return describe(all, configuration.fleet, options.dryRun === true);
+  }).option('--dry-run', 'check bus and store, and change nothing');
+}
+
+async function repartition(
+  configuration: Configuration,
+  partitions: number,
+  dryRun: boolean,
+): Promise<PartitionGenerations> {
+  return withFleet(configuration, async ({ generation, document, openLogs }) => {
+    if (generation.partitions === partitions) throw new UsageError(`this fleet has ${partitions} partitions already`);
+    const next: PartitionGenerations = [...generation.all, { partitions, since: systemClock.now() }];
+    if (dryRun) return next;
+    // A bus without room for the logs, or a user without the right to create them, refuses before anything changes.
+    const bus = await openLogs(next.length - 1, partitions);
+    try {
+      await bus.end('requests', 0);
+      if (await document.replace(formatGenerations(generation.all), formatGenerations(next))) return next;
+    } finally {
+      await bus.close();
+    }
+    throw new UsageError('the partitions of this fleet were changed at the same time; see "sluice partitions list"');
+  });
+}
+
+function describe(all: PartitionGenerations, fleet: string, dryRun: boolean): string {
+  const last = all.length - 1;
+  const { partitions = 0 } = all[last] ?? {};
+  if (dryRun) return `The fleet would change to ${partitions} partitions, in the logs of ${logsOf(fleet, last)}.\n`;
+  return (
+    `The fleet changes to ${partitions} partitions within seconds, in the logs of ${logsOf(fleet, last)}.\n` +
+    `Set --partitions ${partitions} in its configuration. The logs of ${logsOf(fleet, last - 1)} keep the history until it expires.\n`
+  );
+}
+
+function listed(all: PartitionGenerations, fleet: string, { output }: Options): string {
+  const rows = all.map(({ partitions, since }, generation) => ({
+    ...{ generation, partitions, logs: logsOf(fleet, generation) },
+    ...(since > 0 && { since: new Date(since).toISOString() }),
+    current: generation === all.length - 1,
+  }));
+  if (output === 'json') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  return formatTable(
+    ['GENERATION', 'PARTITIONS', 'SINCE', 'LOGS', 'CURRENT'],
+    rows.map((row) => [
+      ...[String(row.generation), String(row.partitions), row.since ?? ''],
+      ...[row.logs, row.current ? 'yes' : ''],
+    ]),
+    columnsOf(process.stdout),
+  );
+}
