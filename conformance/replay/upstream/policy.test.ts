@@ -11,11 +11,14 @@ import { describe, expect, test } from 'vitest';
 import { upstreamPolicy } from './policy.ts';
 
 const policy = upstreamPolicy({ sendsAllUpdates: true });
-const managedBy = (name: string) => ({ 'endpointslice.kubernetes.io/managed-by': `${name}.k8s.io` });
+const labelsOf = (manager: string) => ({
+  'kubernetes.io/service-name': 'web',
+  'endpointslice.kubernetes.io/managed-by': `${manager}.k8s.io`,
+});
 
 function aSlice(name: string, manager = 'endpointslice-controller', given: object = {}): EndpointSlice {
   const metadata = { name, namespace: 'shop', uid: `uid-${name}`, resourceVersion: '5', generation: 1 };
-  return projectEndpointSlice({ metadata: { ...metadata, labels: managedBy(manager) }, addressType: 'IPv4', ...given });
+  return projectEndpointSlice({ metadata: { ...metadata, labels: labelsOf(manager) }, addressType: 'IPv4', ...given });
 }
 
 test('updates without effect are sent on request only (K5)', () => {

@@ -24,7 +24,7 @@ import { endOfStream, startOfStream, streamResult } from './verify-offset.ts';
 /**
  * Connects to NATS, creates missing streams and checks existing ones.
  *
- * @param allowed no stream is created before it resolves; if it rejects, the connection is closed
+ * @param allowed no stream is created before it resolves; if it rejects, Sluice neither stays connected nor retries
  * @throws BusSetupError see BusSetupCode
  */
 export async function connectJetStreamBus(
@@ -33,7 +33,9 @@ export async function connectJetStreamBus(
   allowed?: Promise<void>,
 ): Promise<Bus> {
   const all = settings(options);
-  const link = await openLink(all, ports);
+  const refused = new AbortController();
+  allowed?.catch((error: unknown) => refused.abort(error));
+  const link = await openLink(all, ports, refused.signal);
   try {
     await allowed;
   } catch (error) {

@@ -4,6 +4,7 @@ import { isSupported, openLink } from './link.ts';
 import { settings } from './options.ts';
 import { startProtocolServer } from './testing/protocol-server.ts';
 
+const neverDue = { now: Date.now, monotonic: () => performance.now(), schedule: () => () => {} };
 const endings: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
@@ -12,14 +13,23 @@ afterEach(async () => {
 test('the size limit of the server holds while the client is disconnected', async () => {
   const { port, connections, close } = await startProtocolServer(8192);
   endings.push(close);
-  const clock = { now: Date.now, monotonic: () => performance.now(), schedule: () => () => {} };
   const all = settings({ servers: [`127.0.0.1:${port}`], fleet: 'f', partitions: 1 });
-  const link = await openLink(all, { clock, random: seededRandom(1), logger: silentLogger });
+  const link = await openLink(all, { clock: neverDue, random: seededRandom(1), logger: silentLogger });
   endings.push(() => link.close());
   close();
   connections[0]?.destroy();
   await expect.poll(() => link.nc.info).toBeUndefined();
   expect(link.maxPayload).toBe(8192);
+});
+
+test('the first connection is not retried after the signal', async () => {
+  const all = settings({ servers: ['127.0.0.1:1'], fleet: 'f', partitions: 1 });
+  const signal = AbortSignal.abort(new Error('no store'));
+  const ports = { clock: neverDue, random: seededRandom(1), logger: silentLogger };
+  await expect(openLink(all, ports, signal)).rejects.toThrow('no store');
+  const later = new AbortController();
+  const warned = { ...silentLogger, warn: () => later.abort(new Error('no store')) };
+  await expect(openLink(all, { ...ports, logger: warned }, later.signal)).rejects.toThrow('no store');
 });
 
 test.each([

@@ -126,11 +126,12 @@ export class NatsLink {
 }
 
 /**
- * Connects. Retries for `connectWithinMs` if no server is reachable.
+ * Connects. Retries for `connectWithinMs` if no server is reachable, or until `signal` aborts.
  *
+ * @throws the reason of `signal`
  * @throws BusSetupError `BUS_UNREACHABLE`, `BUS_CREDENTIALS`, `BUS_TLS`, `BUS_SERVER_TOO_OLD`
  */
-export async function openLink(settings: Settings, ports: JetStreamBusPorts): Promise<NatsLink> {
+export async function openLink(settings: Settings, ports: JetStreamBusPorts, signal?: AbortSignal): Promise<NatsLink> {
   const { clock, random, logger, secrets = () => settings } = ports;
   const material = tlsMaterialProblem(settings.tls ?? {});
   if (material !== undefined) throw new BusSetupError('BUS_TLS', `TLS settings for NATS: ${material}`);
@@ -157,8 +158,10 @@ export async function openLink(settings: Settings, ports: JetStreamBusPorts): Pr
         const message = `cannot reach NATS at ${servers}: ${reason}. Check bus.servers and the NATS server.`;
         throw new BusSetupError('BUS_UNREACHABLE', message, error);
       }
+      signal?.throwIfAborted();
       if (attempt === 0) logger.warn('NATS unreachable; retrying', { servers, error });
-      await sleep(clock, backoffMs(connectBackoff, attempt, random));
+      await sleep(clock, backoffMs(connectBackoff, attempt, random), signal);
+      signal?.throwIfAborted();
     }
   }
 }
