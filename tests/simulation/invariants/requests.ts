@@ -56,7 +56,9 @@ export class RequestInvariants {
         this.#report('one plan at a time', `${member} sends two plans of ${plan.key.service} at once`);
       this.#inFlight.set(workKey, [...inFlight, plan.plan]);
       try {
+        const newest = this.#applied.get(workKeyOfPlan);
         const response = await next(request);
+        this.#checkOrder(member, mutation, plan, newest);
         const before = this.#applied.get(workKeyOfPlan);
         if (before === undefined || comparePlans(before, plan.plan) < 0) this.#applied.set(workKeyOfPlan, plan.plan);
         return response;
@@ -95,7 +97,6 @@ export class RequestInvariants {
     const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
     this.#inherited.check(member, partition, mutation.verb, plan, what);
     this.#checkLease(member, plan, what);
-    this.#checkOrder(plan, what);
     return plan;
   }
 
@@ -112,13 +113,14 @@ export class RequestInvariants {
       this.#report('one plan at a time', `${what} of plan ${planName(partition, plan.plan)} after its Outcome`);
   }
 
-  /** Also across logs that were recreated: only the store knows which plans were applied, and only leases exclude two writers. */
-  #checkOrder(plan: PlannedMutations, what: string): void {
-    const newest = this.#applied.get(workKeyOf(plan));
-    if (!this.#observations.conditions.isOrdered || newest === undefined || comparePlans(plan.plan, newest) >= 0)
-      return;
-    const { epoch, number } = plan.plan;
-    this.#report('plans in order', `${what} of plan ${epoch}/${number} after plan ${newest.epoch}/${newest.number}`);
+  /**
+   * No write succeeds after a newer plan of its Service. Also across logs that were recreated: only the store knows which plans
+   * were applied, and only leases exclude two writers. A new owner repeats plans in vain, since their preconditions fail.
+   */
+  #checkOrder(member: string, mutation: Mutation, { plan }: PlannedMutations, newest: PlanId | undefined): void {
+    if (!this.#observations.conditions.isOrdered || newest === undefined || comparePlans(plan, newest) >= 0) return;
+    const what = `${member} sends ${signature(mutation).slice(0, 100)} of plan ${plan.epoch}/${plan.number}`;
+    this.#report('plans in order', `${what} after plan ${newest.epoch}/${newest.number}`);
   }
 
   #report(invariant: string, what: string): void {
