@@ -132,7 +132,7 @@ test('the overlay for workers has one Deployment in place of those of the roles'
   const path = 'jsonpath={.items[*].spec.scaleTargetRef.name} {.items[*].spec.metrics[*].pods.metric.name}';
   const scaled = await admin('get', 'horizontalpodautoscalers', '-n', 'sluice', '-o', path);
   expect(scaled).toBe('sluice-worker sluice_desired_replicas');
-  expect(await configurations()).toEqual({ ...printed, 'sluice-worker': expect.stringContaining('inCluster: true') });
+  expect(Object.keys(await configurations())).toEqual(['sluice-console', 'sluice-worker']);
   await admin('delete', 'horizontalpodautoscalers', '--all', '-n', 'sluice');
   await admin('delete', 'deployments,poddisruptionbudgets', '--all', '-n', 'sluice');
 });
