@@ -1,6 +1,6 @@
 import { MemoryBus } from '@sluice/bus';
 import { randomInteger, seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { advance, recordingLogger } from '@sluice/runtime/testing';
 import {
   type GroupState,
   type Heartbeat,
@@ -154,4 +154,29 @@ test('a process that acquires a lease of an ended generation does not work', asy
   }
   stop();
   await advance(clock, 5_000);
+});
+
+test('a process that waits for leases of a former generation reports who holds them, once', async () => {
+  const clock = new VirtualClock();
+  const leases = new MemoryLeases(clock);
+  const logger = recordingLogger();
+  const all = [
+    { partitions: 4, since: 0 },
+    { partitions: 8, since: 1 },
+  ] as const;
+  const generation = new FleetGeneration(all, { document: new MemoryDocument(), leases, clock, logger });
+  const hold = { group: 'writer', member: 'stuck', ttlMs: 60_000, release: [], acquire: ['0', '1'] };
+  await leases.heartbeat(hold);
+  let released = false;
+  const waiting = generation.formerReleased('writer', new AbortController().signal).then(() => {
+    released = true;
+  });
+  await advance(clock, 9_000);
+  expect(logger.fields('warn')).toEqual([]);
+  await advance(clock, 20_000);
+  expect(logger.fields('warn')).toEqual([{ group: 'writer', holders: 'stuck' }]);
+  expect(released).toBe(false);
+  await leases.leave('writer', 'stuck');
+  await advance(clock, 1_000);
+  await waiting;
 });

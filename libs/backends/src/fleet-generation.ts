@@ -12,6 +12,9 @@ export interface GenerationPorts {
 /** How often a process looks for a new generation, and for the end of former ones, in milliseconds. */
 const pollMs = { next: 1_000, former: 100 };
 
+/** A process that waits longer for the end of a former generation reports who holds leases of it, in milliseconds. */
+const patienceMs = 10_000;
+
 /** The generation of partitions in which a process works (ADR 0075). */
 export class FleetGeneration {
   readonly all: PartitionGenerations;
@@ -61,12 +64,19 @@ export class FleetGeneration {
   /** Resolves once nobody holds a lease of the group in a former generation, or when `signal` aborts. */
   async formerReleased(group: string, signal: AbortSignal): Promise<void> {
     const { leases, clock, logger } = this.#ports;
+    const since = clock.monotonic();
+    let reported = false;
     for (let former = 0; former < this.number && !signal.aborted; ) {
       try {
-        const state = await leases.state(storedName(group, former));
-        if (state.leases.length === 0) {
+        const held = (await leases.state(storedName(group, former))).leases;
+        if (held.length === 0) {
           former++;
           continue;
+        }
+        if (!reported && clock.monotonic() - since >= patienceMs) {
+          reported = true;
+          const holders = [...new Set(held.map(({ holder }) => holder))].join(',');
+          logger.warn('processes still hold leases of former partitions; waiting for them', { group, holders });
         }
       } catch (error) {
         logger.debug('cannot read the leases of a former generation', { group, error });

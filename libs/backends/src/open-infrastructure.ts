@@ -8,6 +8,7 @@ import type { RedisPorts } from '@sluice/store-redis';
 import { FleetGeneration, leasesOf, readGenerations, storeOf } from './fleet-generation.ts';
 import { logsOf } from './generations.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { type KnownGenerations, openCurrentLogs } from './open-current-logs.ts';
 import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
 import { startLeaseThread } from './start-lease-thread.ts';
@@ -55,23 +56,34 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   if (!options.allowPlaintext) rejectPlaintext(options);
   // At the same time, because connecting is waiting and loading is work.
   const { bus: where, fleet } = options;
-  const known = Promise.withResolvers<FleetGeneration>();
-  const openLogs = (number: number, partitions: number) =>
-    openBus(where, { fleet: logsOf(fleet, number), partitions }, ports, Promise.resolve());
+  const known = Promise.withResolvers<KnownGenerations>();
+  const openLogs = (generation: number, partitions: number) =>
+    openBus(where, { fleet, generation, partitions }, ports, Promise.resolve());
   const opening = [
     openStore(options.store, options, ports, known),
-    openCurrentLogs(known.promise, options.partitions, {
-      first: (expected) => openBus(where, options, ports, expected),
-      other: openLogs,
-    }),
+    openCurrentLogs(
+      known.promise,
+      options.partitions,
+      {
+        first: (expected) => openBus(where, { fleet, generation: 0, partitions: options.partitions }, ports, expected),
+        other: openLogs,
+      },
+      ports.logger,
+    ),
     preloadSchemas(),
   ] as const;
-  const [store, bus, schemas] = await Promise.allSettled(opening);
-  if (store.status === 'fulfilled' && bus.status === 'fulfilled' && schemas.status === 'fulfilled') {
+  const [store, logs, schemas] = await Promise.allSettled(opening);
+  if (store.status === 'fulfilled' && logs.status === 'fulfilled' && schemas.status === 'fulfilled') {
     const redis = store.value;
     const { problems, partitions: document, ...stores } = redis;
-    const generation = await known.promise;
-    const chunked = new ChunkedBus(bus.value, ports);
+    const { bus, generations } = logs.value;
+    const generation = new FleetGeneration(generations, { ...ports, document, leases: redis.leases });
+    if (generation.partitions !== options.partitions) {
+      ports.logger.warn('this fleet has another number of partitions than configured; using its own', {
+        ...{ partitions: generation.partitions, configured: options.partitions },
+      });
+    }
+    const chunked = new ChunkedBus(bus, ports);
     return {
       ...stores,
       store: storeOf(redis.store, generation.number),
@@ -88,45 +100,18 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     };
   }
   if (store.status === 'fulfilled') store.value.close();
-  if (bus.status === 'fulfilled') await bus.value.close();
-  const failed = [store, bus, schemas].find(({ status }) => status === 'rejected');
+  if (logs.status === 'fulfilled') await logs.value.bus.close();
+  const failed = [store, logs, schemas].find(({ status }) => status === 'rejected');
   const error: unknown = failed?.status === 'rejected' ? failed.reason : undefined;
   throw isSetupError(error) ? new UsageError(error.message, { cause: error }) : error;
 }
 
-/** The fleet works in other logs than those of a new fleet with the configured number of partitions. */
-class OtherLogsError extends Error {
-  override readonly name = 'OtherLogsError';
-}
-
-/** Opens the logs that a fleet has in most cases while its generation is read, and others if it has those. */
-async function openCurrentLogs(
-  known: Promise<FleetGeneration>,
-  configured: number,
-  open: {
-    readonly first: (expected: Promise<void>) => Promise<Bus>;
-    readonly other: (generation: number, partitions: number) => Promise<Bus>;
-  },
-): Promise<Bus> {
-  const expected = known.then(({ number, partitions }) => {
-    if (number !== 0 || partitions !== configured) throw new OtherLogsError();
-  });
-  expected.catch(() => {});
-  try {
-    return await open.first(expected);
-  } catch (error) {
-    if (!(error instanceof OtherLogsError)) throw error;
-    const { number, partitions } = await known;
-    return open.other(number, partitions);
-  }
-}
-
-/** Settles `known` once the generation of the fleet is known, or the store cannot be used. */
+/** Settles `known` once the generations of the fleet are known, or the store cannot be used. */
 async function openStore(
   store: Shared<Configuration['store']>,
   { fleet, partitions }: InfrastructureOptions,
   ports: Ports,
-  known: PromiseWithResolvers<FleetGeneration>,
+  known: PromiseWithResolvers<KnownGenerations>,
 ): Promise<RedisPorts> {
   known.promise.catch(() => {});
   try {
@@ -137,15 +122,8 @@ async function openStore(
       { ...ports, ...(ports.holdsLeases && { startLeaseThread }), secrets: rereadSecrets('store', store, ports) },
     );
     try {
-      const { partitions: document, leases } = redis;
-      const generations = await readGenerations(document, partitions);
-      const generation = new FleetGeneration(generations, { ...ports, document, leases });
-      if (generation.partitions !== partitions) {
-        ports.logger.warn('this fleet has another number of partitions than configured; using its own', {
-          ...{ partitions: generation.partitions, configured: partitions },
-        });
-      }
-      known.resolve(generation);
+      const { partitions: document } = redis;
+      known.resolve({ generations: await readGenerations(document, partitions), document });
     } catch (error) {
       redis.close();
       throw error;
@@ -167,21 +145,31 @@ function notShared(instead: string): UsageError {
   return new UsageError(`a fleet needs a bus and a store that all its processes share: pass ${instead}`);
 }
 
+/** Logs of a generation of a fleet. */
+interface Logs {
+  readonly fleet: string;
+  readonly generation: number;
+  readonly partitions: number;
+}
+
 /** Creates no streams or topics before `checked` resolves: another number of partitions would need others. */
 async function openBus(
   bus: Shared<Configuration['bus']>,
-  { fleet, partitions }: Pick<InfrastructureOptions, 'fleet' | 'partitions'>,
+  { fleet, generation, partitions }: Logs,
   ports: Ports,
   checked: Promise<void>,
 ): Promise<Bus> {
   const secrets = rereadSecrets('bus', bus, ports);
+  const logs = logsOf(fleet, generation);
   if (bus.kind === 'nats') {
     const { connectJetStreamBus } = await import('@sluice/bus-jetstream');
-    return connectJetStreamBus({ ...bus, fleet, partitions }, { ...ports, secrets }, checked);
+    // Users may receive replies below the name of their fleet only, whatever its logs are called.
+    return connectJetStreamBus({ ...bus, fleet: logs, inboxOwner: fleet, partitions }, { ...ports, secrets }, checked);
   }
   const { connectKafkaBus, defaultKafkaTopics } = await import('@sluice/bus-kafka');
   await checked;
-  return connectKafkaBus({ ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet, partitions, secrets, ...ports });
+  const options = { ...defaultKafkaTopics, ...bus, clientId: 'sluice', fleet: logs, partitions };
+  return connectKafkaBus({ ...options, secrets, ...ports });
 }
 
 /** Errors of the adapters that the user can fix. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type JetStreamBusOptions, settings } from './options.ts';
+import { inboxPrefix, type JetStreamBusOptions, settings } from './options.ts';
 
 const valid: JetStreamBusOptions = { servers: ['nats://localhost:4222'], partitions: 64 };
 
@@ -29,4 +29,13 @@ test('does not show credentials of a rejected address', () => {
 test('a limit for one topic keeps the defaults of the others', () => {
   const { maxBytes } = settings({ ...valid, maxBytes: { changes: 1 } });
   expect(maxBytes).toEqual({ changes: 1, mutations: 64 * 1024 * 1024, requests: 16 * 1024 * 1024 });
+});
+
+test('receives replies under the name of the user, or of the fleet whatever its logs are called', () => {
+  const prefix = (options: Partial<JetStreamBusOptions>) => inboxPrefix(settings({ ...valid, ...options }));
+  const logs = { fleet: 'west-g1', inboxOwner: 'west' };
+  expect(prefix({})).toBe('_INBOX_sluice');
+  expect(prefix(logs)).toBe('_INBOX_west');
+  expect(prefix({ ...logs, credentials: { token: 'secret' } })).toBe('_INBOX_west');
+  expect(prefix({ ...logs, credentials: { user: 'west-worker', password: 'secret' } })).toBe('_INBOX_west-worker');
 });

@@ -19,6 +19,8 @@ export interface JetStreamBusOptions {
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** Prefix of streams and subjects, so several fleets can share a server. Default `sluice`. */
   readonly fleet?: string;
+  /** Name under which a connection without a user name receives replies. Default: `fleet`. */
+  readonly inboxOwner?: string;
   /** Never changes: a fleet with another number of partitions has logs of its own. */
   readonly partitions: number;
   /** Shown in the server's monitoring. Default `sluice`. */
@@ -70,6 +72,7 @@ export function settings(options: JetStreamBusOptions): Settings {
   const all: Settings = {
     ...options,
     fleet: options.fleet ?? 'sluice',
+    inboxOwner: options.inboxOwner ?? options.fleet ?? 'sluice',
     clientName: options.clientName ?? 'sluice',
     replicas: options.replicas ?? defaults.replicas,
     duplicateWindowMs: options.duplicateWindowMs ?? defaults.duplicateWindowMs,
@@ -101,8 +104,8 @@ export function settings(options: JetStreamBusOptions): Settings {
  * Prefix of the subjects on which a connection receives replies. Each user has its own, so that no user can read what
  * another receives.
  */
-export function inboxPrefix({ credentials, fleet }: Pick<Settings, 'credentials' | 'fleet'>): string {
-  const owner = credentials !== undefined && 'user' in credentials ? credentials.user : fleet;
+export function inboxPrefix({ credentials, inboxOwner }: Pick<Settings, 'credentials' | 'inboxOwner'>): string {
+  const owner = credentials !== undefined && 'user' in credentials ? credentials.user : inboxOwner;
   return `_INBOX_${owner.replace(/[^A-Za-z0-9_-]/g, '_')}`;
 }
 

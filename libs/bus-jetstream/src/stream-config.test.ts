@@ -1,7 +1,7 @@
 import type { StreamConfig } from '@nats-io/jetstream';
 import { expect, test } from 'vitest';
 import { settings } from './options.ts';
-import { logNames, streamConfig, streamMismatches } from './stream-config.ts';
+import { hasOtherPartitions, logNames, streamConfig, streamMismatches } from './stream-config.ts';
 
 const log = { topic: 'changes', partition: 7 } as const;
 const wanted = streamConfig(settings({ servers: ['nats://localhost:4222'], partitions: 64 }), log);
@@ -52,4 +52,10 @@ test('a fleet has one stream per partition of changes and mutations, and one for
     'mutations 2',
     'requests 0',
   ]);
+});
+
+test('tells streams of a fleet with another number of partitions from other mismatches', () => {
+  expect(hasOtherPartitions(wanted, existing)).toBe(false);
+  expect(hasOtherPartitions(wanted, { metadata: { 'sluice-partitions': '8' } })).toBe(true);
+  expect(hasOtherPartitions(wanted, { metadata: {} })).toBe(false);
 });

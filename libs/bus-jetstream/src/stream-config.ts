@@ -89,6 +89,12 @@ export function streamMismatches(wanted: Wanted, existing: StreamConfig): readon
   return lines;
 }
 
+/** Whether an existing stream belongs to a fleet with another number of partitions. */
+export function hasOtherPartitions(wanted: Wanted, existing: Pick<StreamConfig, 'metadata'>): boolean {
+  const partitions = existing.metadata?.[partitionsKey];
+  return partitions !== undefined && partitions !== wanted.metadata?.[partitionsKey];
+}
+
 function format(value: unknown): string {
   return value === undefined ? 'not set' : JSON.stringify(value);
 }

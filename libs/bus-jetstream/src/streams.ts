@@ -1,7 +1,7 @@
 import { JetStreamApiError, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
 import { BusSetupError } from './errors.ts';
 import type { Settings } from './options.ts';
-import { type LogName, logNames, streamConfig, streamMismatches } from './stream-config.ts';
+import { hasOtherPartitions, type LogName, logNames, streamConfig, streamMismatches } from './stream-config.ts';
 
 const subjectsOverlap = 10065;
 const nameInUse = 10058;
@@ -9,19 +9,21 @@ const nameInUse = 10058;
 /**
  * Creates missing streams of the fleet and checks existing ones. Never alters a stream.
  *
- * @throws BusSetupError `BUS_STREAM_MISMATCH` or `BUS_STREAM_REFUSED`
+ * @throws BusSetupError `BUS_OTHER_PARTITIONS`, `BUS_STREAM_MISMATCH` or `BUS_STREAM_REFUSED`
  */
 export async function ensureStreams(jsm: JetStreamManager, settings: Settings): Promise<void> {
   const found = new Map<string, StreamConfig>();
   for await (const { config } of jsm.streams.list(`${settings.fleet}.>`)) found.set(config.name, config);
   const mismatches: string[] = [];
+  let otherPartitions = false;
   const wanted = logNames(settings.partitions).map((log) => streamConfig(settings, log));
   for (const config of wanted) {
     const existing = found.get(config.name);
     if (existing === undefined) continue;
     for (const line of streamMismatches(config, existing)) mismatches.push(`stream ${config.name}: ${line}`);
+    otherPartitions ||= hasOtherPartitions(config, existing);
   }
-  if (mismatches.length > 0) throw mismatchError(mismatches);
+  if (mismatches.length > 0) throw mismatchError(mismatches, otherPartitions);
   const created = await Promise.allSettled(
     wanted.filter(({ name }) => !found.has(name)).map((config) => create(jsm, config)),
   );
@@ -40,19 +42,15 @@ async function create(jsm: JetStreamManager, config: ReturnType<typeof streamCon
     await jsm.streams.add(config);
   } catch (error) {
     if (!(error instanceof JetStreamApiError)) throw error;
-    if (error.code === nameInUse) throw mismatchError(await existingMismatches(jsm, config));
+    if (error.code === nameInUse) {
+      const { config: existing } = await jsm.streams.info(config.name);
+      const lines = streamMismatches(config, existing).map((line) => `stream ${config.name}: ${line}`);
+      throw mismatchError(lines, hasOtherPartitions(config, existing));
+    }
     const overlap = error.code === subjectsOverlap ? await overlapping(jsm, config) : '';
     const reason = `cannot create stream ${config.name}: ${error.message}${overlap}`;
     throw new BusSetupError('BUS_STREAM_REFUSED', reason, error);
   }
-}
-
-async function existingMismatches(
-  jsm: JetStreamManager,
-  config: ReturnType<typeof streamConfig>,
-): Promise<readonly string[]> {
-  const { config: existing } = await jsm.streams.info(config.name);
-  return streamMismatches(config, existing).map((line) => `stream ${config.name}: ${line}`);
 }
 
 async function overlapping(jsm: JetStreamManager, config: ReturnType<typeof streamConfig>): Promise<string> {
@@ -64,9 +62,10 @@ async function overlapping(jsm: JetStreamManager, config: ReturnType<typeof stre
 /** With 64 partitions, one wrong setting causes many lines. */
 const maxLines = 5;
 
-function mismatchError(mismatches: readonly string[]): BusSetupError {
+function mismatchError(mismatches: readonly string[], otherPartitions: boolean): BusSetupError {
   const more = mismatches.length - maxLines;
   const lines = [...mismatches.slice(0, maxLines), ...(more > 0 ? [`and ${more} more`] : [])];
   const advice = 'Edit the streams (nats stream edit) or the configuration; Sluice does not alter existing streams.';
-  return new BusSetupError('BUS_STREAM_MISMATCH', `${lines.join('\n')}\n${advice}`);
+  const code = otherPartitions ? 'BUS_OTHER_PARTITIONS' : 'BUS_STREAM_MISMATCH';
+  return new BusSetupError(code, `${lines.join('\n')}\n${advice}`);
 }

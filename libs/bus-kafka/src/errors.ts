@@ -13,5 +13,7 @@ export type BusSetupCode =
   | 'BUS_TLS'
   /** A topic exists with other settings than configured. */
   | 'BUS_TOPIC_MISMATCH'
+  /** The topics have another number of partitions. */
+  | 'BUS_OTHER_PARTITIONS'
   /** Kafka refuses to create a topic or to show it. */
   | 'BUS_TOPIC_REFUSED';

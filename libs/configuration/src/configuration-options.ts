@@ -15,7 +15,10 @@ export function addConfigurationOptions(command: Command): Command {
     .optionsGroup('Fleet, bus and store:')
     .option('--config <file>', 'configuration file (YAML), see "sluice config --example" (default $SLUICE_CONFIG)')
     .option('--fleet <name>', 'fleet name; prefix of streams, topics and keys (default sluice)')
-    .option('--partitions <n>', 'number of partitions; fixed for the life of a fleet (default 64)')
+    .option(
+      '--partitions <n>',
+      'number of partitions of a new fleet; "sluice partitions set" changes it later (default 64)',
+    )
     .option('--bus <url,...>', 'bus addresses: nats://, tls:// or kafka:// host:port, or memory')
     .option('--store <url,...>', 'store addresses: redis:// or rediss:// host:port, or memory')
     .addOption(

@@ -10,7 +10,7 @@ import type { WriterOptions } from './options/writer-options.ts';
 export interface Configuration {
   /** Prefix of streams, topics and keys, so that fleets with different names can share servers. */
   readonly fleet: string;
-  /** Number of partitions of `changes` and of `mutations`. Fixed for the life of a fleet. */
+  /** Number of partitions of `changes` and of `mutations` of a new fleet. One that exists keeps to its own. */
   readonly partitions: number;
   /** Whether to connect to a bus or store on another host without TLS and without credentials. */
   readonly allowPlaintext: boolean;

@@ -1,4 +1,4 @@
-/** Default number of partitions per topic; fixed for the lifetime of a fleet. */
+/** Default number of partitions per topic; fixed for one generation of a fleet. */
 export const defaultPartitions = 64;
 
 /** The partition of a service key. */
