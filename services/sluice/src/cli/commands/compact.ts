@@ -49,9 +49,8 @@ async function compact(configuration: Configuration, options: Options): Promise<
     const matches = ({ cluster, namespace }: ServiceKey) =>
       [cluster, names.get(cluster), undefined].includes(options.cluster) &&
       (options.namespace ?? namespace) === namespace;
-    const { partitions, controllers } = configuration;
-    const { maxEndpointsPerSlice } = controllers;
-    const found = await findCompactions(store, { partitions, maxEndpointsPerSlice, matches });
+    const { maxEndpointsPerSlice } = configuration.controllers;
+    const found = await findCompactions(store, { partitions: bus.partitions, maxEndpointsPerSlice, matches });
     const chosen = withinLimit(found, options.maxWrites);
     if (!options.dryRun) {
       const requestedAt = systemClock.now();
