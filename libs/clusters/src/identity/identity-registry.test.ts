@@ -33,6 +33,27 @@ test('verifies any number of clusters with one read of the pins, and writes noth
   expect([reads, replacements]).toEqual([1, 0]);
 });
 
+test('pins any number of clusters that connect at the same time with few reads and writes', async () => {
+  const admitted = Array.from({ length: 300 }, (_, i) => identities.admit(`c${i}`, evidence(`uid-${i}`)));
+  const same = identities.admit('impostor', { ...evidence('uid-7'), server: 'https://elsewhere' });
+  expect(new Set(await Promise.all(admitted))).toEqual(new Set([undefined]));
+  expect(await same).toContain('cluster identity conflict');
+  expect(JSON.stringify(await pins.read())).toContain('https://uid-299');
+  expect(reads).toBeLessThanOrEqual(3);
+  expect(replacements).toBeLessThanOrEqual(3);
+});
+
+test('a change that cannot be stored is refused, and a later one stored', async () => {
+  const read = pins.read.bind(pins);
+  pins.read = () => Promise.reject(new Error('no answer'));
+  await expect(Promise.all(['a', 'b'].map((name) => identities.admit(name, evidence(name))))).rejects.toThrow(
+    'no answer',
+  );
+  pins.read = read;
+  expect(await identities.admit('a', evidence('a'))).toBeUndefined();
+  expect(await pins.read()).toContain('https://a');
+});
+
 test('reports only the clusters in conflict', async () => {
   for (const name of ['a', 'b', 'c']) await identities.admit(name, evidence(name));
   await identities.admit('impostor', { ...evidence('b'), server: 'https://elsewhere' });

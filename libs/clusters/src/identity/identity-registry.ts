@@ -22,9 +22,20 @@ export interface IdentityRegistry {
   release(name: string): Promise<void>;
 }
 
+type PinsChange = (clusters: PinnedClusters) => PinnedClusters;
+
+/** A change that is not stored yet. */
+interface PendingChange {
+  readonly change: PinsChange;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** The identities that a fleet's store pins. Every method rejects if the store cannot be reached. */
 export class StoredIdentities implements IdentityRegistry {
   readonly #pins: ClusterPins;
+  #pending: PendingChange[] = [];
+  #isUpdating = false;
 
   constructor(pins: ClusterPins) {
     this.#pins = pins;
@@ -64,11 +75,37 @@ export class StoredIdentities implements IdentityRegistry {
     return parsePinnedClusters(await this.#pins.read()).conflicts.filter(({ decided }) => !decided);
   }
 
-  async #update(change: (clusters: PinnedClusters) => PinnedClusters): Promise<void> {
+  /**
+   * Changes that arrive while others are being stored are stored together. Otherwise a process that starts with a thousand
+   * clusters reads and replaces the pins of all for each of them, and again whenever another one was faster.
+   */
+  #update(change: PinsChange): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#pending.push({ change, resolve, reject });
+    if (!this.#isUpdating) void this.#updateAll();
+    return promise;
+  }
+
+  async #updateAll(): Promise<void> {
+    this.#isUpdating = true;
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
+      try {
+        await this.#store(batch);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#isUpdating = false;
+  }
+
+  async #store(batch: readonly PendingChange[]): Promise<void> {
     for (;;) {
       const stored = await this.#pins.read();
       const clusters = parsePinnedClusters(stored);
-      const next = change(clusters);
+      const next = batch.reduce((changed, { change }) => change(changed), clusters);
       if (next === clusters) return;
       if (await this.#pins.replace(stored, JSON.stringify(next))) return;
     }
