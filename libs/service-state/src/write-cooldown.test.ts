@@ -1,6 +1,6 @@
 import type { Endpoints, Mutation } from '@sluice/controllers';
 import { describe, expect, test } from 'vitest';
-import { writeCooldownMs } from './write-cooldown.ts';
+import { maxCooldownMs, writeCooldownMs } from './write-cooldown.ts';
 
 const endpointsOf = (ready: number, notReady: number): Mutation => {
   const addresses = (count: number, net: number) =>
@@ -25,23 +25,41 @@ describe('the cooldown of Endpoints', () => {
   });
 });
 
-describe('the cooldown of slices and small Endpoints', () => {
+describe('the cooldown after a slow plan', () => {
   const deletion: Mutation = { verb: 'delete', resource: 'endpointslices', name: 'web-1' };
-  const cooldown = (tookMs: number) =>
+  const ofSlices = (tookMs: number) =>
     writeCooldownMs({ controller: 'endpointslice', groups: [{ mutations: [deletion] }] }, tookMs);
+  const ofEndpoints = (tookMs: number, addresses = 20) =>
+    writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(addresses, 0)] }] }, tookMs);
 
-  test('is zero after a plan that was applied promptly, or with a clock that is behind', () => {
-    expect([cooldown(0), cooldown(20), cooldown(-5000)]).toEqual([0, 0, 0]);
+  test.each([ofSlices, ofEndpoints])(
+    'is zero after a plan that was applied promptly, or with a clock that is behind',
+    (cooldown) => {
+      expect([cooldown(0), cooldown(20), cooldown(-5000)]).toEqual([0, 0, 0]);
+    },
+  );
+
+  test('is the same for slices and small Endpoints unless the API server is saturated', () => {
+    for (let tookMs = 0; tookMs <= 50; tookMs++) expect(ofEndpoints(tookMs)).toBe(ofSlices(tookMs));
+    expect(ofSlices(50)).toBe(30);
   });
 
   test('grows with the time to apply, up to a limit', () => {
-    expect(cooldown(50)).toBeGreaterThan(0);
-    expect(cooldown(80)).toBeGreaterThan(cooldown(50));
-    expect(cooldown(60_000)).toBe(75);
+    expect(ofSlices(80)).toBeGreaterThan(ofSlices(50));
+    expect(ofSlices(60_000)).toBe(75);
+    for (let tookMs = 20; tookMs < 200; tookMs++) {
+      expect(ofEndpoints(tookMs + 1)).toBeGreaterThanOrEqual(ofEndpoints(tookMs));
+    }
+    expect(ofEndpoints(60_000)).toBe(maxCooldownMs);
   });
 
-  test('is that of the size, if longer', () => {
-    const groups = [{ mutations: [endpointsOf(2000, 0)] }];
-    expect(writeCooldownMs({ controller: 'endpoints', groups }, 60_000)).toBe(500);
+  test('lets Endpoints give way to slices on a saturated API server', () => {
+    expect(ofEndpoints(100)).toBe(1_000);
+    expect(ofEndpoints(100)).toBeGreaterThan(10 * ofSlices(100));
+  });
+
+  test('is that of the size, if the plan took no longer than one of its size does', () => {
+    expect([0, 300, 550].map((tookMs) => ofEndpoints(tookMs, 2_000))).toEqual([500, 500, 500]);
+    expect(ofEndpoints(60_000, 2_000)).toBe(maxCooldownMs);
   });
 });

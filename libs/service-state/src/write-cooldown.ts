@@ -10,8 +10,14 @@ const minAddresses = 100;
 const promptMs = 20;
 const maxForSlownessMs = 75;
 
-/** More than the cooldown of any Service: Endpoints hold a thousand addresses at most, in several groups of ports. */
-export const maxCooldownMs = 1_000;
+/** Endpoints that take longer than this to write wait behind other writes: the API server is saturated. */
+const saturatedMs = 50;
+/** From there on, each millisecond adds this many to the cooldown, so that writes of Endpoints are the first to become fewer. */
+const endpointsFactor = 20;
+const maxForSaturationMs = 2_000;
+
+/** At least the longest cooldown of any Service: that of a thousand addresses in several groups of ports is shorter. */
+export const maxCooldownMs = maxForSaturationMs;
 
 /**
  * How long, in milliseconds, a controller leaves a Service alone after a plan that took `tookMs` from decision to Outcome.
@@ -19,14 +25,18 @@ export const maxCooldownMs = 1_000;
  *
  * For Endpoints it depends on size: each write carries all addresses, whereas a slice carries a hundred at most. For
  * everything it depends on how long the plan took: an API server at its limit only gets slower with a write per change.
+ * Endpoints give way to slices, because traffic follows slices.
  */
 export function writeCooldownMs(plan: Pick<PlannedMutations, 'controller' | 'groups'>, tookMs: number): number {
   const forSlowness = Math.min(maxForSlownessMs, Math.max(0, tookMs - promptMs));
-  return Math.max(forSlowness, cooldownForSize(plan));
+  if (plan.controller !== 'endpoints') return forSlowness;
+  const forSize = cooldownForSize(plan);
+  // Large Endpoints take longer by themselves.
+  const forSaturation = Math.min(maxForSaturationMs, endpointsFactor * (tookMs - saturatedMs - forSize));
+  return Math.max(forSlowness, forSaturation, forSize);
 }
 
-function cooldownForSize({ controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>): number {
-  if (controller !== 'endpoints') return 0;
+function cooldownForSize({ groups }: Pick<PlannedMutations, 'groups'>): number {
   const written = groups.reduce((sum, { mutations }) => mutations.reduce((n, m) => n + addressesIn(m), sum), 0);
   return written < minAddresses ? 0 : Math.round(written * msPerAddress);
 }
