@@ -22,6 +22,11 @@ export interface Outcome {
   readonly retries: number;
   /** The writer's limit of retries permits the next attempt after this time, in milliseconds. Absent: at once. */
   readonly retryAfterMs?: number;
+  /**
+   * How long the controller should leave the Service alone because the cluster's API server is saturated, in milliseconds.
+   * Absent: not at all.
+   */
+  readonly cooldownMs?: number;
 }
 
 export type OutcomeStatus =

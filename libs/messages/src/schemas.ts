@@ -263,6 +263,7 @@ export const outcomeSchema = z.object({
   completedAt: z.number(),
   retries: index,
   retryAfterMs: z.number().nonnegative().optional(),
+  cooldownMs: z.number().nonnegative().optional(),
 });
 
 export const resyncRequestSchema = z.object({

@@ -12,6 +12,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { differences } from './compare-digest.ts';
 import { decideController } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
+import { dueAt } from './due.ts';
 import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
@@ -79,6 +80,13 @@ function failure(given: Partial<MutationResult>): Partial<Outcome> {
 }
 
 describe('applied', () => {
+  test("leads to the writer's cooldown, in which later changes wait", () => {
+    complete({ cooldownMs: 700 });
+    change(aChange(2, [fact.pod('q')]));
+    expect(slicesState()).toMatchObject({ dueAt: now, cooldownUntil: now + 700 });
+    expect(dueAt(state, 'endpointslice')).toBe(now + 700);
+  });
+
   test('written objects are known with their stored metadata, and the trackers advance (C17, E30)', () => {
     expect(slicesState().triggers).toBeNull();
     complete();

@@ -124,7 +124,10 @@ function nextState(
     case 'applied':
     // Nothing more happens in a terminating namespace. Should it stay, a resync tries again.
     case 'namespaceTerminating': {
-      const cooldownMs = settings.policy.writeCooldownMs(inFlight.message, now - inFlight.message.decidedAt);
+      const cooldownMs = settings.policy.writeCooldownMs(inFlight.message, {
+        tookMs: now - inFlight.message.decidedAt,
+        requestedMs: outcome.cooldownMs ?? 0,
+      });
       const after = {
         ...idle,
         ...(isModifiedByOthers(inFlight, outcome.results) && repairAfterOutcome(before, now)),

@@ -5,7 +5,7 @@ import type { ControllerState } from './controller-state.ts';
 import { requestRepair } from './repair.ts';
 import { retryAt } from './retry-at.ts';
 import type { ServiceState } from './service-state.ts';
-import { writeCooldownMs } from './write-cooldown.ts';
+import { type AppliedPlan, writeCooldownMs } from './write-cooldown.ts';
 
 /** A controller's state for one Service at one time. */
 export interface Moment {
@@ -43,8 +43,8 @@ export interface ReconcilerPolicy {
    * forgets them when it restarts.
    */
   readonly provesByGeneration: boolean;
-  /** How long a controller leaves a Service alone after a plan that took `tookMs` to apply, in milliseconds. */
-  writeCooldownMs(plan: PlannedMutations, tookMs: number): number;
+  /** How long a controller leaves a Service alone after an applied plan, in milliseconds. */
+  writeCooldownMs(plan: PlannedMutations, applied: AppliedPlan): number;
   /** Whether an applied plan that is incomplete is retried (E15). */
   readonly retriesIncomplete: boolean;
   /** Whether a rejected write parks its key at once instead of after many attempts. */

@@ -12,54 +12,53 @@ const endpointsOf = (ready: number, notReady: number): Mutation => {
   return { verb: 'update', resource: 'endpoints', object };
 };
 
+const applied = (tookMs: number, requestedMs = 0) => ({ tookMs, requestedMs });
+
 describe('the cooldown of Endpoints', () => {
   test('grows with the number of addresses, ready or not', () => {
-    const cooldown = writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(900, 100)] }] }, 0);
+    const cooldown = writeCooldownMs(
+      { controller: 'endpoints', groups: [{ mutations: [endpointsOf(900, 100)] }] },
+      applied(0),
+    );
     expect(cooldown).toBe(250);
   });
 
   test('is zero if they are few or deleted', () => {
-    expect(writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(99, 0)] }] }, 0)).toBe(0);
+    expect(
+      writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(99, 0)] }] }, applied(0)),
+    ).toBe(0);
     const deletion: Mutation = { verb: 'delete', resource: 'endpoints', name: 'web' };
-    expect(writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [deletion] }] }, 0)).toBe(0);
+    expect(writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [deletion] }] }, applied(0))).toBe(0);
   });
 });
 
-describe('the cooldown after a slow plan', () => {
+describe('the cooldown of slices and small Endpoints', () => {
   const deletion: Mutation = { verb: 'delete', resource: 'endpointslices', name: 'web-1' };
-  const ofSlices = (tookMs: number) =>
-    writeCooldownMs({ controller: 'endpointslice', groups: [{ mutations: [deletion] }] }, tookMs);
-  const ofEndpoints = (tookMs: number, addresses = 20) =>
-    writeCooldownMs({ controller: 'endpoints', groups: [{ mutations: [endpointsOf(addresses, 0)] }] }, tookMs);
+  const cooldown = (tookMs: number) =>
+    writeCooldownMs({ controller: 'endpointslice', groups: [{ mutations: [deletion] }] }, applied(tookMs));
 
-  test.each([ofSlices, ofEndpoints])(
-    'is zero after a plan that was applied promptly, or with a clock that is behind',
-    (cooldown) => {
-      expect([cooldown(0), cooldown(20), cooldown(-5000)]).toEqual([0, 0, 0]);
-    },
-  );
-
-  test('is the same for slices and small Endpoints unless the API server is saturated', () => {
-    for (let tookMs = 0; tookMs <= 50; tookMs++) expect(ofEndpoints(tookMs)).toBe(ofSlices(tookMs));
-    expect(ofSlices(50)).toBe(30);
+  test('is zero after a plan that was applied promptly, or with a clock that is behind', () => {
+    expect([cooldown(0), cooldown(20), cooldown(-5000)]).toEqual([0, 0, 0]);
   });
 
   test('grows with the time to apply, up to a limit', () => {
-    expect(ofSlices(80)).toBeGreaterThan(ofSlices(50));
-    expect(ofSlices(60_000)).toBe(75);
-    for (let tookMs = 20; tookMs < 200; tookMs++) {
-      expect(ofEndpoints(tookMs + 1)).toBeGreaterThanOrEqual(ofEndpoints(tookMs));
-    }
-    expect(ofEndpoints(60_000)).toBe(maxCooldownMs);
+    expect(cooldown(50)).toBeGreaterThan(0);
+    expect(cooldown(80)).toBeGreaterThan(cooldown(50));
+    expect(cooldown(60_000)).toBe(75);
   });
 
-  test('lets Endpoints give way to slices on a saturated API server', () => {
-    expect(ofEndpoints(100)).toBe(1_000);
-    expect(ofEndpoints(100)).toBeGreaterThan(10 * ofSlices(100));
+  test('is that of the size, if longer', () => {
+    const groups = [{ mutations: [endpointsOf(2000, 0)] }];
+    expect(writeCooldownMs({ controller: 'endpoints', groups }, applied(60_000))).toBe(500);
   });
 
-  test('is that of the size, if the plan took no longer than one of its size does', () => {
-    expect([0, 300, 550].map((tookMs) => ofEndpoints(tookMs, 2_000))).toEqual([500, 500, 500]);
-    expect(ofEndpoints(60_000, 2_000)).toBe(maxCooldownMs);
+  test('is the one that the writer asks for, if longer, up to a limit', () => {
+    const requested = (tookMs: number, requestedMs: number) =>
+      writeCooldownMs(
+        { controller: 'endpoints', groups: [{ mutations: [endpointsOf(20, 0)] }] },
+        applied(tookMs, requestedMs),
+      );
+    expect([requested(0, 700), requested(60_000, 700), requested(60_000, 10)]).toEqual([700, 700, 75]);
+    expect(requested(0, 3_600_000)).toBe(maxCooldownMs);
   });
 });

@@ -10,33 +10,35 @@ const minAddresses = 100;
 const promptMs = 20;
 const maxForSlownessMs = 75;
 
-/** Endpoints that take longer than this to write wait behind other writes: the API server is saturated. */
-const saturatedMs = 50;
-/** From there on, each millisecond adds this many to the cooldown, so that writes of Endpoints are the first to become fewer. */
-const endpointsFactor = 20;
-const maxForSaturationMs = 2_000;
+/** More than the cooldown for size of any Service: Endpoints hold a thousand addresses at most, in several groups of ports. */
+export const maxCooldownMs = 2_000;
 
-/** At least the longest cooldown of any Service: that of a thousand addresses in several groups of ports is shorter. */
-export const maxCooldownMs = maxForSaturationMs;
+/** What an Outcome says about the time of its plan, in milliseconds. */
+export interface AppliedPlan {
+  /** From decision to Outcome. */
+  readonly tookMs: number;
+  /** The cooldown that the writer asks for, because the API server is saturated. */
+  readonly requestedMs: number;
+}
 
 /**
- * How long, in milliseconds, a controller leaves a Service alone after a plan that took `tookMs` from decision to Outcome.
+ * How long, in milliseconds, a controller leaves a Service alone after a plan.
  * Changes that arrive meanwhile become one plan; the first change after the cooldown is written at once (ADR 0040).
  *
  * For Endpoints it depends on size: each write carries all addresses, whereas a slice carries a hundred at most. For
  * everything it depends on how long the plan took: an API server at its limit only gets slower with a write per change.
- * Endpoints give way to slices, because traffic follows slices.
+ * The writer asks for a longer one if requests of the whole cluster are slow.
  */
-export function writeCooldownMs(plan: Pick<PlannedMutations, 'controller' | 'groups'>, tookMs: number): number {
+export function writeCooldownMs(
+  plan: Pick<PlannedMutations, 'controller' | 'groups'>,
+  { tookMs, requestedMs }: AppliedPlan,
+): number {
   const forSlowness = Math.min(maxForSlownessMs, Math.max(0, tookMs - promptMs));
-  if (plan.controller !== 'endpoints') return forSlowness;
-  const forSize = cooldownForSize(plan);
-  // Large Endpoints take longer by themselves.
-  const forSaturation = Math.min(maxForSaturationMs, endpointsFactor * (tookMs - saturatedMs - forSize));
-  return Math.max(forSlowness, forSaturation, forSize);
+  return Math.max(forSlowness, Math.min(requestedMs, maxCooldownMs), cooldownForSize(plan));
 }
 
-function cooldownForSize({ groups }: Pick<PlannedMutations, 'groups'>): number {
+function cooldownForSize({ controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>): number {
+  if (controller !== 'endpoints') return 0;
   const written = groups.reduce((sum, { mutations }) => mutations.reduce((n, m) => n + addressesIn(m), sum), 0);
   return written < minAddresses ? 0 : Math.round(written * msPerAddress);
 }

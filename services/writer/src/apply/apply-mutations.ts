@@ -20,6 +20,8 @@ export interface ApplyResult {
   readonly retries?: number;
   /** Delay of the next attempt by the limit of retries, in milliseconds. Default: 0. */
   readonly retryAfterMs?: number;
+  /** How long the controller should leave the Service alone because the API server is saturated, in milliseconds. Default: 0. */
+  readonly cooldownMs?: number;
   /** Explanation, if no single mutation failed. */
   readonly message?: string;
 }

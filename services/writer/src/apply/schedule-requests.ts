@@ -4,6 +4,8 @@ import { isApiError, type Middleware } from '@sluice/kubernetes';
  * Decides when a request runs: the lowest `priority` value first. Runs a waiting request at once when `signal` aborts.
  */
 export interface RequestLimit {
+  /** By how much requests take longer than with spare capacity, in milliseconds. Default: unknown. */
+  readonly excessMs?: number;
   run<T>(priority: number, request: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 

@@ -6,12 +6,12 @@ import { advance } from '@sluice/runtime/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultRetry } from '../apply/retry.ts';
-import { unlimited } from '../apply/schedule-requests.ts';
+import { type RequestLimit, unlimited } from '../apply/schedule-requests.ts';
 import { runWriter } from '../run-writer.ts';
 import { AdaptiveLimit } from '../scheduling/adaptive-limit.ts';
 import { FixedLimit } from '../scheduling/fixed-limit.ts';
 import { RetryLimit } from '../scheduling/retry-limit.ts';
-import { aPlan, create, remove, update } from '../testing/plans.ts';
+import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';
 import { apiError, conflict, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
 import type { WritableCluster } from '../writable-cluster.ts';
 import { PlanPartitionWorker } from './plan-partition-worker.ts';
@@ -23,6 +23,7 @@ let store: MemoryStore;
 let cluster: ScriptedCluster;
 let recorded: EventToRecord[];
 let deadLettered: string[];
+let limit: RequestLimit;
 let retryLimit: RetryLimit | undefined;
 let controllerLimits: WritableCluster['controllerLimits'] & {};
 let stop: AbortController;
@@ -37,6 +38,7 @@ beforeEach(() => {
   cluster = new ScriptedCluster();
   recorded = [];
   deadLettered = [];
+  limit = unlimited;
   retryLimit = undefined;
   controllerLimits = {};
   stop = new AbortController();
@@ -67,7 +69,7 @@ function options(): PlanPartitionWorkerOptions {
       identity === 'c'
         ? {
             writer: cluster,
-            limit: unlimited,
+            limit,
             retryLimit,
             controllerLimits,
             record: (events) => void recorded.push(...events),
@@ -154,6 +156,16 @@ describe('a plan', () => {
     await settle(60_000);
     await send(aPlan([[create('c')]], { service: 'db' }));
     expect((await all()).at(-1)).not.toHaveProperty('retryAfterMs');
+  });
+
+  test('asks for a cooldown of Endpoints, not of slices, while requests of the cluster are slow', async () => {
+    limit = { ...unlimited, excessMs: 50 };
+    start();
+    const endpoints: Mutation = { verb: 'create', resource: 'endpoints', object: someEndpoints };
+    await send(aPlan([[create('a')]]), aPlan([[endpoints]], { controller: 'endpoints' }));
+    const [ofSlices, ofEndpoints] = (await all()).toSorted((a, b) => b.controller.localeCompare(a.controller));
+    expect(ofSlices).not.toHaveProperty('cooldownMs');
+    expect(ofEndpoints).toMatchObject({ controller: 'endpoints', status: 'applied', cooldownMs: 1_000 });
   });
 
   test('runs beside those of other controllers, within the limit of its own', async () => {

@@ -14,6 +14,7 @@ import { planRequests } from '../apply/plan-requests.ts';
 import { SupersededError } from '../apply/schedule-requests.ts';
 import { hasPreconditions } from '../fencing/has-preconditions.ts';
 import { PlanFence } from '../fencing/plan-fence.ts';
+import { saturationCooldownMs } from '../scheduling/saturation-cooldown.ts';
 import { writePriority } from '../scheduling/write-priority.ts';
 import { failureEvents } from './failure-events.ts';
 import { PlanCheckpoint } from './plan-checkpoint.ts';
@@ -227,7 +228,8 @@ export class PlanPartitionWorker {
     }
     const isRetried = result.status === 'conflict' || result.status === 'unavailable';
     const retryAfterMs = isRetried ? (retryLimit?.reserve() ?? 0) : 0;
-    await this.#report(received, { ...result, retries, retryAfterMs });
+    const cooldownMs = saturationCooldownMs(plan.controller, cluster.limit.excessMs ?? 0);
+    await this.#report(received, { ...result, retries, retryAfterMs, cooldownMs });
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);
   }

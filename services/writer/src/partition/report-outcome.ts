@@ -67,5 +67,6 @@ function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: nu
     completedAt,
     retries: applied.retries ?? 0,
     ...(applied.retryAfterMs && { retryAfterMs: applied.retryAfterMs }),
+    ...(applied.cooldownMs && { cooldownMs: applied.cooldownMs }),
   };
 }

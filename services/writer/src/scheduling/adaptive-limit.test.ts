@@ -159,6 +159,24 @@ describe('the limit', () => {
   });
 });
 
+describe('the excess of requests', () => {
+  test('is zero without requests and while they are fast', async () => {
+    const limit = new AdaptiveLimit({ max: 8, clock });
+    expect(limit.excessMs).toBe(0);
+    await rounds(limit, 20, 10);
+    expect(limit.excessMs).toBe(0);
+  });
+
+  test('includes the wait for a slot', async () => {
+    const limit = new AdaptiveLimit({ max: 4, clock });
+    for (let i = 0; i < 200; i++)
+      void limit.run(0, () => new Promise<void>((resolve) => clock.schedule(10, resolve)), noAbort);
+    await settle(450);
+    expect(limit.waiting).toBeGreaterThan(0);
+    expect(limit.excessMs).toBeGreaterThan(50);
+  });
+});
+
 describe('Retry-After', () => {
   test('delays every request for that long', async () => {
     const requests = new Requests(new AdaptiveLimit({ max: 8, clock }));

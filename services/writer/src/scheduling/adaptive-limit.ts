@@ -2,6 +2,7 @@ import { isApiError } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
 import { LatencyBaseline } from './latency-baseline.ts';
 import { PriorityQueue } from './priority-queue.ts';
+import { Saturation } from './saturation.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 export interface AdaptiveLimitOptions {
@@ -47,6 +48,7 @@ export class AdaptiveLimit {
   readonly #clock: Clock;
   readonly #queue = new PriorityQueue<QueuedRequest>();
   readonly #latency = new LatencyBaseline();
+  readonly #saturation = new Saturation();
   readonly #rateLimit: TokenBucket | undefined;
   #limit: number;
   #inFlight = 0;
@@ -81,22 +83,31 @@ export class AdaptiveLimit {
   }
 
   /**
+   * By how much requests lately take longer than with spare capacity, their wait for a slot included, in milliseconds; 0 if
+   * they do not.
+   */
+  get excessMs(): number {
+    return this.#saturation.excessMs(this.#clock.monotonic());
+  }
+
+  /**
    * Runs a request when a slot is free: lowest `priority` first, then in order of arrival. If `signal` aborts while it
    * waits, the request runs at once, so that it can fail with its own reason.
    */
   async run<T>(priority: number, request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const arrivedAt = this.#clock.monotonic();
     if (!(await this.#acquire(priority, signal))) return request();
     this.#peak = Math.max(this.#peak, this.#inFlight);
     const number = ++this.#lastStarted;
     const startedAt = this.#clock.monotonic();
     try {
       const response = await request();
-      this.#responded(number, this.#clock.monotonic() - startedAt);
+      this.#responded(number, startedAt, arrivedAt);
       return response;
     } catch (error) {
       if (isOverload(error)) this.#overloaded(number, error.retryAfterMs ?? 0);
       if (isUnresponsive(error) && this.#clock.monotonic() - startedAt >= unresponsiveMs) this.#failWaiting(error);
-      if (isResponse(error)) this.#responded(number, this.#clock.monotonic() - startedAt);
+      if (isResponse(error)) this.#responded(number, startedAt, arrivedAt);
       throw error;
     } finally {
       this.#inFlight--;
@@ -131,8 +142,10 @@ export class AdaptiveLimit {
     });
   }
 
-  #responded(number: number, latencyMs: number): void {
-    this.#latency.add(latencyMs);
+  #responded(number: number, startedAt: number, arrivedAt: number): void {
+    const now = this.#clock.monotonic();
+    this.#latency.add(now - startedAt);
+    this.#saturation.add(now - startedAt, now - arrivedAt, now);
     const min = this.max * minShareOnLatency;
     if (this.#latency.isRaised && this.#limit >= min) return this.#lower(number, latencyFactor, min);
     if (++this.#successes < this.current) return;
