@@ -159,7 +159,7 @@ describe('a plan', () => {
   });
 
   test('asks for a cooldown of Endpoints, not of slices, while requests of the cluster are slow', async () => {
-    limit = { ...unlimited, excessMs: 50 };
+    limit = { ...unlimited, excessMs: 20 };
     start();
     const endpoints: Mutation = { verb: 'create', resource: 'endpoints', object: someEndpoints };
     await send(aPlan([[create('a')]]), aPlan([[endpoints]], { controller: 'endpoints' }));

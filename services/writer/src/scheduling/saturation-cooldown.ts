@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 
 /** Each millisecond that requests take too long adds this many to the cooldown. */
-const factor = 20;
+const factor = 50;
 const maxMs = 2_000;
 
 /**
