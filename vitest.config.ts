@@ -20,6 +20,7 @@ export default defineConfig({
           exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts'],
           // For what hangs; how fast something is, is for the benches, and a busy machine is no failure.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -58,7 +58,8 @@ function bashScript(commands: readonly Completed[]): string {
   return [
     '_sluice() {',
     `  local cur="\${COMP_WORDS[COMP_CWORD]}" path="" word words=""`,
-    `  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do`,
+    // zsh takes a name at the start of an offset or length for a modifier.
+    `  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do`,
     '    case "$path $word" in',
     `    ${known.join('|')}) path="\${path:+$path }$word" ;;`,
     '    esac',
