@@ -41,7 +41,7 @@ describe('a derived name', () => {
     expect(names(groups)).toEqual(names(groups));
   });
 
-  test('differs by owner, epoch, number, group and index', () => {
+  test('differs by owner, epoch, number and place', () => {
     const all = new Set<string>();
     for (const owner of ['u1', 'u2']) {
       for (const epoch of [1, 2, 11]) {
@@ -68,6 +68,15 @@ describe('a derived name', () => {
     expect(namesOf(withDerivedNames(groups, replacing))).toEqual([first, second]);
     const isTaken = (name: string) => name === second;
     expect(namesOf(withDerivedNames(groups, { ...replacing, isTaken }))).toEqual([first, own]);
+  });
+
+  test('is the one of an unconfirmed plan that created less or more before it', () => {
+    const update: MutationGroup = {
+      mutations: [{ verb: 'update', resource: 'endpointslices', object: slice('web-', 'web-1') }],
+    };
+    const [first = ''] = names([group('web-')], 'uid', 1, 1);
+    const replacing = { ...options, plan: { epoch: 2, number: 7 }, unconfirmed: { epoch: 1, number: 1 } };
+    expect(namesOf(withDerivedNames([update, group('web-')], replacing))).toEqual(['web-1', first]);
   });
 
   test('uses the whole alphabet at every position', () => {

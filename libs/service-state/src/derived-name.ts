@@ -20,20 +20,28 @@ export interface NameOptions {
 /**
  * Names every slice to be created, in the form of a generated name but derived from the plan, so that a repeated create
  * meets AlreadyExists instead of making a second slice. A plan that replaces an unconfirmed one uses the same names, so
- * that requests of either one that arrive late meet AlreadyExists too.
+ * that requests of either one that arrive late meet AlreadyExists too. Slices are numbered across all groups, because the
+ * replacement may update where the other one has created, and the other way round.
  */
 export function withDerivedNames(groups: readonly MutationGroup[], options: NameOptions): readonly MutationGroup[] {
-  return groups.map(({ mutations }, group) => ({
-    mutations: mutations.map((mutation, index) => withName(mutation, `${group}/${index}`, options)),
+  let place = 0;
+  return groups.map(({ mutations }) => ({
+    mutations: mutations.map((mutation) => (needsName(mutation) ? withName(mutation, place++, options) : mutation)),
   }));
 }
 
-function withName(mutation: Mutation, place: string, options: NameOptions): Mutation {
-  if (mutation.verb !== 'create' || mutation.resource !== 'endpointslices') return mutation;
+type SliceCreation = Extract<Mutation, { resource: 'endpointslices'; verb: 'create' }>;
+
+function needsName(mutation: Mutation): mutation is SliceCreation {
+  if (mutation.verb !== 'create' || mutation.resource !== 'endpointslices') return false;
+  const { name, generateName } = mutation.object.metadata;
+  return name === '' && generateName !== undefined;
+}
+
+function withName(mutation: SliceCreation, place: number, options: NameOptions): SliceCreation {
   const { metadata } = mutation.object;
-  if (metadata.name !== '' || metadata.generateName === undefined) return mutation;
   const { ownerUid, controller, plan, unconfirmed, isTaken } = options;
-  const base = metadata.generateName.slice(0, maxBaseLength);
+  const base = (metadata.generateName ?? '').slice(0, maxBaseLength);
   const nameAfter = ({ epoch, number }: PlanId) =>
     base + suffixOf(`${ownerUid}/${controller}/${epoch}/${number}/${place}`);
   const former = unconfirmed && nameAfter(unconfirmed);
