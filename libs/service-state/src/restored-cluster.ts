@@ -1,5 +1,5 @@
 import { compareResourceVersions, endpointSliceTracker } from '@sluice/controllers';
-import { type Change, compareStamps } from '@sluice/messages';
+import { type Change, compareStamps, type Fact } from '@sluice/messages';
 import { managerOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -13,6 +13,10 @@ export function proofOfRestore(state: ServiceState, change: Change): string | un
   const listed =
     (change.snapshot?.first ? change.snapshot : state.snapshot.open)?.resourceVersions.endpointslices ?? '';
   for (const fact of change.facts) {
+    if (fact.kind === 'endpoints') {
+      const proof = olderEndpoints(state, fact, change);
+      if (proof !== undefined) return proof;
+    }
     if (fact.kind !== 'slice' || fact.slice === null) continue;
     const known = state.slices.get(fact.name)?.slice;
     const { uid, resourceVersion = '', generation = 0 } = fact.slice.metadata;
@@ -27,4 +31,19 @@ export function proofOfRestore(state: ServiceState, change: Change): string | un
       return `slice ${fact.name} was listed at ${listed} in version ${resourceVersion} after ${writtenAt}`;
   }
   return undefined;
+}
+
+/** Endpoints have no generation. The same object in an older version than the one that was written before the list. */
+function olderEndpoints(
+  { endpoints: known, snapshot }: ServiceState,
+  { endpoints }: Extract<Fact, { kind: 'endpoints' }>,
+  change: Change,
+): string | undefined {
+  const listed = (change.snapshot?.first ? change.snapshot : snapshot.open)?.resourceVersions.endpoints ?? '';
+  if (known === null || endpoints === null || listed === '') return undefined;
+  const { uid, resourceVersion: writtenAt = '' } = known.endpoints.metadata;
+  const { uid: foundUid, resourceVersion = '' } = endpoints.metadata;
+  if (uid !== foundUid || compareResourceVersions(resourceVersion, writtenAt) >= 0) return undefined;
+  if (compareResourceVersions(writtenAt, listed) > 0) return undefined;
+  return `Endpoints were listed at ${listed} in version ${resourceVersion} after ${writtenAt}`;
 }

@@ -191,6 +191,11 @@ export class ServiceState {
       this.#set('deletedUids', '', [...this.#deletedUids, uid].slice(-maxDeletedUids));
   }
 
+  /** Messages were lost, also that a restored cluster has these objects again. */
+  clearDeletedUids(): void {
+    if (this.#deletedUids.length > 0) this.#set('deletedUids', '', undefined);
+  }
+
   /** A state with the same content and no recorded changes. Copies references, not objects. */
   copy(): ServiceState {
     const copy = new ServiceState(this.key);
