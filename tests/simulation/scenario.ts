@@ -179,6 +179,8 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   }
   // A pause of the machine shows as a step of its clock; both at once look the same.
   if (chosen.has('pause')) chosen.delete('clock step');
+  // Lost leases leave only the clock, and one that is set back gives old fencing tokens again.
+  if (chosen.has('leases lost') || chosen.has('store wiped')) chosen.delete('store clock set back');
   // A restore while no watcher runs leaves no trace (ADR 0051).
   if (chosen.has('etcd restored')) for (const kind of ['kill', 'stop', 'freeze', 'pause'] as const) chosen.delete(kind);
   return [...chosen];

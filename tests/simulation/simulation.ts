@@ -40,6 +40,9 @@ const stopWithinMs = 20_000;
 /** How long the fleet must have been right at the end. */
 const calmMs = 2_500;
 
+/** Shorter than in production, so that a parked Service is tried again within every bound. */
+const parkedRetryMs = 5_000;
+
 /** How long a Service may be wrong after the last disturbance, in milliseconds. */
 const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
 
@@ -171,6 +174,7 @@ class Simulation {
     const settings: Settings = {
       ...defaultSettings,
       maxEndpointsPerSlice,
+      parkedRetryMs,
       batchPeriodMs: {
         endpoints: batchPeriodMs,
         endpointslice: batchPeriodMs,
