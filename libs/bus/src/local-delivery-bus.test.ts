@@ -221,3 +221,18 @@ test('other topics are passed to the log', async () => {
   for (const id of ['a', 'b']) await bus.append('changes', 0, [record(id)]);
   expect(await read(2)).toEqual(['1 a', '2 b']);
 });
+
+test('a new reader reads all that was delivered within the process before it gets records within the process', async () => {
+  await produce();
+  await append('second');
+  await append('third');
+  expect(await read(2)).toEqual(['2 second locally', '3 third locally']);
+  reader.close();
+  reader = bus.read('mutations', 0, { offset: 1, id: 'first', streamId: reader.streamId });
+  expect(await read(1)).toEqual(['2 second']);
+  const third = read(1);
+  expect(await isPending(third)).toBe(false);
+  expect(await third).toEqual(['3 third']);
+  await append('fourth');
+  expect(await read(1)).toEqual(['4 fourth locally']);
+});

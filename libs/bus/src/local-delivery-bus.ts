@@ -44,7 +44,7 @@ export class LocalDeliveryBus extends ForwardingBus {
 /** What this process produces and reads in one partition. */
 class LocalPartition {
   #producers = 0;
-  /** Appends in flight whose records the reader gets from the log. */
+  /** Appends in flight. A reader that is opened meanwhile gets their records from the log. */
   #appending = 0;
   /** Offset of the last record that the only producer has appended. */
   #end: number | undefined;
@@ -80,10 +80,10 @@ class LocalPartition {
     maxBytes: number,
     store: () => Promise<AppendedOffsets>,
   ): Promise<AppendedOffsets> {
-    if (this.#reader?.isLocal) return this.#reader.deliver(records, maxBytes, store());
+    const reader = this.#reader;
     this.#appending += 1;
     try {
-      const offsets = await store();
+      const offsets = await (reader?.isLocal ? reader.deliver(records, maxBytes, store()) : store());
       if (this.#producers > 0) this.#end = offsets?.at(-1);
       return offsets;
     } finally {
