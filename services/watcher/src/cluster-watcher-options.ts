@@ -35,6 +35,8 @@ export interface ClusterWatcherOptions {
    * one was lost (ADR 0017), and the digest reveals that the reconciler's state differs (ADR 0019). Default: never.
    */
   readonly digestPeriodMs?: number;
+  /** A Service's digest is persisted after this much time without changes, so a busy Service causes no store writes. Default: 10 s. */
+  readonly digestQuietPeriodMs?: number | undefined;
   /** Default: slices are not compacted in the background. */
   readonly compaction?: CompactionOptions | undefined;
   /** Bounds the memory for the objects of the cluster. Default: 1 GiB. */

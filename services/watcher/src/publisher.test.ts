@@ -1,8 +1,10 @@
 import { encodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
+import { MemoryStore } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { factsPerChange } from './compose-changes.ts';
 import { Indexer } from './indexer.ts';
+import { PublishedState } from './published-state.ts';
 import { Publisher, type PublisherOptions } from './publisher.ts';
 import { GatedBus } from './testing/gated-bus.ts';
 import { aPod, aService, someEndpoints } from './testing/objects.ts';
@@ -89,6 +91,29 @@ describe('coalescing', () => {
     bus.open();
     await flushed();
     expect(bus.changes.map(({ key }) => key.service)).toEqual(['web', 'db', 'web']);
+  });
+});
+
+describe('the checkpoint', () => {
+  test('has the stamp of the last Change that the bus has accepted: one that was never published is no gap', async () => {
+    const ports = { clock, random: seededRandom(1), logger: silentLogger };
+    const publishedState = await PublishedState.claim({
+      ...{ store: new MemoryStore(), cluster: 'c', fencingToken: 7 },
+      ...ports,
+    });
+    publisher = new Publisher({ ...options(), publishedState });
+    await published('web');
+    bus.shut = true;
+    indexer.setService(aService('db'));
+    publisher.markDirty('shop', 'db', { kind: 'service' });
+    await flushed();
+    expect(bus.tries).toHaveLength(1);
+    await publisher.checkpoint(true);
+    expect(publishedState.lastStamp(0)).toEqual({ epoch: 7, sequence: 1 });
+    bus.open();
+    await flushed();
+    await publisher.checkpoint(true);
+    expect(publishedState.lastStamp(0)).toEqual({ epoch: 7, sequence: 2 });
   });
 });
 

@@ -40,6 +40,8 @@ export interface PublisherOptions {
   readonly tracer?: Tracer | undefined;
   /** Checkpoint for the next watcher. Default: none. */
   readonly publishedState?: PublishedState | undefined;
+  /** A Service's digest is persisted after this much time without changes, so a busy Service causes no store writes. Default: 10 s. */
+  readonly digestQuietPeriodMs?: number | undefined;
 }
 
 interface PublishPartition {
@@ -52,13 +54,14 @@ interface PublishPartition {
   readonly pace: ResyncPace;
   /** Stamp of the partition's last Change, perhaps a previous watcher's; sequence 0 if there was none. */
   lastStamp: Stamp;
+  /** Stamp of the last Change that the bus has accepted. Stored: a Change that was never published is no gap. */
+  publishedStamp: Stamp;
 }
 
 /** Services per append at most: large enough to batch a cold start, small enough to let other work in between. */
 const servicesPerAppend = 64;
 
-/** A Service's digest is persisted after this much time without changes, so a busy Service causes no store writes. */
-const digestQuietPeriodMs = 10_000;
+const defaultQuietPeriodMs = 10_000;
 /** Facts hashed per checkpoint at most: some ten milliseconds of computation. */
 const factsPerCheckpoint = 2_500;
 
@@ -89,14 +92,18 @@ export class Publisher {
       limits: () => bus.limits,
       traces: this.#traces,
     });
-    this.#partitions = Array.from({ length: bus.partitions }, (_, partition) => ({
-      dirty: new DirtySet(),
-      pace: new ResyncPace(options.clock),
-      inFlight: new Set<string>(),
-      running: false,
-      done: Promise.resolve(),
-      lastStamp: publishedState?.lastStamp(partition) ?? { epoch: fencingToken, sequence: 0 },
-    }));
+    this.#partitions = Array.from({ length: bus.partitions }, (_, partition) => {
+      const lastStamp = publishedState?.lastStamp(partition) ?? { epoch: fencingToken, sequence: 0 };
+      return {
+        dirty: new DirtySet(),
+        pace: new ResyncPace(options.clock),
+        inFlight: new Set<string>(),
+        running: false,
+        done: Promise.resolve(),
+        lastStamp,
+        publishedStamp: lastStamp,
+      };
+    });
   }
 
   /** Services that a Change was published for, including those that were deleted since. */
@@ -134,7 +141,7 @@ export class Publisher {
    * milliseconds of hashing allow. With `all`, of every Service that has nothing dirty or in flight.
    */
   async checkpoint(all = false): Promise<void> {
-    const { publishedState, indexer, clock } = this.#options;
+    const { publishedState, indexer, clock, digestQuietPeriodMs = defaultQuietPeriodMs } = this.#options;
     if (publishedState === undefined) return;
     const digests = new Map<string, string | undefined>();
     const lastStamps = new Map<number, Stamp>();
@@ -148,7 +155,7 @@ export class Publisher {
       const digest = digestService(indexer, namespace, service);
       digests.set(text, digest && shortDigest(digest));
       facts += 1 + indexer.podsOfService(objectName(namespace, service)).size;
-      lastStamps.set(number, partition.lastStamp);
+      lastStamps.set(number, partition.publishedStamp);
       this.#publishedAt.delete(text);
     }
     if (digests.size > 0) await publishedState.commitDigests(digests, lastStamps);
@@ -233,6 +240,7 @@ export class Publisher {
       }
     }
     partition.inFlight = new Set();
+    partition.publishedStamp = partition.lastStamp;
   }
 
   async #appendPaced(partition: number, { bytesPerSecond }: ResyncPace, records: readonly BusRecord[]): Promise<void> {

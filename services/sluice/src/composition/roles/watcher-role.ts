@@ -10,7 +10,13 @@ export interface WatcherRoleOptions
   extends RoleOptions,
     Pick<
       ClusterWatcherOptions,
-      'compaction' | 'digestPeriodMs' | 'resyncPeriodMs' | 'onState' | 'onAvailability' | 'onMalformed'
+      | 'compaction'
+      | 'digestPeriodMs'
+      | 'digestQuietPeriodMs'
+      | 'resyncPeriodMs'
+      | 'onState'
+      | 'onAvailability'
+      | 'onMalformed'
     > {
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
