@@ -73,6 +73,9 @@ export class SimulatedCluster {
   }
 
   takeBackup(): void {
+    // After a restore nobody would finish the deletion of the namespace.
+    const namespace = this.server.list('namespaces').items.find(({ metadata }) => metadata.name === userNamespace);
+    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
     this.#backup = this.server.backup();
   }
 

@@ -155,6 +155,7 @@ class Simulation {
       clock,
       random: seededRandom(seed + 3),
       observer: invariants.busObserver,
+      recordsPerRead: scenario.recordsPerRead,
       swallows: (topic, { id, payload }) =>
         // A new fleet begins with the snapshots that it requests.
         (topic === 'requests' &&

@@ -40,6 +40,8 @@ export interface FaultyBusOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly observer: BusObserver;
+  /** Records that a reader gets at once, at most. */
+  readonly recordsPerRead: number;
   /** Whether the bus silently drops a record, because a layer is disabled. */
   readonly swallows: (topic: Topic, record: BusRecord) => boolean;
 }
@@ -63,7 +65,7 @@ export class FaultyBus {
 
   /** The bus as one process sees it. */
   connect(member: string): Bus {
-    const { bus, observer } = this.#options;
+    const { bus, observer, recordsPerRead } = this.#options;
     return {
       partitions: bus.partitions,
       get limits() {
@@ -83,7 +85,7 @@ export class FaultyBus {
             return reader.streamId;
           },
           async next(max) {
-            const records = await reader.next(max);
+            const records = await reader.next(Math.min(max, recordsPerRead));
             observer.delivered(member, topic, partition, records);
             return records;
           },

@@ -26,7 +26,15 @@ export function smallScenario(periodMs: number): Scenario {
   }));
   return {
     ...{ seed: 1, small: true, clusters: 1, partitions: 1, maxEndpointsPerSlice: 100, batchPeriodMs: 0 },
-    ...{ processes: 'roles', recordBytes: null, dropsRepeated: true, dropsReleased: true, disabled: [], events },
+    ...{
+      processes: 'roles',
+      recordBytes: null,
+      recordsPerRead: Number.POSITIVE_INFINITY,
+      dropsRepeated: true,
+      dropsReleased: true,
+      disabled: [],
+      events,
+    },
     activeMs: smallActions * periodMs,
     store: 'model',
     bus: 'model',

@@ -19,6 +19,7 @@ import { RequestInvariants } from './requests.ts';
 import { Staleness } from './staleness.ts';
 import { SteadyServices } from './steady.ts';
 import { StoredVersions } from './stored-versions.ts';
+import { UnreportedWrites } from './unreported-writes.ts';
 
 export interface InvariantsOptions {
   readonly scenario: Scenario;
@@ -62,7 +63,8 @@ export class Invariants {
     const observations = new Observations(intact, () => clock.now(), violations);
     const plans = new PlanInvariants(observations, violations);
     const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
-    const outcomes = new OutcomeInvariants({ observations, violations, plans, clusters: byIdentity });
+    const unreported = new UnreportedWrites((key) => observations.partitionOf(key));
+    const outcomes = new OutcomeInvariants({ observations, violations, plans, unreported, clusters: byIdentity });
     const commits = new CommitInvariants(observations, violations, plans, store);
     const inherited = new InheritedPlans(violations, intact);
     const isReadable =
@@ -79,7 +81,7 @@ export class Invariants {
     this.observations = observations;
     this.records = records;
     this.losses = losses;
-    this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited });
+    this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited, unreported });
     for (const cluster of clusters) {
       cluster.server.onCommit((resource, { type, object }) => {
         if (resource === 'endpointslices' && type === 'ADDED') this.requests.created(cluster, object);
@@ -92,6 +94,7 @@ export class Invariants {
       claimed: (member, scope, token) => {
         note(member, () => `claims ${scope} under ${token}`);
         commits.claimed(member, scope);
+        unreported.claimed(member, scope);
       },
       restored: (...args) => {
         inherited.claimed(...args);

@@ -3,11 +3,13 @@ import type { ObjectVersion, SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { type Observations, planName } from './observations.ts';
 import type { PlanInvariants } from './plans.ts';
+import type { UnreportedWrites } from './unreported-writes.ts';
 
 export interface OutcomeInvariantsOptions {
   readonly observations: Observations;
   readonly violations: Violations;
   readonly plans: PlanInvariants;
+  readonly unreported: UnreportedWrites;
   /** The clusters of the run by identity. */
   readonly clusters: ReadonlyMap<string, SimulatedCluster>;
 }
@@ -21,8 +23,9 @@ export class OutcomeInvariants {
   }
 
   check(member: string, partition: number, outcome: Outcome): void {
-    const { plans, clusters, observations } = this.#options;
+    const { plans, clusters, observations, unreported } = this.#options;
     plans.answered(partition, outcome.plan);
+    const concealed = unreported.concealedBy(member, outcome);
     const name = planName(partition, outcome.plan);
     const plan = plans.get(name);
     const cluster = clusters.get(outcome.key.cluster);
@@ -32,6 +35,8 @@ export class OutcomeInvariants {
         'Outcomes tell the truth',
         `${member}, plan ${name} of ${plan.key.service}: ${what}`,
       );
+    // Of a message in chunks it is not known which one it is.
+    if (concealed !== undefined && !observations.conditions.isChunked) report(concealed);
     const mutations = plan.groups.reduce((sum, group) => sum + group.mutations.length, 0);
     const applied = outcome.results.filter(({ status }) => status === 'applied').length;
     if (outcome.status === 'applied' && applied !== mutations)

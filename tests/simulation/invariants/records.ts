@@ -23,7 +23,7 @@ export interface RecordInvariantsOptions {
 /** Every record as it leaves a process: its partition, its number, and that an id never stands for two contents. */
 export class RecordInvariants {
   readonly #options: RecordInvariantsOptions;
-  readonly #payloads = new Map<string, Uint8Array>();
+  readonly #payloads = new Map<string, { readonly payload: Uint8Array; readonly member: string }>();
   /** Stamp of the last Change by member, cluster and partition. */
   readonly #lastOfPartition = new Map<string, { readonly epoch: number; readonly sequence: number }>();
   /** Resync requests with their reasons. */
@@ -45,17 +45,14 @@ export class RecordInvariants {
     const { violations } = this.#options;
     const name = `${topic}/${partition} ${id}`;
     const known = this.#payloads.get(name);
-    this.#payloads.set(name, payload);
-    if (known === undefined || known === payload) return known !== undefined;
-    // An Outcome is decided by the writer that sends it, and a request may be repeated for another reason.
-    if (
-      topic !== 'mutations' &&
-      !id.includes('/outcome') &&
-      Buffer.compare(known, payload) !== 0 &&
-      topic === 'changes'
-    ) {
+    this.#payloads.set(name, { payload, member });
+    if (known === undefined || known.payload === payload) return known !== undefined;
+    // A request may be repeated for another reason.
+    if (topic === 'changes' && Buffer.compare(known.payload, payload) !== 0) {
       const { kind } = decode(payload);
-      if (kind === 'change') violations.report('one content per id', `${member} sends ${id} with another content`);
+      // A writer that processes a plan again may decide another Outcome; the bus keeps the first one.
+      if (kind === 'change' || (kind === 'outcome' && known.member !== member))
+        violations.report('one content per id', `${member} sends ${id} with another content`);
     }
     return true;
   }

@@ -8,6 +8,7 @@ import type { CommitInvariants } from './commits.ts';
 import type { InheritedPlans } from './inherited-plans.ts';
 import { type Observations, planName } from './observations.ts';
 import { type PlanInvariants, signature } from './plans.ts';
+import type { UnreportedWrites } from './unreported-writes.ts';
 
 export interface RequestInvariantsOptions {
   readonly observations: Observations;
@@ -15,6 +16,7 @@ export interface RequestInvariantsOptions {
   readonly plans: PlanInvariants;
   readonly commits: CommitInvariants;
   readonly inherited: InheritedPlans;
+  readonly unreported: UnreportedWrites;
 }
 
 /** Every write request as it leaves a writer: planned, fenced, conditional, and of the right cluster. */
@@ -26,13 +28,17 @@ export class RequestInvariants {
   readonly #inherited: InheritedPlans;
   /** Requests in flight by member and work key, with their plans. */
   readonly #inFlight = new Map<string, PlanId[]>();
+  readonly #unreported: UnreportedWrites;
   /** Newest plan of which a write succeeded, by work key. */
   readonly #applied = new Map<string, PlanId>();
+  /** Plans that have created slices, by work key. */
+  readonly #creating = new Map<string, Set<PlannedMutations>>();
   /** Slices that were created, by cluster, namespace and name. */
   readonly #created = new Set<string>();
   requests = 0;
 
-  constructor({ observations, violations, plans, commits, inherited }: RequestInvariantsOptions) {
+  constructor({ observations, violations, plans, commits, inherited, unreported }: RequestInvariantsOptions) {
+    this.#unreported = unreported;
     this.#commits = commits;
     this.#inherited = inherited;
     this.#observations = observations;
@@ -57,10 +63,12 @@ export class RequestInvariants {
       this.#inFlight.set(workKey, [...inFlight, plan.plan]);
       try {
         const newest = this.#applied.get(workKeyOfPlan);
-        const response = await next(request);
+        const response = await this.#unreported.during(member, plan, mutation, () => next(request));
         this.#checkOrder(member, mutation, plan, newest);
         const before = this.#applied.get(workKeyOfPlan);
         if (before === undefined || comparePlans(before, plan.plan) < 0) this.#applied.set(workKeyOfPlan, plan.plan);
+        if (isCreation(mutation))
+          this.#creating.set(workKeyOfPlan, (this.#creating.get(workKeyOfPlan) ?? new Set()).add(plan));
         return response;
       } finally {
         const left = this.#inFlight.get(workKey) ?? [];
@@ -71,7 +79,8 @@ export class RequestInvariants {
 
   /**
    * A slice was created: not by a request of an old plan that arrived after the writes of a later one. Nothing stops a repeated
-   * request that arrives after its slice was created and deleted.
+   * request that arrives after its slice was created and deleted, or one of a plan that has created more slices than the later one:
+   * the names of the other slices are still free.
    */
   created({ identity, name: cluster }: SimulatedCluster, { metadata }: StoredObject): void {
     const slice = `${metadata.namespace}/${metadata.name}`;
@@ -79,8 +88,11 @@ export class RequestInvariants {
     this.#created.add(`${identity} ${slice}`);
     const plan = this.#plans.ofSlice(identity, slice);
     if (isRepeated || plan === undefined || !this.#observations.conditions.isIntact) return;
-    const newest = this.#applied.get(workKeyOf(plan));
-    if (newest === undefined || comparePlans(plan.plan, newest) >= 0) return;
+    const later = [...(this.#creating.get(workKeyOf(plan)) ?? [])].findLast(
+      (other) => comparePlans(plan.plan, other.plan) < 0 && creationsOf(other) >= creationsOf(plan),
+    );
+    if (later === undefined) return;
+    const newest = later.plan;
     const what = `${cluster} creates ${metadata.name} of plan ${plan.plan.epoch}/${plan.plan.number}`;
     this.#report('no late creates', `${what} after writes of plan ${newest.epoch}/${newest.number}`);
   }
@@ -129,6 +141,11 @@ export class RequestInvariants {
 }
 
 const workKeyOf = ({ key, controller }: PlannedMutations): string => `${formatServiceKey(key)} ${controller}`;
+
+const isCreation = ({ verb, resource }: Mutation): boolean => verb === 'create' && resource === 'endpointslices';
+
+const creationsOf = ({ groups }: PlannedMutations): number =>
+  groups.reduce((sum, { mutations }) => sum + mutations.filter(isCreation).length, 0);
 
 /** A create has no precondition; a name that is taken fails. */
 function isConditional(mutation: Mutation): boolean {

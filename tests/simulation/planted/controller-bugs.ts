@@ -57,4 +57,22 @@ export const controllerBugs: readonly PlantedBug[] = [
     search: ' || service === null || service.selector !== null) {',
     replace: ' || service === null) {',
   },
+  {
+    name: 'a terminating Pod serves no longer',
+    file: `${controllers}/endpointslice/pod-to-endpoint.ts`,
+    search: 'const serving = pod.ready;',
+    replace: 'const serving = pod.ready && !pod.terminating;',
+  },
+  {
+    name: 'only the first address of a Pod is published',
+    file: `${controllers}/endpointslice/pod-to-endpoint.ts`,
+    search: 'for (const text of pod.ips) {',
+    replace: 'for (const text of pod.ips.slice(0, 1)) {',
+  },
+  {
+    name: 'slices of a headless Service lack their label',
+    file: `${controllers}/endpointslice/slice-labels.ts`,
+    search: "    ...(!isServiceIpSet(service) && { [headlessLabel]: '' }),\n",
+    replace: '',
+  },
 ];

@@ -74,4 +74,35 @@ export const platformBugs: readonly PlantedBug[] = [
     search: '  facts: z.array(fact),\n  resourceVersions: versions.optional(),\n',
     replace: '  facts: z.array(fact),\n',
   },
+  {
+    name: 'a lease is released before its work has stopped',
+    file: 'libs/ownership/src/ownership.ts',
+    search: '    void this.#options\n      .work({ scope,',
+    replace:
+      "    signal.addEventListener('abort', stopped, { once: true });\n    void this.#options\n      .work({ scope,",
+  },
+  {
+    name: 'plans are delivered within the process after its production ended',
+    file: 'libs/bus/src/local-delivery-bus.ts',
+    search: '      this.#end = undefined;\n      void this.#reader?.stopLocal();',
+    replace: '      this.#end = undefined;',
+  },
+  {
+    name: 'Redis keeps removed entries',
+    file: 'libs/store-redis/src/lua/commit.lua',
+    search: "chunks('HDEL', view, tonumber(ARGV[7]))",
+    replace: '',
+  },
+  {
+    name: 'Redis keeps the leases of dead members',
+    file: 'libs/store-redis/src/lua/group.lua',
+    search: 'if not alive[holder] then free(scope) end',
+    replace: '',
+  },
+  {
+    name: 'Redis reports a restarted store as intact',
+    file: 'libs/store-redis/src/lua/claim.lua',
+    search: "held[3] == now and '1' or '0'",
+    replace: "held[3] and '1' or '0'",
+  },
 ];

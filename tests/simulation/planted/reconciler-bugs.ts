@@ -164,4 +164,22 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     search: 'unconfirmed: unconfirmedCreates }',
     replace: 'unconfirmed: unconfirmedCreates && undefined }',
   },
+  {
+    name: 'plan numbers are used twice after a loss',
+    file: `${reconciler}/partition-worker.ts`,
+    search: 'if (!isFirstRun && !(stored.checkpoint && stored.intact)) {',
+    replace: 'if (!isFirstRun && stored.intact && !stored.checkpoint) {',
+  },
+  {
+    name: 'states stay valid after a gap',
+    file: `${reconciler}/resync-requester.ts`,
+    search: '      if (service.key.cluster !== cluster) continue;\n      invalidate(service, now);',
+    replace: '      if (service.key.cluster !== cluster) continue;',
+  },
+  {
+    name: 'deleted uids are kept after a loss',
+    file: 'libs/service-state/src/invalidate.ts',
+    search: '  state.clearDeletedUids();\n',
+    replace: '',
+  },
 ];

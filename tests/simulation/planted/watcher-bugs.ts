@@ -99,4 +99,40 @@ export const watcherBugs: readonly PlantedBug[] = [
     search: "throw readerError('retry', 'StaleList', message);",
     replace: 'return message.length > 0;',
   },
+  {
+    name: 'a digest is stored while a Change is in flight',
+    file: `${watcher}/publisher.ts`,
+    search: ' || partition.inFlight.has(text)) continue;',
+    replace: ') continue;',
+  },
+  {
+    name: 'the stamp of a Change in flight is stored',
+    file: `${watcher}/publisher.ts`,
+    search: 'lastStamps.set(number, partition.publishedStamp);',
+    replace: 'lastStamps.set(number, partition.lastStamp);',
+  },
+  {
+    name: 'Services that were deleted while no watcher ran are forgotten',
+    file: `${watcher}/resyncer.ts`,
+    search: 'if (this.#serves(parseServiceKey(service).namespace)) publisher.published.restore(service);',
+    replace: '',
+  },
+  {
+    name: 'a slice that changes its Service stays in the index',
+    file: `${watcher}/indexer.ts`,
+    search: '    slices?.delete(name);\n',
+    replace: '    if (slices?.size === 1) slices.delete(name);\n',
+  },
+  {
+    name: 'a new selector needs no snapshot',
+    file: `${watcher}/router.ts`,
+    search: 'equalSelectors(oldObject.selector, newObject.selector);',
+    replace: 'equalSelectors(oldObject.selector, oldObject.selector);',
+  },
+  {
+    name: 'a list does not move the resourceVersion',
+    file: `${watcher}/informer.ts`,
+    search: '    this.#resourceVersions.set(resource, resourceVersion);\n    if (this.hasSynced)',
+    replace: '    if (this.hasSynced)',
+  },
 ];

@@ -105,4 +105,22 @@ export const writerBugs: readonly PlantedBug[] = [
     search: 'severity.indexOf(a) >= severity.indexOf(b) ? a : b;',
     replace: 'severity.indexOf(a) < severity.indexOf(b) ? a : b;',
   },
+  {
+    name: 'a writer stops before its requests have ended',
+    file: `${writer}/partition/plan-partition-worker.ts`,
+    search: 'await Promise.allSettled(this.#running.values());',
+    replace: '',
+  },
+  {
+    name: 'a failed request keeps its slot',
+    file: `${writer}/scheduling/adaptive-limit.ts`,
+    search: '      if (isOverload(error)) this.#overloaded',
+    replace: '      if (isOverload(error)) this.#inFlight++;\n      if (isOverload(error)) this.#overloaded',
+  },
+  {
+    name: 'a started plan is withdrawn',
+    file: `${writer}/apply/schedule-requests.ts`,
+    search: 'const error = hasStarted() ? undefined : withdrawn();',
+    replace: 'const error = withdrawn();',
+  },
 ];
