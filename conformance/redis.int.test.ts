@@ -87,7 +87,7 @@ for (const [kind, start] of Object.entries(KINDS)) {
             keepAlive.hold(new Map(held.map(({ fencingToken }) => [scope, fencingToken])));
             return keepAlive.renewedAt;
           },
-          { timeout: 30_000, interval: 100 },
+          { timeout: 90_000, interval: 100 },
         )
         .toBeGreaterThan(0);
       await sleep(1.5 * ttlMs);
