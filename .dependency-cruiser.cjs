@@ -52,6 +52,7 @@ module.exports = {
     room('libs/kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
     room('libs/preflight', 'kubernetes', 'process', 'runtime'),
     room('libs/process', 'runtime'),
+    room('libs/capacity'),
     room('libs/configuration', 'bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'service-state'),
     ...testedRoom(
       'libs/clusters',

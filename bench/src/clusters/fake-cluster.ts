@@ -30,6 +30,8 @@ export class FakeCluster {
   readonly #faults = new FaultPlan();
   readonly #http: ApiServerHttp;
   readonly #pool: PodPool;
+  /** Writes of Endpoints and EndpointSlices so far. */
+  writes = 0;
   #network: FaultyNetwork | undefined;
   #flips = new FlipTracker();
   #convergence: Convergence;
@@ -49,6 +51,7 @@ export class FakeCluster {
     this.#pool = new PodPool(pods, random);
     this.#server.onCommit((resource, { type, object }) => {
       if (resource === 'endpoints' || resource === 'endpointslices') {
+        this.writes++;
         this.#observe(resource, type, object as unknown as WatchedObject);
       }
     });

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FakeClusters, FakeClustersOptions } from './fake-clusters.ts';
 
-type Method = 'incomplete' | 'inject' | 'repair' | 'flip' | 'measureRecovery';
+type Method = 'incomplete' | 'writes' | 'inject' | 'repair' | 'flip' | 'measureRecovery';
 
 export interface Request {
   readonly id: number;

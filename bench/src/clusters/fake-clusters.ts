@@ -57,6 +57,11 @@ export class FakeClusters {
     return this.#clusters.slice(0, clusters).filter(({ complete }) => !complete).length;
   }
 
+  /** Writes of Endpoints and EndpointSlices in all clusters so far. */
+  writes(): number {
+    return this.#clusters.reduce((sum, { writes }) => sum + writes, 0);
+  }
+
   inject(cluster: number, how: ClusterFault): Promise<void> {
     return this.#cluster(cluster).inject(how);
   }

@@ -15,6 +15,7 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['dead-letters'], load: async () => (await import('./dead-letters.ts')).addDeadLettersCommand },
   { names: ['parked'], load: async () => (await import('./parked.ts')).addParkedCommand },
   { names: ['partitions'], load: async () => (await import('./partitions.ts')).addPartitionsCommand },
+  { names: ['capacity'], load: async () => (await import('./capacity.ts')).addCapacityCommand },
   { names: ['compact'], load: async () => (await import('./compact.ts')).addCompactCommand },
   { names: ['doctor'], load: async () => (await import('./doctor.ts')).addDoctorCommand },
   {
