@@ -7,6 +7,8 @@ interface Writes {
   readonly succeeded: Set<string>;
   /** Whether a write may have been stored: not if the server has refused all of them with 429. */
   isStarted: boolean;
+  /** Kinds of the errors. */
+  readonly errors: Set<string>;
 }
 
 /** The writes of each plan since its writer has claimed the partition, until it publishes the Outcome, which reports them. */
@@ -30,7 +32,7 @@ export class UnreportedWrites {
   /** Sends a write of the plan. */
   async during<T>(member: string, plan: PlannedMutations, mutation: Mutation, send: () => Promise<T>): Promise<T> {
     const name = this.#nameOf(member, plan);
-    const writes = this.#writes.get(name) ?? { succeeded: new Set(), isStarted: false };
+    const writes = this.#writes.get(name) ?? { succeeded: new Set(), isStarted: false, errors: new Set() };
     this.#writes.set(name, writes);
     try {
       const response = await send();
@@ -42,6 +44,7 @@ export class UnreportedWrites {
       return response;
     } catch (error) {
       if (!isApiError(error) || error.status !== 429) writes.isStarted = true;
+      if (isApiError(error)) writes.errors.add(error.kind);
       throw error;
     }
   }
@@ -53,6 +56,8 @@ export class UnreportedWrites {
     this.#writes.delete(name);
     if (writes === undefined) return undefined;
     if (writes.isStarted && outcome.results.length === 0) return `${outcome.status}, without the writes that were sent`;
+    if (outcome.status === 'rejected' && [...writes.errors].join() === 'retry')
+      return 'rejected, after transient errors only';
     const reported = new Set(outcome.results.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`));
     const missing = [...writes.succeeded].find((write) => !reported.has(write));
     return missing && `${outcome.status}, without ${missing}, which has succeeded`;

@@ -88,12 +88,6 @@ export const platformBugs: readonly PlantedBug[] = [
     replace: '      this.#end = undefined;',
   },
   {
-    name: 'Redis keeps removed entries',
-    file: 'libs/store-redis/src/lua/commit.lua',
-    search: "chunks('HDEL', view, tonumber(ARGV[7]))",
-    replace: '',
-  },
-  {
     name: 'Redis keeps the leases of dead members',
     file: 'libs/store-redis/src/lua/group.lua',
     search: 'if not alive[holder] then free(scope) end',
@@ -104,5 +98,11 @@ export const platformBugs: readonly PlantedBug[] = [
     file: 'libs/store-redis/src/lua/claim.lua',
     search: "held[3] == now and '1' or '0'",
     replace: "held[3] and '1' or '0'",
+  },
+  {
+    name: 'Redis keeps removed entries',
+    file: 'libs/store-redis/src/lua/commit.lua',
+    search: "chunks('HDEL', view, tonumber(ARGV[7]))",
+    replace: '',
   },
 ];
