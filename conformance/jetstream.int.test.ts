@@ -75,7 +75,9 @@ describe('at the start', () => {
   test('another number of partitions is rejected', async () => {
     const fleet = newFleet();
     await (await open(fleet)).close();
-    await expect(open(fleet, { partitions: 4 })).rejects.toThrow(/sluice-partitions is "2", want "4"/);
+    const refused = open(fleet, { partitions: 4 });
+    await expect(refused).rejects.toMatchObject({ code: 'BUS_OTHER_PARTITIONS' });
+    await expect(refused).rejects.toThrow(/sluice-partitions is "2", want "4"/);
   });
 
   test('a subject that belongs to another stream is an error that names the stream', async () => {

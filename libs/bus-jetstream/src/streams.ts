@@ -15,15 +15,16 @@ export async function ensureStreams(jsm: JetStreamManager, settings: Settings): 
   const found = new Map<string, StreamConfig>();
   for await (const { config } of jsm.streams.list(`${settings.fleet}.>`)) found.set(config.name, config);
   const mismatches: string[] = [];
-  let otherPartitions = false;
+  let repartitioned = 0;
   const wanted = logNames(settings.partitions).map((log) => streamConfig(settings, log));
   for (const config of wanted) {
     const existing = found.get(config.name);
     if (existing === undefined) continue;
     for (const line of streamMismatches(config, existing)) mismatches.push(`stream ${config.name}: ${line}`);
-    otherPartitions ||= hasOtherPartitions(config, existing);
+    if (hasOtherPartitions(config, existing)) repartitioned++;
   }
-  if (mismatches.length > 0) throw mismatchError(mismatches, otherPartitions);
+  // With other mismatches too, the configuration is wrong in any case.
+  if (mismatches.length > 0) throw mismatchError(mismatches, repartitioned === mismatches.length);
   const created = await Promise.allSettled(
     wanted.filter(({ name }) => !found.has(name)).map((config) => create(jsm, config)),
   );
@@ -45,7 +46,7 @@ async function create(jsm: JetStreamManager, config: ReturnType<typeof streamCon
     if (error.code === nameInUse) {
       const { config: existing } = await jsm.streams.info(config.name);
       const lines = streamMismatches(config, existing).map((line) => `stream ${config.name}: ${line}`);
-      throw mismatchError(lines, hasOtherPartitions(config, existing));
+      throw mismatchError(lines, lines.length === 1 && hasOtherPartitions(config, existing));
     }
     const overlap = error.code === subjectsOverlap ? await overlapping(jsm, config) : '';
     const reason = `cannot create stream ${config.name}: ${error.message}${overlap}`;

@@ -37,10 +37,11 @@ export async function ensureTopics(options: KafkaBusOptions, brokers: Pick<Broke
     });
     if (mismatches.length > 0) {
       const advice = 'Alter the topic or the configuration; Sluice does not alter existing topics.';
-      const repartitioned = wanted.some(({ name, partitions }) =>
+      const repartitioned = wanted.filter(({ name, partitions }) =>
         existing.some((topic) => topic.name === name && topic.partitions !== partitions),
       );
-      const code = repartitioned ? 'BUS_OTHER_PARTITIONS' : 'BUS_TOPIC_MISMATCH';
+      // With other mismatches too, the configuration is wrong in any case.
+      const code = repartitioned.length === mismatches.length ? 'BUS_OTHER_PARTITIONS' : 'BUS_TOPIC_MISMATCH';
       throw new BusSetupError(code, `${mismatches.join('; ')}. ${advice}`);
     }
     return Math.min(options.maxMessageBytes, reportedMessageBytes(existing) ?? options.maxMessageBytes);
