@@ -1,3 +1,5 @@
+export { hasOtherPortOrder, minorOf } from './compatibility/releases.ts';
+export { isPassed, readResults } from './compatibility/results.ts';
 export * from './differential/api-client.ts';
 export * from './differential/objects.ts';
 export * from './differential/pair.ts';

@@ -1,12 +1,7 @@
-/** Test files that run together. */
-export interface RepeatedSuites {
-  readonly project: 'unit' | 'integration';
-  /** Glob patterns of files, from the root of the repository. */
-  readonly patterns: readonly string[];
-}
+import type { Suites } from './run-suites.ts';
 
 /** Groups run concurrently, because they mostly wait for servers or for leases to expire. */
-export const repeatedSuites: Readonly<Record<string, RepeatedSuites>> = {
+export const repeatedSuites: Readonly<Record<string, Suites>> = {
   'in memory': {
     project: 'unit',
     patterns: [

@@ -4,8 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isApiError } from '@sluice/kubernetes';
-import { type ControlPlane, type ServerProcess, startControlPlane, startKubeControllerManager } from '@sluice/local';
+import {
+  type ControlPlane,
+  kubernetesUnderTest,
+  type ServerProcess,
+  startControlPlane,
+  startKubeControllerManager,
+} from '@sluice/local';
 import { type ClusterState, compareClusters, type Difference, type NormaliseOptions, textAt } from '@sluice/shadow';
+import { hasOtherPortOrder } from '../compatibility/releases.ts';
 import { ApiClient } from './api-client.ts';
 import { SluiceProcess } from './sluice-process.ts';
 import { touchAllObjects } from './touch-all-objects.ts';
@@ -194,7 +201,8 @@ export class Pair {
       await this.#quiet(limit, options.quietMs ?? defaultQuietMs);
       const [upstream, sluice] = await Promise.all([this.clients.upstream.state(), this.clients.sluice.state()]);
       const stuckMirrors = stuckInMirroring((await readFile(this.#peerLog)).subarray(logged).toString());
-      const all = compareClusters(upstream, sluice, { triggerTime: 'drop', ...options });
+      const anyPortOrder = hasOtherPortOrder(kubernetesUnderTest());
+      const all = compareClusters(upstream, sluice, { triggerTime: 'drop', anyPortOrder, ...options });
       const explained = all.filter((difference) => options.isExplained?.(difference, upstream, stuckMirrors) ?? false);
       const differences = all.filter((difference) => !explained.includes(difference));
       const comparison = { upstream, sluice, differences, explained, stuckMirrors };

@@ -77,6 +77,12 @@ export function makeVector(scenario: Scenario, { error, rounds, prefixes }: Orac
   };
 }
 
+/** The vector of the same scenario with other controllers. Undefined if they fail or end rounds elsewhere. */
+export function withRounds(vector: Vector, { error, rounds }: OracleResult): Vector | undefined {
+  if (error || rounds.length !== vector.expect.rounds.length) return undefined;
+  return { ...vector, expect: { rounds: expectedRounds(rounds, vector.scenario, vector) } };
+}
+
 function mostWorth(prefixes: readonly number[]): number {
   const values = prefixes.map((prefix, level) => prefix - (worth[level] ?? 0));
   return values.indexOf(Math.max(...values));

@@ -25,8 +25,48 @@ export function buildOracle(version: string): string {
     writeFileSync(path, written.replaceAll(now, version).replaceAll(modules(now), modules(version)));
     go('mod', 'tidy');
   }
-  go('build', '-o', 'oracle', '.');
+  // As the servers are built, so that both share the packages in Go's cache.
+  const vendored = minorOf(version) < 35;
+  if (vendored) {
+    go('mod', 'vendor');
+    backport(join(directory, 'vendor/k8s.io'));
+  }
+  const mode = vendored ? ['-mod=vendor'] : [];
+  go('build', ...mode, '-buildvcs=false', '-trimpath', '-tags', olderThan(version), '-o', 'oracle', '.');
   return join(directory, 'oracle');
+}
+
+const minorOf = (version: string): number => Number(version.split('.')[1]);
+
+/** Build tags of the files that fit the controllers of older releases. */
+function olderThan(version: string): string {
+  return [35, 36]
+    .filter((changed) => minorOf(version) < changed)
+    .map((changed) => `before_1_${changed}`)
+    .join(',');
+}
+
+/**
+ * Kubernetes 1.35 replaced MD5 by FNV in the hash that orders ports and subsets, and no longer rewrites Endpoints that
+ * differ in order only (kubernetes/kubernetes#129652). Applies both to the controllers of an older release, so that the
+ * scenarios, which contain objects in the new order, show all other differences.
+ */
+function backport(modules: string): void {
+  const hash = (text: string) => text.replace('"crypto/md5"', '"hash/fnv"').replaceAll('md5.New()', 'fnv.New128a()');
+  const equal = 'endpointSubsetsEqualIgnoreResourceVersion(currentEndpoints.Subsets, subsets)';
+  const repacked = equal.replace('currentEndpoints.Subsets', 'endpoints.RepackSubsets(currentEndpoints.Subsets)');
+  change(join(modules, 'endpointslice/util/controller_utils.go'), hash);
+  change(join(modules, 'kubernetes/pkg/api/v1/endpoints/util.go'), hash);
+  change(join(modules, 'kubernetes/pkg/controller/endpoint/endpoints_controller.go'), (text) =>
+    text.replace(equal, `(${equal} || ${repacked})`),
+  );
+}
+
+function change(file: string, edit: (text: string) => string): void {
+  const text = readFileSync(file, 'utf8');
+  const changed = edit(text);
+  if (changed === text) throw new Error(`${file}: nothing to backport`);
+  writeFileSync(file, changed);
 }
 
 /** Sends lines to the oracle and returns its results in the same order. */

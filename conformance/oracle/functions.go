@@ -116,7 +116,7 @@ func runFn(fn string, raw json.RawMessage) any {
 	case "podChanged":
 		p, l := podEndpointsChanged(in.OldPod, in.Pod)
 		out["podChanged"], out["labelsChanged"] = p, l
-		out["key"] = endpointsliceutil.GetPodUpdateProjectionKey(in.OldPod, in.Pod)
+		out["key"] = podProjectionKey(in.OldPod, in.Pod)
 	case "hintsEnabled":
 		out["enabled"] = hintsEnabled(in.Annotations)
 	case "slicePrefix":

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	endpointsliceutil "k8s.io/endpointslice/util"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/endpoint"
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
@@ -127,25 +126,21 @@ func (h *harness) boot() {
 	case "endpoints":
 		e := endpoint.NewEndpointController(h.ctx, podInf{h.inf["pods"]}, svcInf{h.inf["services"]}, epInf{h.inf["endpoints"]}, cs, batch)
 		q := newQueue[string](h, 5*time.Millisecond, 1000*time.Second)
-		p := newQueue[*endpointsliceutil.PodProjectionKey](h, 5*time.Millisecond, 1000*time.Second)
 		setField(e, "queue", q)
-		setField(e, "podQueue", p)
 		setField(e, "eventRecorder", recorder{h})
-		addWorker(h, p, func() { epPodNext(e, h.ctx) })
+		addEndpointsPodWorker(h, e)
 		addWorker(h, q, func() { epNext(e, h.ctx) })
 		h.leftover = func() { epLeftover(e) }
 	case "endpointslice":
 		e := endpointslice.NewController(h.ctx, podInf{h.inf["pods"]}, svcInf{h.inf["services"]}, nodeInf{h.inf["nodes"]}, sliceInf{h.inf["endpointslices"]}, c.MaxEndpointsPerSlice, cs, batch)
 		q := newQueue[string](h, time.Second, 1000*time.Second)
-		p := newQueue[*endpointsliceutil.PodProjectionKey](h, 5*time.Millisecond, 1000*time.Second)
 		t := newQueue[string](h, 5*time.Millisecond, 1000*time.Second)
 		setField(e, "serviceQueue", q)
-		setField(e, "podQueue", p)
 		setField(e, "topologyQueue", t)
 		setField(e, "eventRecorder", recorder{h})
 		setField(e, "reconciler.eventRecorder", recorder{h})
 		addWorker(h, t, func() { esTopoNext(e, h.log) })
-		addWorker(h, p, func() { esPodNext(e, h.log) })
+		addSlicePodWorker(h, e)
 		addWorker(h, q, func() { esNext(e, h.log) })
 	case "mirroring":
 		e := endpointslicemirroring.NewController(h.ctx, epInf{h.inf["endpoints"]}, sliceInf{h.inf["endpointslices"]}, svcInf{h.inf["services"]}, c.MaxEndpointsPerSubset, cs, batch)
@@ -153,7 +148,7 @@ func (h *harness) boot() {
 		setField(e, "queue", q)
 		setField(e, "eventRecorder", recorder{h})
 		setField(e, "reconciler.eventRecorder", recorder{h})
-		addWorker(h, q, func() { emNext(e, h.ctx) })
+		addWorker(h, q, func() { mirroringNext(h, e) })
 	default:
 		panic("unknown controller " + h.sc.Controller)
 	}

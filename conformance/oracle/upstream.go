@@ -9,7 +9,6 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/endpoint"
 	"k8s.io/kubernetes/pkg/controller/endpointslice"
-	"k8s.io/kubernetes/pkg/controller/endpointslicemirroring"
 )
 
 // The steps that the controllers' own workers take. They are not exported, so they are linked by name.
@@ -17,23 +16,14 @@ import (
 //go:linkname epNext k8s.io/kubernetes/pkg/controller/endpoint.(*Controller).processNextWorkItem
 func epNext(c *endpoint.Controller, ctx context.Context) bool
 
-//go:linkname epPodNext k8s.io/kubernetes/pkg/controller/endpoint.(*Controller).processNextPodWorkItem
-func epPodNext(c *endpoint.Controller, ctx context.Context) bool
-
 //go:linkname epLeftover k8s.io/kubernetes/pkg/controller/endpoint.(*Controller).checkLeftoverEndpoints
 func epLeftover(c *endpoint.Controller)
 
 //go:linkname esNext k8s.io/kubernetes/pkg/controller/endpointslice.(*Controller).processNextServiceWorkItem
 func esNext(c *endpointslice.Controller, l klog.Logger) bool
 
-//go:linkname esPodNext k8s.io/kubernetes/pkg/controller/endpointslice.(*Controller).processNextPodWorkItem
-func esPodNext(c *endpointslice.Controller, l klog.Logger) bool
-
 //go:linkname esTopoNext k8s.io/kubernetes/pkg/controller/endpointslice.(*Controller).processNextTopologyWorkItem
 func esTopoNext(c *endpointslice.Controller, l klog.Logger) bool
-
-//go:linkname emNext k8s.io/kubernetes/pkg/controller/endpointslicemirroring.(*Controller).processNextWorkItem
-func emNext(c *endpointslicemirroring.Controller, ctx context.Context) bool
 
 // setField sets an unexported field, to replace queues and recorders.
 func setField(obj any, path string, val any) {

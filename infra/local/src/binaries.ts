@@ -9,6 +9,9 @@ export const KUBERNETES_VERSION = 'v1.36.3';
 /** Has the servers of another Kubernetes release started, for example v1.34.4. */
 export const VERSION_VARIABLE = 'KUBERNETES_VERSION_UNDER_TEST';
 
+/** The version of kube-apiserver and kube-controller-manager that are started. */
+export const kubernetesUnderTest = (): string => process.env[VERSION_VARIABLE] || KUBERNETES_VERSION;
+
 /** The version that nats/go.mod pins. NATS has its own module because the control plane takes minutes to build. */
 export const NATS_VERSION = 'v2.15.2';
 
@@ -48,7 +51,7 @@ export async function ensureBinaries(say: (line: string) => void = () => {}): Pr
     linkerFlags: linkVersion(KUBERNETES_VERSION),
   };
   const directory = await ensureGoPrograms(programs, say);
-  const version = process.env[VERSION_VARIABLE] || KUBERNETES_VERSION;
+  const version = kubernetesUnderTest();
   const servers = version === KUBERNETES_VERSION ? directory : await ensureServers(version, say);
   return {
     etcd: join(directory, 'server'),

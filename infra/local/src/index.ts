@@ -9,6 +9,8 @@ export {
   ensureNatsServer,
   ensurePrometheus,
   KUBERNETES_VERSION,
+  kubernetesUnderTest,
+  VERSION_VARIABLE,
 } from './binaries.ts';
 export { cacheDirectory } from './cache-directory.ts';
 export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';

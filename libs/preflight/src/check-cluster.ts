@@ -15,7 +15,7 @@ import {
 } from './competing-controller.ts';
 import { dateOf, findCompetingControllerEvidence } from './competing-controller-evidence.ts';
 import { probeControllers } from './probe-controllers.ts';
-import { isSupportedVersion } from './server-version.ts';
+import { isSupportedVersion, type ServerVersion, untestedAdvice } from './server-version.ts';
 
 interface Ports {
   readonly clock: Clock;
@@ -74,12 +74,7 @@ export async function checkOn(
     }
   };
   const reached = await attempt('version', 'check server and credentials in the kubeconfig', async () => {
-    const version = await probe.serverVersion(signal);
-    return [
-      isSupportedVersion(version)
-        ? ok(about, 'version', version.gitVersion)
-        : failed(about, 'version', version.gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later'),
-    ];
+    return [versionCheck(about, await probe.serverVersion(signal))];
   });
   if (!reached) return { checks };
   await attempt('discovery.k8s.io/v1', 'upgrade the cluster to Kubernetes 1.21 or later', async () => {
@@ -120,6 +115,15 @@ export async function checkOn(
     });
   }
   return { checks, ...(evidence !== undefined && { evidence }) };
+}
+
+export function versionCheck(about: string, version: ServerVersion): Check {
+  const check = 'version';
+  const { gitVersion } = version;
+  if (!isSupportedVersion(version))
+    return failed(about, check, gitVersion, 'upgrade the cluster to Kubernetes 1.21 or later');
+  const advice = untestedAdvice(version);
+  return advice === undefined ? ok(about, check, gitVersion) : warning(about, check, gitVersion, advice);
 }
 
 function competingControllerCheck(about: string, { status, why }: CompetingControllerVerdict, advice: string): Check {

@@ -65,6 +65,7 @@ describe('normalise', () => {
     expect(oneSlice(meta('web-x'), { endpoints: [b, a] })?.endpoints).toEqual([a, b]);
     const ports = [{ name: 'z' }, { name: 'a' }];
     expect(oneSlice(meta('web-x'), { ports })?.ports).toEqual(ports);
+    expect(oneSlice(meta('web-x'), { ports }, { anyPortOrder: true })?.ports).toEqual([{ name: 'a' }, { name: 'z' }]);
     const [one, two] = [
       { addresses: [{ ip: '10.0.0.1' }], ports },
       { addresses: [{ ip: '10.0.0.2' }], ports },

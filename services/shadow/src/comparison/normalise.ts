@@ -1,5 +1,6 @@
 import { metadataForm, nameForm, serviceNameLabel, stripped, type Uids, withoutEmptyName } from './form.ts';
-import { isObject, type JsonObject, listAt, objectAt, sortedCanonically, textAt, without } from './json.ts';
+import { withoutHashOrder } from './hash-order.ts';
+import { isObject, type JsonObject, listAt, objectAt, objectIn, sortedCanonically, textAt, without } from './json.ts';
 
 /** The objects of a cluster, as its API server lists them. */
 export interface ClusterState {
@@ -19,6 +20,8 @@ export interface NormaliseOptions {
   readonly userSlices?: ReadonlySet<string>;
   /** Keeps uids, to compare states of the same cluster. By default they are replaced by the names of their objects. */
   readonly keepUids?: boolean;
+  /** Ignores the order of ports, which is another one before Kubernetes 1.35. */
+  readonly anyPortOrder?: boolean;
 }
 
 /** Endpoints or an EndpointSlice in a form that is equal in two clusters if it has the same meaning. */
@@ -41,13 +44,14 @@ export function normalise(
   options: NormaliseOptions = {},
 ): { readonly endpoints: readonly Normalised[]; readonly slices: readonly Normalised[] } {
   const uids = options.keepUids ? undefined : uidsOf(state);
+  const ordered = (object: JsonObject) => (options.anyPortOrder ? objectIn(withoutHashOrder(object)) : object);
   return {
     endpoints: state.endpoints.map((raw) => {
-      const object = normaliseEndpoints(raw, uids, options);
+      const object = normaliseEndpoints(ordered(raw), uids, options);
       return { ...named(object), service: textAt(object.metadata, 'name'), object };
     }),
     slices: state.endpointslices.map((raw) => {
-      const object = normaliseSlice(raw, uids, options);
+      const object = normaliseSlice(ordered(raw), uids, options);
       return { ...named(object), service: labelOf(object, serviceNameLabel), object };
     }),
   };
