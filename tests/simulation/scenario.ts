@@ -88,8 +88,8 @@ export interface Scenario {
   readonly dropsRepeated: boolean;
   /** Whether the bus deletes records once they are released. */
   readonly dropsReleased: boolean;
-  /** Records that a reader gets at once, at most. */
-  readonly recordsPerRead: number;
+  /** Records that a reader gets at once, at most. Null: no limit. */
+  readonly recordsPerRead: number | null;
   readonly processes: ProcessKind;
   readonly store: StoreKind;
   readonly bus: BusKind;
@@ -157,7 +157,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
     activeMs,
     store: chance(0.08) ? 'redis' : 'model',
     bus: chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
-    recordsPerRead: chance(0.3) ? randomInteger(random, 1, 3) : Number.POSITIVE_INFINITY,
+    recordsPerRead: chance(0.3) ? randomInteger(random, 1, 3) : null,
   };
 }
 

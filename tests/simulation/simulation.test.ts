@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { smallScenario } from './exhaustive/states.ts';
 import { scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
@@ -18,6 +19,11 @@ describe('a simulated fleet', () => {
     expect(first.length).toBeGreaterThan(100);
     expect(second).toEqual(first);
   });
+});
+
+test('a scenario is the same in another process', () => {
+  for (const scenario of [smallScenario(40), ...seeds.map((seed) => scenarioOf(seed, { swarm: true }))])
+    expect(JSON.parse(JSON.stringify(scenario))).toEqual(scenario);
 });
 
 test('a failing scenario is shrunk to the events that matter', async () => {

@@ -40,8 +40,8 @@ export interface FaultyBusOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly observer: BusObserver;
-  /** Records that a reader gets at once, at most. */
-  readonly recordsPerRead: number;
+  /** Records that a reader gets at once, at most. Null: no limit. */
+  readonly recordsPerRead: number | null;
   /** Whether the bus silently drops a record, because a layer is disabled. */
   readonly swallows: (topic: Topic, record: BusRecord) => boolean;
 }
@@ -85,7 +85,7 @@ export class FaultyBus {
             return reader.streamId;
           },
           async next(max) {
-            const records = await reader.next(Math.min(max, recordsPerRead));
+            const records = await reader.next(Math.min(max, recordsPerRead ?? max));
             observer.delivered(member, topic, partition, records);
             return records;
           },

@@ -29,7 +29,7 @@ export function smallScenario(periodMs: number): Scenario {
     ...{
       processes: 'roles',
       recordBytes: null,
-      recordsPerRead: Number.POSITIVE_INFINITY,
+      recordsPerRead: null,
       dropsRepeated: true,
       dropsReleased: true,
       disabled: [],
