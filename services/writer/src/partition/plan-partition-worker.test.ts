@@ -161,7 +161,7 @@ describe('a plan', () => {
   test('asks for a cooldown of Endpoints, not of slices, while requests of the cluster are slow', async () => {
     limit = { ...unlimited, excessMs: 20 };
     start();
-    const endpoints: Mutation = { verb: 'create', resource: 'endpoints', object: someEndpoints };
+    const endpoints: Mutation = { verb: 'update', resource: 'endpoints', object: someEndpoints };
     await send(aPlan([[create('a')]]), aPlan([[endpoints]], { controller: 'endpoints' }));
     const [ofSlices, ofEndpoints] = (await all()).toSorted((a, b) => b.controller.localeCompare(a.controller));
     expect(ofSlices).not.toHaveProperty('cooldownMs');

@@ -228,7 +228,7 @@ export class PlanPartitionWorker {
     }
     const isRetried = result.status === 'conflict' || result.status === 'unavailable';
     const retryAfterMs = isRetried ? (retryLimit?.reserve() ?? 0) : 0;
-    const cooldownMs = saturationCooldownMs(plan.controller, cluster.limit.excessMs ?? 0);
+    const cooldownMs = saturationCooldownMs(plan, cluster.limit.excessMs ?? 0);
     await this.#report(received, { ...result, retries, retryAfterMs, cooldownMs });
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);

@@ -1,15 +1,21 @@
-import type { Controller } from '@sluice/controllers';
+import type { PlannedMutations } from '@sluice/messages';
 
 /** Each millisecond that requests take too long adds this many to the cooldown. */
 const factor = 50;
 const maxMs = 2_000;
 
 /**
- * How long, in milliseconds, a controller should leave a Service alone because its cluster's API server is saturated.
+ * How long, in milliseconds, the controller of a plan should leave its Service alone because the API server of the cluster is saturated.
  * `excessMs`: by how much requests take longer than they would with spare capacity.
  *
- * Only Endpoints give way: they hold what slices hold, each write carries all addresses, and traffic follows slices.
+ * Only updates of Endpoints give way: Endpoints hold what slices hold, each write carries all addresses, and traffic follows slices.
+ * A plan that creates them shows no stream of changes: at a start, all Services have one, and their requests wait for each other.
  */
-export function saturationCooldownMs(controller: Controller, excessMs: number): number {
-  return controller === 'endpoints' ? Math.min(maxMs, Math.round(factor * excessMs)) : 0;
+export function saturationCooldownMs(
+  { controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>,
+  excessMs: number,
+): number {
+  if (controller !== 'endpoints') return 0;
+  const updates = groups.some(({ mutations }) => mutations.some(({ verb }) => verb === 'update'));
+  return updates ? Math.min(maxMs, Math.round(factor * excessMs)) : 0;
 }
