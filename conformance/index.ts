@@ -1,4 +1,4 @@
-export { hasOtherPortOrder, minorOf } from './compatibility/releases.ts';
+export { hasOtherPortOrder, minorOf, rewritesAbsentPorts } from './compatibility/releases.ts';
 export { isPassed, readResults } from './compatibility/results.ts';
 export * from './differential/api-client.ts';
 export * from './differential/objects.ts';

@@ -14,7 +14,7 @@ export function isSupportedVersion({ major, minor }: ServerVersion): boolean {
 }
 
 /** Minor versions of Kubernetes 1 that Sluice is tested with (docs/reference/compatibility.md). */
-export const testedMinors: readonly number[] = [36, 37];
+export const testedMinors: readonly number[] = [34, 35, 36, 37];
 
 /** Whether Sluice is tested with this version; what to do if not. */
 export function untestedAdvice({ major, minor }: ServerVersion): string | undefined {
