@@ -47,7 +47,16 @@ async function build(programs: GoPrograms, directory: string, say: (line: string
   mkdirSync(unfinished, { recursive: true });
   const progress = setInterval(() => say(`still building, ${elapsed()}`), 30_000);
   try {
-    const options = ['-buildvcs=false', '-trimpath', '-tags', tags, '-ldflags', linkerFlags];
+    // The linker drops the symbols of debuggers, so an eighth of the time is saved by not compiling them.
+    const options = [
+      '-buildvcs=false',
+      '-trimpath',
+      '-gcflags=all=-dwarf=false',
+      '-tags',
+      tags,
+      '-ldflags',
+      linkerFlags,
+    ];
     const args = ['build', ...options, '-o', `${unfinished}/`, 'tool'];
     const status = await go(module, args, log);
     if (status !== 0) {
