@@ -162,7 +162,7 @@ describe('a plan', () => {
     limit = { ...unlimited, excessMs: 20 };
     start();
     const endpoints: Mutation = { verb: 'update', resource: 'endpoints', object: someEndpoints };
-    await send(aPlan([[create('a')]]), aPlan([[endpoints]], { controller: 'endpoints' }));
+    await send(aPlan([[update('a')]]), aPlan([[endpoints]], { controller: 'endpoints' }));
     const [ofSlices, ofEndpoints] = (await all()).toSorted((a, b) => b.controller.localeCompare(a.controller));
     expect(ofSlices).not.toHaveProperty('cooldownMs');
     expect(ofEndpoints).toMatchObject({ controller: 'endpoints', status: 'applied', cooldownMs: 1_000 });

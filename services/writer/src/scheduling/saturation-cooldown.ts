@@ -9,7 +9,7 @@ const maxMs = 2_000;
  * `excessMs`: by how much requests take longer than they would with spare capacity.
  *
  * Only updates of Endpoints give way: Endpoints hold what slices hold, each write carries all addresses, and traffic follows slices.
- * A plan that creates them shows no stream of changes: at a start, all Services have one, and their requests wait for each other.
+ * Creates do not count: at a start, the creates of all Services wait for each other, although no Service changes often.
  */
 export function saturationCooldownMs(
   { controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>,
