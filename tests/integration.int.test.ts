@@ -283,13 +283,13 @@ describe('take-over of a converged cluster', () => {
     await expect.poll(marks, { timeout: 30_000 }).toEqual([mark, mark, mark]);
   }
 
-  /** The versions of all objects, except those of these Services. */
-  async function versionsBesides(services: readonly string[], side: 'upstream' | 'sluice'): Promise<string[]> {
+  /** The name and version of each object; `excluded` are beginnings of such a line. */
+  async function versionsBesides(excluded: readonly string[], side: 'upstream' | 'sluice'): Promise<string[]> {
     const client = pair.clients[side];
     const [endpoints, slices] = [await client.list('endpoints'), await client.list('endpointslices')];
     return [...endpoints, ...slices]
       .map(({ metadata }) => `${textAt(metadata, 'name')} ${textAt(metadata, 'resourceVersion')}`)
-      .filter((entry) => !services.some((name) => entry.startsWith(name)))
+      .filter((entry) => !excluded.some((start) => entry.startsWith(start)))
       .sort();
   }
 
@@ -313,7 +313,7 @@ describe('take-over of a converged cluster', () => {
     const version = kubernetesUnderTest();
     const rewritten = [
       ...(rewritesAbsentPorts(version) ? ['headless-no-ports'] : []),
-      // The Endpoints only: a blank follows their name.
+      // With the blank, the Endpoints only, and not the slices of the Service.
       ...(hasOtherPortOrder(version) ? ['ports '] : []),
     ];
     const before = await versionsBesides([...canaries, ...rewritten], 'sluice');
