@@ -92,9 +92,9 @@ async function serve(one: { readonly claim: ClusterClaim }): Promise<() => Promi
   };
 }
 
-const write = ({ claim, gate }: { readonly claim: ClusterClaim; readonly gate: WriteGate }) => {
+const write = ({ claim, gate }: { readonly claim: ClusterClaim; readonly gate: WriteGate }, until = signal) => {
   const cluster = { delete: async () => undefined } as Partial<ClusterWriter> as ClusterWriter;
-  return chainWriter(cluster, claim.middleware, gate.middleware).delete('endpoints', 'a', 'b', {}, signal);
+  return chainWriter(cluster, claim.middleware, gate.middleware).delete('endpoints', 'a', 'b', {}, until);
 };
 
 test('a second fleet is refused by the name of the holder while that fleet runs', async () => {
@@ -184,6 +184,22 @@ describe('when the store of the fleet', () => {
     outage = false;
     await advance(clock, 6_000);
     expect(one.gate.pausedBecause).toBeUndefined();
+    await stop();
+  });
+
+  test('does not answer, renewals, claims and writes end at once when the process stops', async () => {
+    let isAnswering = true;
+    const id = () => (isAnswering ? Promise.resolve('id') : new Promise<string>(() => {}));
+    const one = claimOf('blue', { id });
+    const stop = await serve(one);
+    isAnswering = false;
+    await advance(clock, 20_000);
+    const stopping = new AbortController();
+    const written = write(one, stopping.signal);
+    const claimed = claimOf('blue', { id }).claim.acquire(stopping.signal);
+    stopping.abort(new Error('stopping'));
+    await expect(written).rejects.toThrow('stopping');
+    await expect(claimed).rejects.toThrow('stopping');
     await stop();
   });
 });

@@ -1,7 +1,7 @@
 import { ApiError, type Connection, isApiError, type Middleware, type NamespaceScope } from '@sluice/kubernetes';
 import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
-import { asRecord, type Clock, errorMessage, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
+import { asRecord, type Clock, errorMessage, type JsonRecord, type Logger, orAborted, sleep } from '@sluice/runtime';
 import { type Claim, claimDurationMs, claimOf, claimPath, describeHolder, holderName } from './claim-lease.ts';
 import { type LeasePath, newLease, released, renewed } from './lease.ts';
 import type { WriteGate } from './write-gate.ts';
@@ -126,7 +126,8 @@ export class ClusterClaim {
       this.#renewing = undefined;
     });
     try {
-      this.#observe(await this.#renewing);
+      const other = await orAborted(this.#renewing, request.signal);
+      if (other !== 'aborted') this.#observe(other);
     } catch (error) {
       if (isApiError(error)) {
         this.#pauseIfForbidden(error);
@@ -137,6 +138,7 @@ export class ClusterClaim {
         ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs: renewMs, cause: error },
       });
     }
+    request.signal.throwIfAborted();
     return next(request);
   };
 
@@ -166,7 +168,9 @@ export class ClusterClaim {
   async #renew(signal: AbortSignal): Promise<Claim | undefined> {
     const { connection, clock } = this.#options;
     const path = this.#path.lease;
-    const own = await this.#ownName();
+    // A store that does not answer must not delay a shutdown.
+    const own = await orAborted(this.#ownName(), signal);
+    signal.throwIfAborted();
     for (let attempt = 0; ; attempt++) {
       const startedAt = clock.monotonic();
       try {
