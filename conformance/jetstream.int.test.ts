@@ -192,7 +192,7 @@ describe('append', () => {
     const bus = await open();
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 3));
-    nats.process.signal('SIGSTOP');
+    await nats.process.freeze();
     const append = bus.append('changes', 0, records('a', 4, 40));
     await new Promise((resolve) => setTimeout(resolve, 6000));
     nats.process.signal('SIGCONT');

@@ -144,7 +144,7 @@ describe('a frozen broker', () => {
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 1));
     await take(reader, 1);
-    fixture.kafka.process.signal('SIGSTOP');
+    await fixture.kafka.process.freeze();
     const appended = bus.append('changes', 0, records('a', 2, 3));
     const reading = take(reader, 2);
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -157,14 +157,17 @@ describe('a frozen broker', () => {
   test('does not block closing the bus', async () => {
     const bus = await connectKafkaBus(fixture.options(2));
     const waiting = bus.read('changes', 0, streamStart).next(1);
-    fixture.kafka.process.signal('SIGSTOP');
-    const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 1))]);
-    const end = Promise.allSettled([bus.end('changes', 1)]);
-    await bus.close();
-    expect(await waiting).toEqual([]);
-    expect((await append)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
-    expect((await end)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
-    fixture.kafka.process.signal('SIGCONT');
+    await fixture.kafka.process.freeze();
+    try {
+      const append = Promise.allSettled([bus.append('changes', 0, records('a', 1, 1))]);
+      const end = Promise.allSettled([bus.end('changes', 1)]);
+      await bus.close();
+      expect(await waiting).toEqual([]);
+      expect((await append)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
+      expect((await end)[0]).toMatchObject({ status: 'rejected', reason: { code: 'BUS_CLOSED' } });
+    } finally {
+      fixture.kafka.process.signal('SIGCONT');
+    }
   });
 });
 

@@ -47,7 +47,7 @@ async function takeBackup(): Promise<void> {
   signal('writer', 'SIGSTOP');
   await setReady(fleet.user, 'web', 0, false);
   const { etcd } = fleet.plane.processes;
-  etcd.signal('SIGSTOP');
+  await etcd.freeze();
   rmSync(backup, { recursive: true, force: true });
   cpSync(data(), backup, { recursive: true });
   etcd.signal('SIGCONT');

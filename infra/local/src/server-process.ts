@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from './local-error.ts';
 
@@ -82,6 +82,13 @@ export class ServerProcess {
     return this.running && (this.#child?.kill(signal) ?? false);
   }
 
+  /** Sends SIGSTOP and waits until no thread of the program runs, which takes a while on busy CPUs. */
+  async freeze(): Promise<void> {
+    const { pid } = this;
+    if (pid === undefined || !this.signal('SIGSTOP')) return;
+    while (this.running && runsThreads(pid)) await sleep(1);
+  }
+
   /** Sends SIGTERM, then SIGKILL after the grace period, and waits until the program has exited. */
   async stop(graceMilliseconds = 5000): Promise<void> {
     if (this.signal('SIGTERM')) {
@@ -117,6 +124,19 @@ export class ServerProcess {
   #tail(): string {
     const lines = readFileSync(this.command.log, 'utf8').trimEnd().split('\n').slice(-15);
     return `  ${lines.join('\n  ')}\nfull log: ${this.command.log}`;
+  }
+}
+
+/** Whether Linux lists a thread that is not stopped. False where there is no /proc. */
+function runsThreads(pid: number): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/task`).some((thread) => {
+      const status = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      // The state follows the name in parentheses, which may contain any character.
+      return status.charAt(status.lastIndexOf(')') + 2) !== 'T';
+    });
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import { UsageError } from '@sluice/process';
-import { aborted, type Clock, type Logger, sleep } from '@sluice/runtime';
+import { aborted, type Clock, type Logger, orAborted, sleep } from '@sluice/runtime';
 import type { Lease, Leases } from '@sluice/store';
 
 export interface BusClaimOptions {
@@ -78,7 +78,7 @@ export class BusClaim {
     let other: OtherBus | undefined;
     try {
       // A bus that is down does not answer until it is up.
-      const renewed = await Promise.race([this.#renew(), aborted(signal).then(() => 'aborted' as const)]);
+      const renewed = await orAborted(this.#renew(), signal);
       if (renewed === 'aborted') return false;
       other = renewed;
     } catch (error) {

@@ -7,7 +7,7 @@ import {
   isOutage,
   outageReason,
 } from '@sluice/kubernetes';
-import { aborted, backoffMs, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, errorMessage, type Logger, orAborted, type Random, sleep } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { ConfiguredClusters } from './configured-clusters.ts';
@@ -115,8 +115,9 @@ export class ClusterSet {
     const verify = async (identities: IdentityRegistry) => {
       while (!signal.aborted) {
         await sleep(clock, refreshMs, signal);
+        if (signal.aborted) return;
         // A store that does not answer must not delay a shutdown.
-        if (!signal.aborted) await Promise.race([this.#verifyIdentities(identities), aborted(signal)]);
+        await orAborted(this.#verifyIdentities(identities), signal);
       }
     };
     await Promise.all([...sources.map(follow), ...(identities === undefined ? [] : [verify(identities)])]);

@@ -130,7 +130,7 @@ async function startOn(ports: readonly number[], options: RedisServerOptions): P
       snapshots += 1;
       const copy = join(directory, `snapshot-${snapshots}`);
       await persisted(connect);
-      server.signal('SIGSTOP');
+      await server.freeze();
       try {
         cpSync(data, copy, { recursive: true });
       } finally {
