@@ -69,10 +69,18 @@ test('loads the Node.js modules that it uses, without the dependencies of their 
   expect(JSON.parse(stdout)).toEqual({ same: true, undici: false, read: 'function' });
 });
 
+test('consists of ASCII, which V8 keeps in one byte for each character', () => {
+  const files = readdirSync(folder).filter((name) => /\.c?js$/.test(name));
+  const code = files.map((name) => readFileSync(join(folder, name), 'latin1'));
+  expect(files.filter((_, i) => /[^\0-\x7f]/.test(code[i] ?? ''))).toEqual([]);
+  expect(code.join('')).toContain('\\u2192');
+});
+
 describe('credential plugins', () => {
   /** Prints the headers that each user of a kubeconfig sends. */
   const entry = () => {
-    const file = join(folder, 'credentials.ts');
+    // A module also beside a bundle, whose scripts are CommonJS.
+    const file = join(folder, 'credentials.mts');
     const kubernetes = JSON.stringify(join(root, 'libs/kubernetes/src/index.ts'));
     writeFileSync(
       file,

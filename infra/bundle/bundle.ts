@@ -18,6 +18,9 @@ const bundleEntry = 'main.js';
 /** Chunks of earlier bundles are kept for this long, because a running process may still load them. */
 const keepMs = 30 * 24 * 3_600_000;
 
+/** Makes Node run the loaders as scripts: it sets up its loader of ES modules only for a program that has some. */
+const scriptsPackage = { fileName: 'package.json', code: '{ "type": "commonjs" }\n' };
+
 /**
  * Bundles a program and all its imports into a few files, so that a start reads and compiles these instead of five hundred
  * (ADR 0036). Nothing is minified, so the names in stack traces match the sources.
@@ -34,19 +37,19 @@ export async function bundle({ entry, workers = [], directory }: BundleOptions):
     const chunk = program.find(({ facadeModuleId }) => facadeModuleId === realpathSync(source))?.fileName;
     return chunksOf(
       { input: join(import.meta.dirname, 'load.ts'), transform: { define: { PROGRAM: JSON.stringify(chunk) } } },
-      { format: 'esm', entryFileNames: name },
+      { format: 'cjs', entryFileNames: name },
     );
   };
   const loaders = [...workers.map((path) => loaderOf(path, workerFile(path))), loaderOf(entry, bundleEntry)];
   // The entry point comes last: until then the previous bundle is in use.
-  const chunks = [...program, ...(await Promise.all(loaders)).flat()];
-  for (const { fileName, code } of chunks) {
+  const files = [scriptsPackage, ...program, ...(await Promise.all(loaders)).flat()];
+  for (const { fileName, code } of files) {
     const part = join(directory, `${fileName}.${process.pid}`);
-    writeFileSync(part, code);
+    writeFileSync(part, ascii(code));
     if (fileName === bundleEntry) utimesSync(part, startedAt, startedAt);
     renameSync(part, join(directory, fileName));
   }
-  removeOld(directory, new Set(chunks.map(({ fileName }) => fileName)));
+  removeOld(directory, new Set(files.map(({ fileName }) => fileName)));
 }
 
 async function chunksOf(input: InputOptions, output: OutputOptions): Promise<readonly OutputChunk[]> {
@@ -55,6 +58,14 @@ async function chunksOf(input: InputOptions, output: OutputOptions): Promise<rea
   const { output: files } = await program.generate(output);
   await program.close();
   return files.filter((file) => file.type === 'chunk');
+}
+
+/**
+ * Escapes all other characters, which occur in literals and comments. A single one makes V8 keep two bytes for each
+ * character of its chunk, and the loader reads chunks without decoding them.
+ */
+function ascii(code: string): string {
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function workerFile(path: string): string {

@@ -19,7 +19,7 @@ interface Module {
 const folder = import.meta.dirname;
 const requireBuiltin = createRequire(import.meta.url);
 const modules = new Map<string, Module>();
-/** Scripts without cached code, by the file for their code. */
+/** Scripts without usable code, by the file for their code. */
 const uncached = new Map<string, Script>();
 
 function require(id: string): unknown {
@@ -48,10 +48,10 @@ function compile(name: string): Script {
   const cachedData = read(codeFile);
   // Modules are strict. On one line, so that line numbers match the file.
   const head = `(function (exports, require, module, __filename, __dirname) { 'use strict';`;
-  const text = `${head}${readFileSync(file, 'utf8')}\n})`;
+  const text = `${head}${readFileSync(file, 'latin1')}\n})`;
   const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   const script = new Script(text, { filename: file, importModuleDynamically, ...(cachedData && { cachedData }) });
-  if (cachedData === undefined) uncached.set(codeFile, script);
+  if (cachedData === undefined || script.cachedDataRejected) uncached.set(codeFile, script);
   return script;
 }
 

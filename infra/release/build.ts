@@ -134,7 +134,8 @@ const imageOptions = (version: string, createdAt: number) => ({
   createdAt,
   config: {
     User: `${user.id}:${user.id}`,
-    Env: ['PATH=/usr/bin', 'NODE_ENV=production', 'MALLOC_ARENA_MAX=1'],
+    // In the environment, so that a Deployment can override it.
+    Env: ['PATH=/usr/bin', 'NODE_ENV=production', 'MALLOC_ARENA_MAX=1', 'NODE_OPTIONS=--max-semi-space-size=8'],
     Entrypoint: ['/usr/bin/node', ...nodeFlags, `/sluice/${mainFile}`],
     Cmd: ['run'],
     WorkingDir: '/sluice',

@@ -6,7 +6,7 @@ import type { ArchiveEntry } from '@sluice/process/archive';
 import { bundle } from '../bundle/bundle.ts';
 
 /** Flags of Node with which Sluice runs, as in infra/bundle/start. */
-export const nodeFlags = ['--disable-warning=ExperimentalWarning', '--max-semi-space-size=8'] as const;
+export const nodeFlags = ['--disable-warning=ExperimentalWarning'] as const;
 
 /** The entry point among the program's files. */
 export const mainFile = 'lib/program/main.js';
