@@ -224,6 +224,7 @@ export class Connection {
       maxConnections: this.#options.maxConnections ?? 64,
       connectTimeoutMs: this.#options.connectTimeoutMs ?? 10_000,
       proxyUrl: this.#options.access.proxyUrl,
+      clock: this.#options.clock,
     });
     this.#transport = transport;
     return transport;

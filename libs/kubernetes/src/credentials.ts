@@ -111,9 +111,7 @@ export class Credentials {
     } finally {
       done.abort();
     }
-    const tls = tlsOf(options, this.#access);
-    const old = this.#credential?.tls;
-    return { version, headers: headersOf(options), tls: old !== undefined && sameTls(old, tls) ? old : tls };
+    return { version, headers: headersOf(options), tls: tlsOf(options, this.#access, this.#credential?.tls) };
   }
 }
 
@@ -129,9 +127,18 @@ function headersOf(options: RequestOptions): Record<string, string> {
   return headers;
 }
 
-function tlsOf(options: RequestOptions, access: ClusterAccess): TlsOptions {
+/** Returns `known`, without checking it again, if the options are the same. */
+function tlsOf(options: RequestOptions, access: ClusterAccess, known: TlsOptions | undefined): TlsOptions {
   const pem = (value: unknown) => (typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined);
   const [ca, cert, key] = [pem(options.ca), pem(options.cert), pem(options.key)];
+  const tls: TlsOptions = {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(options.rejectUnauthorized === false && { rejectUnauthorized: false }),
+    ...(options.servername !== undefined && { servername: options.servername }),
+  };
+  if (known !== undefined && sameTls(known, tls)) return known;
   const problem = (what: string) =>
     new KubeconfigError('KUBECONFIG_BAD_CERTIFICATE', `${what} in context "${access.context}" of ${access.source}`);
   if (ca !== undefined && !ca.includes('-----BEGIN')) throw problem('the certificate authority is not a PEM block');
@@ -141,13 +148,7 @@ function tlsOf(options: RequestOptions, access: ClusterAccess): TlsOptions {
     const text = error instanceof Error ? error.message : 'unknown error';
     throw problem(`certificate or key is invalid, or they do not match (${text})`);
   }
-  return {
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(options.rejectUnauthorized === false && { rejectUnauthorized: false }),
-    ...(options.servername !== undefined && { servername: options.servername }),
-  };
+  return tls;
 }
 
 function sameTls(a: TlsOptions, b: TlsOptions): boolean {

@@ -57,20 +57,21 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   readonly connection: ApiClient;
   readonly forController: (controller: Controller) => HttpCluster;
   readonly #options: HttpClusterOptions;
-  readonly #texts = new TextTable();
+  readonly #texts: TextTable;
   /** Resources with fields that the protobuf codec does not know. */
   readonly #readAsJson = new Set<Resource>();
   #writeAccept = preferProtobufMetadata;
   #writesProtobuf = true;
 
-  constructor(options: HttpClusterOptions) {
+  constructor(options: HttpClusterOptions, texts = new TextTable()) {
     this.connection = options.connection;
     this.#options = options;
+    this.#texts = texts;
     const { controllerConnection, ...own } = options;
     this.forController = once((controller) =>
       controllerConnection === undefined
         ? this
-        : new HttpCluster({ ...own, connection: controllerConnection(controller) }),
+        : new HttpCluster({ ...own, connection: controllerConnection(controller) }, texts),
     );
   }
 

@@ -105,18 +105,18 @@ export class Reflector<T = RawObject> {
     const { cluster, resource, clock } = this.#options;
     this.#enter('listing', 'by watch');
     const count = this.#options.listBudget?.begin(resource);
-    const initial = new InitialEvents((object) => {
+    // Let go once they are handled: this call lasts as long as the watch.
+    let initial: InitialEvents<T> | undefined = new InitialEvents((object) => {
       const decoded = this.#decode(object);
       count?.add(decoded?.value);
       return decoded;
     });
-    let complete = false;
     const options = { sendInitialEvents: true, onSkipped: this.#skip };
     try {
       for await (const batch of cluster.watch(resource, this.#versions.minimum, signal, options)) {
         if (signal.aborted) return;
         this.#lastHeardMs = clock.monotonic();
-        if (complete) {
+        if (initial === undefined) {
           await this.#apply(batch);
           continue;
         }
@@ -128,7 +128,7 @@ export class Reflector<T = RawObject> {
         }
         this.#checkList(end.resourceVersion);
         await this.#replace(initial.objects(), end.resourceVersion);
-        complete = true;
+        initial = undefined;
         this.#enter('watching', `from version ${this.#resourceVersion}`);
         await this.#apply(end.rest);
         this.#recovered();
@@ -137,11 +137,11 @@ export class Reflector<T = RawObject> {
       if (isApiError(error) && error.kind === 'terminal' && [400, 422].includes(error.status)) {
         return this.#giveUpWatchList(error.message);
       }
-      if (!complete) this.#streamFailures++;
+      if (initial !== undefined) this.#streamFailures++;
       if (isApiError(error) && error.status === 504) this.#versions.countStaleResponse();
       throw error;
     }
-    if (complete || signal.aborted) return;
+    if (initial === undefined || signal.aborted) return;
     this.#streamFailures++;
     throw readerError('retry', 'WatchEndedEarly', 'the server ended the watch before the initial events were complete');
   }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import path from 'node:path';
+import { VirtualClock } from '@sluice/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTransport } from './transport.ts';
 
@@ -45,7 +46,7 @@ describe('openTransport', () => {
     const proxyUrl = how === 'directly' ? undefined : `http://127.0.0.1:${await startProxy()}`;
     const transport = openTransport(
       { ca: await pem('ca.crt') },
-      { maxConnections: 1, connectTimeoutMs: 5000, proxyUrl },
+      { maxConnections: 1, connectTimeoutMs: 5000, proxyUrl, clock: new VirtualClock() },
     );
     cleanups.push(() => transport.destroy());
     for (const dispatcher of [transport.requests, transport.streams]) {

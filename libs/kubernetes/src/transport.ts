@@ -1,6 +1,8 @@
 import { createSecureContext } from 'node:tls';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { Clock } from '@sluice/runtime';
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import type { TlsOptions } from './credentials.ts';
+import { resumeSessions } from './resume-sessions.ts';
 
 /** Kept-alive HTTP/1.1 connections with one set of TLS options. */
 export interface Transport {
@@ -19,6 +21,7 @@ export interface TransportOptions {
   readonly maxConnections: number;
   readonly connectTimeoutMs: number;
   readonly proxyUrl: string | undefined;
+  readonly clock: Clock;
 }
 
 export function openTransport(tls: TlsOptions, options: TransportOptions): Transport {
@@ -26,13 +29,15 @@ export function openTransport(tls: TlsOptions, options: TransportOptions): Trans
   // (measured), and connections of requests and watches fail independently.
   const http1 = { allowH2: false };
   const secured = withSecureContext(tls);
+  const connect = { ...http1, timeout: options.connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  // Shared by requests and watches, so that all connections resume the session of the first one.
+  const connector = resumeSessions(buildConnector({ ...connect, ...secured }), options.clock);
   const dispatcher = (connections: number | null): Dispatcher => {
     // TimeLimit enforces timeouts, by the Clock port.
     const times = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
     const common = { ...http1, ...times, connections, pipelining: 1 };
-    const connect = { ...http1, timeout: options.connectTimeoutMs, keepAlive: true, keepAliveInitialDelay: 30_000 };
     return options.proxyUrl === undefined
-      ? new Agent({ ...common, connect: { ...connect, ...secured } })
+      ? new Agent({ ...common, connect: connector })
       : new ProxyAgent({ ...common, uri: options.proxyUrl, requestTls: { ...connect, ...secured }, proxyTls: connect });
   };
   const requests = dispatcher(options.maxConnections);
