@@ -55,13 +55,9 @@ function hashOf(texts: string[]): string {
 }
 
 /** JSON with sorted fields, so that equal values give equal text. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const fields = value as Readonly<Record<string, unknown>>;
-  const named = Object.keys(fields)
-    .filter((name) => fields[name] !== undefined)
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${canonical(fields[name])}`);
-  return `{${named.join()}}`;
+const canonical = (value: unknown): string => JSON.stringify(value, sortFields) ?? 'null';
+
+function sortFields(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

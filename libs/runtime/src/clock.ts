@@ -27,3 +27,13 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', abort, { once: true });
   });
 }
+
+/**
+ * Milliseconds until `offsetMs` after the next multiple of `intervalMs`, the same moment for all callers in this process, so that
+ * their timers share a wake-up. Processes differ, because the clock has an arbitrary origin. 0 for an interval of 0.
+ */
+export function untilTick(clock: Clock, intervalMs: number, offsetMs = 0): number {
+  if (intervalMs === 0) return 0;
+  const sinceTickMs = (clock.monotonic() - offsetMs) % intervalMs;
+  return (sinceTickMs < 0 ? 0 : intervalMs) - sinceTickMs;
+}

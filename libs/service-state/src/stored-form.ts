@@ -65,16 +65,10 @@ const layouts: Readonly<Record<string, Layout>> = {
   ),
 };
 
-/** The parts of one field as they are stored. */
-interface StoredPartsOfField {
-  /** `field:part`, in the order of the layout. */
-  readonly names: readonly string[];
-  readonly values: unknown[];
-}
-
 /** The stored parts of one Service's state. */
 export class StoredParts {
-  readonly #stored = new Map<string, StoredPartsOfField>();
+  /** The stored value of each part of a field, in the order of the layout. */
+  readonly #stored = new Map<string, unknown[]>();
 
   /** Records that the field is stored with this value. */
   load(kind: string, field: string, value: unknown): void {
@@ -87,18 +81,15 @@ export class StoredParts {
     if (layout === undefined) return store(field, value);
     const [rest, parts]: readonly [unknown, Parts] = value === undefined ? [undefined, {}] : layout.split(value);
     store(field, rest);
-    let stored = this.#stored.get(field);
-    if (stored === undefined) {
-      stored = { names: layout.parts.map((part) => `${field}:${part}`), values: layout.parts.map(() => undefined) };
-      this.#stored.set(field, stored);
+    const stored = this.#stored.get(field) ?? layout.parts.map(() => undefined);
+    for (const [i, part] of layout.parts.entries()) {
+      const now = parts[part];
+      if (stored[i] === now) continue;
+      stored[i] = now;
+      store(`${field}:${part}`, now);
     }
-    for (const [i, name] of stored.names.entries()) {
-      const now = parts[layout.parts[i] ?? ''];
-      if (stored.values[i] === now) continue;
-      stored.values[i] = now;
-      store(name, now);
-    }
-    if (value === undefined) this.#stored.delete(field);
+    if (value !== undefined) this.#stored.set(field, stored);
+    else this.#stored.delete(field);
   }
 }
 

@@ -19,6 +19,8 @@ export interface DecodedObject<R extends Resource = Resource> {
   readonly object: WatchedObjects[R] | undefined;
   /** Field manager of the last write to an EndpointSlice or Endpoints, for people; empty if it is Sluice or unknown. */
   readonly manager?: string;
+  /** Whether that field manager is Sluice; not set if it is unknown. */
+  readonly isOwnWrite?: boolean;
 }
 
 /**
@@ -45,7 +47,8 @@ export function decodeObject<R extends Resource>(
     if (exceeded !== undefined) throw new TypeError(exceeded);
     const isWritten = resource === 'endpointslices' || resource === 'endpoints';
     const manager = isWritten ? lastManager(metadata.managedFields) : '';
-    return manager === '' || manager === ownManager ? { ...identity, object } : { ...identity, object, manager };
+    if (manager === ownManager) return { ...identity, object, isOwnWrite: true };
+    return manager === '' ? { ...identity, object } : { ...identity, object, manager };
   } catch (error) {
     const isNamed = error instanceof MalformedObjectError;
     onMalformed(isNamed ? error.message : `${identity.namespace}/${identity.name}: ${errorMessage(error)}`);

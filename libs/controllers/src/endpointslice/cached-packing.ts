@@ -136,7 +136,9 @@ export function cachePacking(inputs: AddressTypeInputs, packing: Packing, mutati
   // Not cached if a slice may be a placeholder or Pods share an endpoint: the next decision is then a full one.
   const isCacheable =
     held > 0 && held === packed.totals.endpoints && held === byPod.size && packed.toDelete.length === 0;
-  if (isCacheable) types.set(type, { pods, maxEndpointsPerSlice, packing, lists });
+  // Without the slices to write: after the plan, the state has them.
+  const kept = { packed: { ...packed, toCreate: [], toUpdate: [], toDelete: [] }, skipped: packing.skipped, byPod };
+  if (isCacheable) types.set(type, { pods, maxEndpointsPerSlice, packing: kept, lists });
   else types.delete(type);
 }
 

@@ -1,5 +1,5 @@
 import { normaliseIp } from '../network/ip-address.ts';
-import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
+import type { AddressType, Endpoint, EndpointConditions, EndpointPort } from '../objects/endpointslice.ts';
 import type { NodePlacement, Pod } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { endpointHostname } from '../pods/endpoint-eligibility.ts';
@@ -15,12 +15,22 @@ export function podToEndpoint(pod: Pod, node: NodePlacement | null, service: Ser
   const hostname = endpointHostname(pod, service);
   return {
     addresses: addressesOf(pod, type),
-    conditions: { ready: service.publishNotReadyAddresses || (serving && !terminating), serving, terminating },
+    conditions: conditionsOf(service.publishNotReadyAddresses || (serving && !terminating), serving, terminating),
     ...(hostname !== '' && { hostname }),
     targetRef: { kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid },
     ...(pod.nodeName !== '' && { nodeName: pod.nodeName }),
     ...(node !== null && node.zone !== '' && { zone: node.zone }),
   };
+}
+
+const conditions = new Map<number, Required<EndpointConditions>>();
+
+/** Endpoints in the same state share the object. */
+function conditionsOf(ready: boolean, serving: boolean, terminating: boolean): Required<EndpointConditions> {
+  const key = (ready ? 4 : 0) + (serving ? 2 : 0) + (terminating ? 1 : 0);
+  const known = conditions.get(key) ?? { ready, serving, terminating };
+  conditions.set(key, known);
+  return known;
 }
 
 /** The Pod's addresses of this type, in the order of its status. */
@@ -30,7 +40,8 @@ function addressesOf(pod: Pod, type: AddressType): string[] {
     const ip = normaliseIp(text);
     if (ip.family === type) addresses.push(ip.text);
   }
-  return addresses;
+  // A copy has no room to grow, which V8 reserves for 16 more items on the first push.
+  return addresses.slice();
 }
 
 /** Returns the ports of a Pod that resolve, in the order of the Service (E16). */

@@ -89,8 +89,10 @@ function namedPorts(spec: Fields): readonly NamedPort[] {
     const container = asFields(item, '');
     if (optionalStringAt(container, 'restartPolicy', 'restartPolicy') === 'Always') collectPorts(container, ports);
   });
-  return ports;
+  return ports.length === 0 ? noPorts : ports.slice();
 }
+
+const noPorts: readonly NamedPort[] = [];
 
 function collectPorts(container: Fields, ports: NamedPort[]): void {
   listAt(container, 'ports', 'ports', (item) => {
