@@ -8,6 +8,7 @@ import {
   type MeasuredClusters,
   measureClusters,
 } from './src/clusters/clusters-measure.ts';
+import { heapOption } from './src/heap/write-snapshots.ts';
 import { runBench } from './src/run-bench.ts';
 import { number, type Table } from './src/table.ts';
 
@@ -27,16 +28,30 @@ function tableOf({ clusters, shape, rate, seconds }: ClustersOptions, measured: 
         'idle CPU ms/s',
         'CPU ms/change',
       ],
-      ...['peak MB', 'MB at the end', 'MB/cluster', 'load late ms'],
+      ...['peak MB', 'MB at the end', 'MB/cluster', 'parts', 'load late ms'],
     ],
     rows: measured.map((one) => ({
       cells: [
         one.topology,
         ...[one.completeSeconds, one.startCpuSeconds, one.startPeakMb, one.p50, one.p99, one.max, one.missing],
-        ...[one.idleCpuMsPerSecond, one.cpuMsPerChange, one.peakMb, one.mb, one.mb / clusters, one.lateMs],
+        ...[
+          one.idleCpuMsPerSecond,
+          one.cpuMsPerChange,
+          one.peakMb,
+          one.mb,
+          one.mb / clusters,
+          partsOf(one),
+          one.lateMs,
+        ],
       ].map((cell) => (typeof cell === 'number' ? number(cell) : cell)),
     })),
   };
+}
+
+function partsOf({ mbOf }: MeasuredClusters): string {
+  return Object.entries(mbOf)
+    .map(([name, mb]) => `${name} ${number(mb)}`)
+    .join(', ');
 }
 
 await runBench({
@@ -57,8 +72,9 @@ if a flip never became visible.
     ]),
     seed: integer(1, 'seed of the changes'),
     timeout: integer(240, 'maximum wait for the start, in seconds'),
+    heap: heapOption,
   },
-  async measure({ clusters, services, pods, rate, seconds, topologies, seed, timeout }, directory) {
+  async measure({ clusters, services, pods, rate, seconds, topologies, seed, timeout, heap }, directory) {
     const options: ClustersOptions = {
       clusters,
       shape: { services, pods },
@@ -66,6 +82,7 @@ if a flip never became visible.
       seconds,
       seed,
       timeoutSeconds: timeout,
+      heap,
     };
     if (topologies.some((topology) => topology !== 'all-in-one')) await ensureNatsServer(say);
     const measured: MeasuredClusters[] = [];

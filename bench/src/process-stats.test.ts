@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { descendants, parseIo, parseMachineCpu, parsePeak, parseStat } from './process-stats.ts';
+import { descendants, isFleetProgramLine, parseIo, parseMachineCpu, parsePeak, parseStat } from './process-stats.ts';
 
 it('reads a process whose name contains parentheses and spaces, with exited children', () => {
   const line = '42 (a (b) c) S 7 42 42 0 -1 4194304 500 0 0 0 150 50 25 5 20 0 11 0 100 1000 200';
@@ -20,4 +20,9 @@ it('reads the busy time of the machine and the peak of a process', () => {
 
 it('reads the bytes that a process has transferred', () => {
   expect(parseIo('rchar: 1234\nwchar: 56\nsyscr: 7\nread_bytes: 9\n')).toEqual({ read: 1234, written: 56 });
+});
+
+it('the program that starts a fleet does not count as a part of it', () => {
+  expect(isFleetProgramLine('/usr/bin/node\0/sluice/bench/src/fleet-program.ts\0/tmp/fleet\0')).toBe(true);
+  expect(isFleetProgramLine('/usr/bin/node\0/sluice/.cache/program/main.js\0worker\0')).toBe(false);
 });

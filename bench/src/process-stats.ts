@@ -47,9 +47,25 @@ export function parseMachineCpu(text: string): number {
   return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
 }
 
-/** Peak memory of a process and its descendants since `resetPeakMemory`, in MB (10⁶ bytes). */
+/**
+ * Peak memory of a process and its descendants since `resetPeakMemory`, in MB (10⁶ bytes), without the program of the bench that
+ * starts a fleet.
+ */
 export function peakMemoryMb(root: number): number {
-  return descendants(readStats(), root).reduce((sum, { pid }) => sum + peakOf(pid), 0);
+  return descendants(readStats(), root).reduce((sum, { pid }) => sum + (isFleetProgram(pid) ? 0 : peakOf(pid)), 0);
+}
+
+function isFleetProgram(pid: number): boolean {
+  try {
+    return isFleetProgramLine(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the command line of a process, with zero bytes between its arguments, is that of fleet-program.ts. */
+export function isFleetProgramLine(line: string): boolean {
+  return line.split('\0').some((argument) => argument.endsWith('/bench/src/fleet-program.ts'));
 }
 
 /** Bytes that a process and its descendants have read and written; almost all of it is network traffic. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from '@sluice/program';
 import { Fleet } from '../fleet.ts';
+import { prepareHeapSnapshots, writeHeapSnapshots } from '../heap/write-snapshots.ts';
 import { cpuSeconds, memoryMb, peakMemoryMb, resetPeakMemory } from '../process-stats.ts';
 import { percentile } from '../statistics.ts';
 import { FakeClustersProcess } from './fake-clusters-process.ts';
@@ -28,6 +29,8 @@ export interface MeasuredClusters {
   readonly cpuMsPerChange: number;
   readonly peakMb: number;
   readonly mb: number;
+  /** Parts of `mb`, by process. */
+  readonly mbOf: Readonly<Record<string, number>>;
 }
 
 export interface ClustersOptions {
@@ -37,6 +40,8 @@ export interface ClustersOptions {
   readonly seconds: number;
   readonly seed: number;
   readonly timeoutSeconds: number;
+  /** Folder for heap snapshots at the end. */
+  readonly heap?: string | undefined;
 }
 
 const idleSeconds = 10;
@@ -52,6 +57,7 @@ export async function measureClusters(
   mkdirSync(kubeconfigs, { recursive: true });
   const fakes = await FakeClustersProcess.start({ ...options, directory: kubeconfigs });
   say(`${topology}: ${options.clusters} clusters started`);
+  if (options.heap !== undefined) prepareHeapSnapshots(options.heap);
   const fleet = topology === 'all-in-one' ? undefined : await Fleet.start({ directory, kubeconfig: kubeconfigs });
   const startedAt = performance.now();
   const processes =
@@ -83,7 +89,15 @@ export async function measureClusters(
     ...{ topology, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },
     ...{ p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), max: percentile(latencies, 1) },
     ...{ idleCpuMsPerSecond, cpuMsPerChange: (cpu * 1000) / flips, peakMb: sum(peakMemoryMb), mb: sum(memoryMb) },
+    mbOf: Object.fromEntries(processes.map(({ name, pid = 0 }) => [name, memoryMb(pid)])),
   };
+  if (options.heap !== undefined) {
+    const servers: readonly unknown[] = [fleet?.nats.process, fleet?.redis.process];
+    await writeHeapSnapshots(
+      options.heap,
+      processes.flatMap((one) => (servers.includes(one) ? [] : one.pid)),
+    );
+  }
   if (fleet === undefined) for (const one of processes) await one.stop(20_000);
   else await fleet.stop();
   fakes.stop();
