@@ -209,7 +209,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
       to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/)?index\\.ts|testing/)',
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/|lease-thread/)?index\\.ts|testing/)',
         pathNot: '^$1/',
       },
     },

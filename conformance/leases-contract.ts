@@ -1,10 +1,14 @@
-import type { GroupState, Leases } from '@sluice/store';
+import type { GroupState, Heartbeat, Leases } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 
 /** Leases, and a way to advance their clock. */
 export interface LeasesUnderTest {
   readonly leases: Leases;
   readonly pass: (ms: number) => Promise<void>;
+  /** Loses all leases, if the tests can cause it. */
+  readonly wipe?: () => Promise<void>;
+  /** Saves all leases and returns a way to restore them. */
+  readonly save?: () => Promise<() => Promise<void>>;
 }
 
 /**
@@ -190,12 +194,131 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
       expect(changes).toBe(before);
     });
 
+    test('the version changes with everything that members see, and stays while members only renew', async () => {
+      const { leases, pass } = await create();
+      const renew = (member: string) => heartbeat(leases, member);
+      const cause: Partial<Heartbeat> = { group: 'g', member: 'b', ttlMs };
+      const changes: readonly Partial<Heartbeat>[] = [
+        { acquire: ['s1'] },
+        { started: ['s1'] },
+        { disconnected: true },
+        { disconnected: true, leaving: true },
+        { disconnected: false, release: ['s1'] },
+        { serves: ['s1'] },
+        { serves: ['s1', 's2'] },
+        { serves: [] },
+        {},
+      ];
+      await renew('a');
+      await renew('b');
+      let before = await renew('a');
+      const seen = new Set([before.version]);
+      const changed = async (what: string) => {
+        const after = await renew('a');
+        expect(seen, what).not.toContain(after.version);
+        seen.add(after.version);
+        for (const member of ['a', 'a']) {
+          const again = await renew(member);
+          expect(again.version, what).toBe(after.version);
+          expect(again.members, what).toBe(after.members);
+          expect(again.leases, what).toBe(after.leases);
+        }
+        before = after;
+      };
+      for (const change of changes) {
+        await leases.heartbeat({ group: 'g', member: 'b', ttlMs, acquire: [], release: [], ...cause, ...change });
+        await changed(JSON.stringify(change));
+        await leases.heartbeat({ group: 'g', member: 'b', ttlMs, acquire: [], release: [], ...change, started: [] });
+        expect((await renew('a')).version, `repeated: ${JSON.stringify(change)}`).toBe(before.version);
+      }
+      await leases.leave('g', 'b');
+      await changed('leave');
+      await renew('b');
+      await changed('join');
+      await pass(ttlMs / 2);
+      await renew('a');
+      await pass(ttlMs * 0.75);
+      expect((await renew('a')).members).toEqual(['a']);
+      expect(seen).not.toContain((await renew('a')).version);
+    });
+
+    test('a member that only renews sees what others have changed, also while it was late', async () => {
+      const { leases, pass } = await create();
+      await heartbeat(leases, 'a', ['s1']);
+      await heartbeat(leases, 'b');
+      expect(holders(await heartbeat(leases, 'b'))).toEqual({ s1: 'a' });
+      await heartbeat(leases, 'a', ['s2'], ['s1']);
+      expect(holders(await heartbeat(leases, 'b'))).toEqual({ s2: 'a' });
+      await heartbeat(leases, 'c', ['s1']);
+      await pass(ttlMs * 1.5);
+      const late = await heartbeat(leases, 'b');
+      expect([holders(late), late.members]).toEqual([{}, ['b']]);
+    });
+
+    test('a member that expired sees the loss of its leases, although nobody else has noticed', async () => {
+      const { leases, pass } = await create();
+      await heartbeat(leases, 'a', ['s1']);
+      const before = await heartbeat(leases, 'a');
+      await pass(ttlMs * 1.5);
+      const after = await heartbeat(leases, 'a');
+      expect(holders(after)).toEqual({});
+      expect(after.version).not.toBe(before.version);
+    });
+
+    test('members see which scopes each of them can serve; a member that declares none serves all', async () => {
+      const { leases, pass } = await create();
+      const serve = (member: string, serves?: readonly string[]) =>
+        leases.heartbeat({ group: 'g', member, ttlMs, acquire: [], release: [], serves });
+      const servedIn = ({ serves }: GroupState) =>
+        Object.fromEntries([...(serves ?? [])].map(([member, scopes]) => [member, [...scopes].sort()]));
+      await serve('a', ['s2', 's1']);
+      await serve('b', ['s1', 's2']);
+      await serve('c');
+      expect(servedIn(await serve('a', ['s2', 's1']))).toEqual({ a: ['s1', 's2'], b: ['s1', 's2'] });
+      expect(servedIn(await serve('b', []))).toEqual({ a: ['s1', 's2'], b: [] });
+      expect(servedIn(await serve('a', ['s3']))).toEqual({ a: ['s3'], b: [] });
+      // The list of b was sent by a before.
+      expect(servedIn(await serve('b', ['s1', 's2']))).toEqual({ a: ['s3'], b: ['s1', 's2'] });
+      await pass(ttlMs * 1.5);
+      expect(servedIn(await serve('b', ['s1', 's2']))).toEqual({ b: ['s1', 's2'] });
+      expect(servedIn(await serve('d', ['s3']))).toEqual({ b: ['s1', 's2'], d: ['s3'] });
+    });
+
     test('groups are independent', async () => {
       const { leases } = await create();
       await heartbeat(leases, 'a', ['s1']);
       const state = await leases.heartbeat({ group: 'h', member: 'b', ttlMs, acquire: ['s1'], release: [] });
       expect(holders(state)).toEqual({ s1: 'b' });
       expect(state.members).toEqual(['b']);
+    });
+
+    test('leases that the store has lost are not reported as unchanged', async (context) => {
+      const { leases, wipe } = await create();
+      if (wipe === undefined) return context.skip();
+      await heartbeat(leases, 'a', ['s1']);
+      await heartbeat(leases, 'b');
+      const before = await heartbeat(leases, 'a');
+      await wipe();
+      const after = await heartbeat(leases, 'a');
+      expect([holders(after), after.members]).toEqual([{}, ['a']]);
+      expect(after.version).not.toBe(before.version);
+    });
+
+    test('leases that the store has restored are not reported as unchanged', async (context) => {
+      const { leases, save } = await create();
+      if (save === undefined) return context.skip();
+      await heartbeat(leases, 'a', ['s1']);
+      await heartbeat(leases, 'b');
+      const restore = await save();
+      await heartbeat(leases, 'a', ['s2'], ['s1']);
+      const before = await heartbeat(leases, 'a');
+      await restore();
+      expect(holders(await heartbeat(leases, 'a'))).toEqual({ s1: 'a' });
+      // Another change than before, in the same moment and after as many changes.
+      await heartbeat(leases, 'b', ['s3']);
+      const after = await heartbeat(leases, 'a');
+      expect(holders(after)).toEqual({ s1: 'a', s3: 'b' });
+      expect(after.version).not.toBe(before.version);
     });
 
     test('only one of many concurrent members acquires a scope', async () => {

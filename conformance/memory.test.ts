@@ -48,7 +48,7 @@ const lua = await Lua.load();
 function memoryRedis(options: Partial<MemoryPortsOptions> = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));
   const server = new MemoryRedis({ lua, clock, scanLimit: 300 });
-  return { clock, ...memoryPorts({ server, clock, fleet: 'sluice', ...options }) };
+  return { clock, server, ...memoryPorts({ server, clock, fleet: 'sluice', ...options }) };
 }
 
 storeContract('Redis in memory', async () => memoryRedis().store);
@@ -59,11 +59,16 @@ deadLettersContract(
   async () => memoryRedis({ maxDeadLetters: 5, maxDeadLetterBytes: 1_500 }).deadLetters,
 );
 leasesContract('Redis in memory', 400, async () => {
-  const { clock, leases } = memoryRedis();
+  const { clock, server, leases } = memoryRedis();
   const pass = async (ms: number) => {
     clock.step(clock.now() + ms);
   };
-  return { leases, pass };
+  const load = async (data: ReturnType<typeof server.save>) => server.load(data, () => true);
+  const save = async () => {
+    const data = server.save();
+    return () => load(data);
+  };
+  return { leases, pass, wipe: () => load(new Map()), save };
 });
 
 /** Logs on a NATS server in this process, with one replica or three. */

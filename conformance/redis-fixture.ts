@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { startLeaseThread } from '@sluice/backends';
+import { startLeaseThread } from '@sluice/backends/lease-thread';
 import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';

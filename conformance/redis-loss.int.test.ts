@@ -154,11 +154,24 @@ describe('one Redis', () => {
     expect((await heartbeat()).leases[0]?.fencingToken).toBeGreaterThan(before);
   });
 
+  test('a heartbeat that only renews notices that Redis has lost the leases', async () => {
+    const { leases } = await connections.open();
+    const renew = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: [] });
+    await leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
+    const before = await renew();
+    expect(before.leases).toHaveLength(1);
+    expect((await renew()).version).toBe(before.version);
+    await admin('FLUSHALL');
+    const after = await renew();
+    expect(after.leases).toEqual([]);
+    expect(after.version).not.toBe(before.version);
+  });
+
   test('frozen: a heartbeat fails within its ttl, a commit after the command timeout; the claim shows whether the commit succeeded', async () => {
     const { store, leases } = await connections.open({ commandTimeoutMs: 1000 });
     await begin(store);
     await leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
-    server.process.signal('SIGSTOP');
+    await server.process.freeze();
     try {
       const late = store.commit(commit({ value: 2 }));
       const heartbeat = leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });

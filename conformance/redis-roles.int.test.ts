@@ -59,7 +59,7 @@ async function begin(store: Store, scope: string): Promise<void> {
 
 const forbidden = { code: 'FORBIDDEN' };
 const scopes = { watcher: 'watcher/c1', reconciler: 'reconciler/0', writer: 'writer/0' } as const;
-const groups = { watcher: 'watcher/c1', reconciler: 'reconciler', writer: 'writer' } as const;
+const groups = { watcher: 'watcher', reconciler: 'reconciler', writer: 'writer' } as const;
 const heartbeat = (group: string) => ({ group, member: 'm', ttlMs: 60_000, release: [], acquire: [] });
 
 const owners = ['watcher', 'reconciler', 'writer'] as const;

@@ -50,7 +50,7 @@ afterEach(async () => {
 
 function reconcile(fencingToken: number, its: Clock, signal: AbortSignal, settings = defaultSettings): Promise<void> {
   const ports = { clock: its, random: seededRandom(3), logger: silentLogger, bus, store };
-  const options = { ...ports, fencingToken, partitions: [0], settings, commitDelayMs: 100 };
+  const options = { ...ports, fencingToken, partitions: [0], settings, commitIntervalMs: 100 };
   return runReconciler(options, signal);
 }
 

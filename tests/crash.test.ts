@@ -53,7 +53,7 @@ describe('a crash at any step loses no Change and writes nothing twice (A10)', (
 
   test.each(crashes)('$when append $at, with plans delivered within the process', async (crash) => {
     await survive(
-      (bus) => new LocalDeliveryBus(new CrashingBus(bus, crash)),
+      (bus, clock) => new LocalDeliveryBus(new CrashingBus(bus, crash), { clock, random: seededRandom(3) }),
       (store) => store,
     );
   });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
+import { startLeaseThread } from '@sluice/backends/lease-thread';
 import { loadConfiguration } from '@sluice/configuration/load';
 import { freePorts, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   );
   const reread = () => loadConfiguration({ file, environment: {}, flags: {} });
   const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
-  fleet = await openInfrastructure(reread(), { ...ports, reread, holdsLeases: true });
+  fleet = await openInfrastructure(reread(), { ...ports, reread, startLeaseThread });
 }, 300_000);
 
 afterAll(async () => {

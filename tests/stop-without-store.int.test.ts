@@ -6,7 +6,8 @@ import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
-import { asRecord, seededRandom } from '@sluice/runtime';
+import { asRecord, seededRandom, silentLogger } from '@sluice/runtime';
+import { openRedis } from '@sluice/store-redis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 let directory: string;
@@ -39,6 +40,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** Whether work on all partitions and the cluster has started: until then it fails with the store, which is an error. */
+async function hasStarted(): Promise<boolean> {
+  const store = await openRedis({ urls: [redis.url], fleet: 'sluice' }, { clock: systemClock, logger: silentLogger });
+  const groups = await Promise.all(['watcher', 'reconciler', 'writer'].map((group) => store.leases.state(group)));
+  store.close();
+  return groups.every(({ leases }) => leases.length > 0 && leases.every(({ started }) => started));
+}
+
 test.each([
   ['its heartbeats fail', 'cannot renew leases; continuing until they expire'],
   ['its connections are lost', 'Redis unavailable; retrying'],
@@ -53,12 +62,15 @@ test.each([
     }
     const logged = (message: string) => lines.filter(({ msg }) => msg === message).map(({ role }) => role);
     await expect.poll(() => new Set(logged('leases acquired')).size, { timeout: 120_000 }).toBe(3);
-    redis.process.signal('SIGSTOP');
+    await expect.poll(hasStarted, { timeout: 60_000 }).toBe(true);
+    await redis.process.freeze();
     await expect.poll(() => new Set(logged(message)).size, { timeout: 60_000 }).toBe(3);
     const exits = processes.map(({ child }) => once(child, 'exit'));
     for (const { child } of processes) child.kill('SIGTERM');
-    expect(await Promise.all(exits)).toEqual(processes.map(() => [0, null]));
-    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+    const statuses = (await Promise.all(exits)).map(([status]: unknown[]) => status);
+    // Together, so that a failure shows why a process exited with another status.
+    const errors = lines.filter(({ level }) => level === 'error');
+    expect({ statuses, errors }).toEqual({ statuses: [0, 0, 0], errors: [] });
   },
   300_000,
 );

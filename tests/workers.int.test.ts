@@ -78,7 +78,7 @@ async function holders() {
     const { leases } = await infrastructure.leases.state(group);
     return [...new Set(leases.map(({ holder }) => Number(holder.split('-').at(-2))))].sort((a, b) => a - b);
   };
-  const watcher = await of(`watcher/${server.identity}`);
+  const watcher = await of('watcher');
   return { watcher, reconciler: await of('reconciler'), writer: await of('writer') };
 }
 

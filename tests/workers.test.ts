@@ -69,7 +69,7 @@ async function written(): Promise<void> {
 async function holders() {
   const of = async (group: string) =>
     [...new Set((await leases.state(group)).leases.map(({ holder }) => holder))].sort();
-  const watcher = await of(`watcher/${server.identity}`);
+  const watcher = await of('watcher');
   return { watcher, reconciler: await of('reconciler'), writer: await of('writer') };
 }
 
@@ -114,7 +114,7 @@ test('a worker exposes the metrics of all its work, and is ready when all of it 
   expect(text).toContain('sluice_lease_held{role="watcher",scope="west"} 1');
   expect(text).toContain('sluice_cluster_phase{cluster="west",phase="serving"} 1');
   const checks = running.get('a')?.health.readyz() ?? [];
-  const groups = ['reconciler', 'writer', `watcher/${server.identity}`].map((group) => `leases/${group}`);
+  const groups = ['reconciler', 'writer', 'watcher'].map((group) => `leases/${group}`);
   expect(checks.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['bus', 'store', 'clusters', 'cluster/west', 'caches/west', ...groups]),
   );

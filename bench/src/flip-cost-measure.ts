@@ -73,23 +73,22 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
   try {
     for (const role of roles) pids.set(role, (await fleet.run(role)).pid ?? 0);
     await converged(server, timeoutSeconds);
-    const read = async (): Promise<Counters> => ({
-      counts: {
-        ...(await records(bus)),
-        ...(await natsTraffic(monitorPort)),
-        ...(await redisTraffic(fleet.redis)),
-        'API writes': writes,
-      },
-      cpuMs: Object.fromEntries([...pids].map(([name, pid]) => [name, cpuSeconds(pid) * 1_000])),
+    const counts = async () => ({
+      ...(await records(bus)),
+      ...(await natsTraffic(monitorPort)),
+      ...(await redisTraffic(fleet.redis)),
+      'API writes': writes,
     });
+    const cpuMs = () => Object.fromEntries([...pids].map(([name, pid]) => [name, cpuSeconds(pid) * 1_000]));
+    const meters = { counts, cpuMs };
     await sleep(warmUpMs);
-    const idle = await difference(read, () => sleep(seconds * 1_000), seconds);
+    const idle = await difference(meters, () => sleep(seconds * 1_000), seconds);
     const phases: Phase[] = [{ rate: 0, p50Ms: Number.NaN, p99Ms: Number.NaN, ...idle }];
     for (const rate of rates) {
       await flips.run(server, population, { rate, seconds: 3, pods: shape.pods });
       flips.latencies.length = 0;
       const measured = await difference(
-        read,
+        meters,
         () => flips.run(server, population, { rate, seconds, pods: shape.pods }),
         rate * seconds,
       );
@@ -110,16 +109,22 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
   }
 }
 
-const warmUpMs = 5_000;
+/** Longer than a Service must be quiet before its digest is stored: that is still part of the start. */
+const warmUpMs = 15_000;
 /** Time for what a fleet still does after the last flip: Outcomes, watch echoes, commits. */
 const drainMs = 500;
 
-/** Counters of a phase, divided by `by`. */
-async function difference(read: () => Promise<Counters>, run: () => Promise<unknown>, by: number): Promise<Counters> {
-  const before = await read();
+interface Meters {
+  readonly counts: () => Promise<Counters['counts']>;
+  readonly cpuMs: () => Counters['cpuMs'];
+}
+
+/** Counters of a phase, divided by `by`. CPU is read last before it and first after it: reading counters costs the servers CPU. */
+async function difference({ counts, cpuMs }: Meters, run: () => Promise<unknown>, by: number): Promise<Counters> {
+  const before = { counts: await counts(), cpuMs: cpuMs() };
   await run();
   await sleep(drainMs);
-  const after = await read();
+  const after = { cpuMs: cpuMs(), counts: await counts() };
   const each = (of: (counters: Counters) => Readonly<Record<string, number>>) =>
     Object.fromEntries(
       Object.entries(of(after)).map(([name, value]) => [name, (value - (of(before)[name] ?? 0)) / by]),

@@ -129,7 +129,7 @@ export class TakeoverTestbed {
     // What a new process takes over has no owner for a moment.
     await this.#until(async () => {
       for (const process of inTurn) {
-        const held = await this.#shares.heldBy(this.#group(role), process);
+        const held = await this.#shares.heldBy(role, process);
         chosen ??= held.length > 0 ? [process, held] : undefined;
       }
       return chosen !== undefined;
@@ -167,12 +167,8 @@ export class TakeoverTestbed {
 
   async #even(role: Role): Promise<void> {
     const scopes = role === 'watcher' ? 1 : defaultPartitions;
-    const even = () => this.#shares.areEven(this.#group(role), this.#processes.get(role) ?? [], scopes);
+    const even = () => this.#shares.areEven(role, this.#processes.get(role) ?? [], scopes);
     await this.#until(even, `an even distribution over the ${role}s`);
-  }
-
-  #group(role: Role): string {
-    return role === 'watcher' ? `watcher/${this.#cluster}` : role;
   }
 
   /** @throws Error on timeout, or if the measurement failed */

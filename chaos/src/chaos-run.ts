@@ -19,14 +19,15 @@ import type { PerformedAction, Report } from './report.ts';
 import {
   type Action,
   chaosActions,
+  fleets,
   freezeActions,
   type Kind,
   type Replicas,
+  roles,
   schedule,
   type Topology,
 } from './schedule.ts';
 
-const processes = { watcher: 2, reconciler: 3, writer: 2 };
 const convergeEvery = 50;
 const snapshotEvery = 10;
 
@@ -47,12 +48,14 @@ export async function runChaos(options: Options, say: (line: string) => void): P
   let report: Report | undefined;
   try {
     const { seed, bus, natsNodes, sentinel, partitions, upgradeFrom } = options;
+    const processes = fleets[options.processes];
     const topology: Topology = {
       bus,
       natsNodes,
       sentinel,
       disks: SmallDisk.possible,
       versions: upgradeFrom === undefined ? 1 : 2,
+      roles: roles.filter((role) => processes[role] > 0),
     };
     say(`seed ${seed}; starting ${options.clusters} clusters, ${natsNodes} × ${bus}, Redis and the fleet`);
     if (!topology.disks) say('disks are not filled: this user may not mount a file system');
@@ -174,7 +177,7 @@ class ChaosRun {
     return schedule({
       ...{ actions, replicas },
       random: seededRandom(seed),
-      kinds: freezesOnly ? freezeActions : chaosActions(topology),
+      kinds: freezesOnly ? freezeActions(topology) : chaosActions(topology),
       pauseMs: [Math.floor(pauseMs * 0.75), Math.ceil(pauseMs * 1.25)],
     });
   }

@@ -17,6 +17,7 @@ describe('options of chaos', () => {
       freezesOnly: false,
       seed: 77,
       bus: 'nats',
+      processes: 'roles',
       clusters: 2,
       natsNodes: 1,
       sentinel: false,
@@ -46,6 +47,7 @@ describe('options of chaos', () => {
     [['--actions', '0'], '--actions: "0"'],
     [['--seed', 'x'], '--seed: "x"'],
     [['--bus', 'rabbit'], '--bus: "rabbit" is none of nats, kafka'],
+    [['--processes', 'threads'], '--processes: "threads" is none of roles, workers, mixed'],
     [['--nats-nodes', '2'], '--nats-nodes: "2" is none of 1, 3'],
     [['--bus', 'kafka', '--nats-nodes', '3'], '--nats-nodes requires --bus nats'],
     [['--clusters', '0'], '--clusters: "0"'],
@@ -67,6 +69,7 @@ describe('options of chaos', () => {
       ['--freezes', '9', '--bus', 'kafka', '--rate', '20', '--partitions', '4', '--pause', '9'],
       'npm run chaos -- --freezes 9 --seed 77 --bus kafka --rate 20 --partitions 4 --pause 9',
     ],
+    [['--actions', '9', '--processes', 'mixed'], 'npm run chaos -- --actions 9 --seed 77 --processes mixed'],
     [
       ['--actions', '9', '--upgrade-from', checkout],
       `npm run chaos -- --actions 9 --seed 77 --upgrade-from ${checkout}`,

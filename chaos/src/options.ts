@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { UsageError } from '@sluice/process';
 import { count, oneOf, parseCommandLine } from '@sluice/program';
 import { programIn } from './fleet/program-in.ts';
+import { type FleetKind, fleets } from './schedule.ts';
 
 export interface Options {
   readonly actions: number;
@@ -10,6 +11,7 @@ export interface Options {
   readonly freezesOnly: boolean;
   readonly seed: number;
   readonly bus: 'nats' | 'kafka';
+  readonly processes: FleetKind;
   readonly clusters: number;
   /** With several, all streams have three replicas. */
   readonly natsNodes: 1 | 3;
@@ -32,16 +34,18 @@ export interface Options {
 
 export const HELP = `usage: npm run chaos -- [options]
 
-Starts clusters, each a real kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of 2 watchers,
-3 reconcilers and 2 writers as processes. While Services, Pods, Nodes and Endpoints change, it kills, freezes and restarts
+Starts clusters, each a real kube-apiserver and etcd with an audit log, NATS or Kafka, Redis, and a fleet of processes.
+While Services, Pods, Nodes and Endpoints change, it kills, freezes and restarts
 processes and servers, blocks one direction of their connections, steps their clocks, fills disks and lets bus and store
 lose data, at random. After every 50 actions and at the end, the fleet must converge to the correct objects, and every write
 in an audit log must be a planned mutation for that cluster, applied once and in order.
 
   --actions N        number of actions (50)
-  --freezes N        only freeze watchers, reconcilers and writers, N times for 4 s, instead of --actions
+  --freezes N        only freeze processes of the fleet, N times for 4 s, instead of --actions
   --seed N           seed of actions and changes; the same seed repeats the run (default: random, printed at the end)
   --bus NAME         nats or kafka (nats)
+  --processes KIND   roles: 2 watchers, 3 reconcilers and 2 writers; workers: 3 workers; mixed: 2 workers and a process of each
+                     role (roles)
   --clusters N       number of clusters (2)
   --nats-nodes N     1 or 3 NATS servers; 3 replicate all streams (1)
   --sentinel         Redis with a replica and three sentinels
@@ -64,6 +68,7 @@ const defaults = {
   freezes: undefined,
   seed: undefined,
   bus: 'nats',
+  processes: 'roles',
   clusters: '2',
   'nats-nodes': '1',
   sentinel: false,
@@ -95,6 +100,7 @@ export function parseOptions(args: readonly string[], chooseSeed: () => number):
     freezesOnly: values.freezes !== undefined,
     seed: values.seed === undefined ? chooseSeed() : count('seed', values.seed),
     bus,
+    processes: oneOf('processes', values.processes, Object.keys(fleets) as FleetKind[]),
     clusters: count('clusters', values.clusters),
     natsNodes,
     sentinel: values.sentinel,
@@ -121,10 +127,11 @@ const defaultPause = (freezesOnly: boolean): string => (freezesOnly ? '2750' : '
 
 /** The command that repeats the run. */
 export function commandOf(options: Options): string {
-  const { actions, freezesOnly, seed, bus, clusters, natsNodes, sentinel, rate, partitions, pauseMs, upgradeFrom } =
-    options;
+  const { actions, freezesOnly, seed, bus, processes, clusters } = options;
+  const { natsNodes, sentinel, rate, partitions, pauseMs, upgradeFrom } = options;
   const more = [
     ...(bus === 'nats' ? [] : ['--bus', bus]),
+    ...(processes === 'roles' ? [] : ['--processes', processes]),
     ...(clusters === 2 ? [] : ['--clusters', clusters]),
     ...(natsNodes === 1 ? [] : ['--nats-nodes', natsNodes]),
     ...(sentinel ? ['--sentinel'] : []),

@@ -7,6 +7,7 @@ const report: Report = {
     freezesOnly: false,
     seed: 5,
     bus: 'nats',
+    processes: 'roles',
     clusters: 2,
     natsNodes: 1,
     sentinel: false,

@@ -1,9 +1,10 @@
 import { seededRandom } from '@sluice/runtime';
 import { describe, expect, test } from 'vitest';
-import { chaosActions, freezeActions, roles, schedule, type Topology } from './schedule.ts';
+import { chaosActions, fleets, freezeActions, schedule, type Topology } from './schedule.ts';
 
-const single = { watcher: 2, reconciler: 3, writer: 2, bus: 1, store: 1 };
-const nats: Topology = { bus: 'nats', natsNodes: 1, sentinel: false, disks: true, versions: 1 };
+const single = { ...fleets.roles, bus: 1, store: 1 };
+const roles = ['watcher', 'reconciler', 'writer'] as const;
+const nats: Topology = { bus: 'nats', natsNodes: 1, sentinel: false, disks: true, versions: 1, roles };
 const plan = (seed: number, actions = 50, kinds = chaosActions(nats), replicas = single) =>
   schedule({ actions, replicas, kinds, random: seededRandom(seed), pauseMs: [1_100, 1_900] });
 
@@ -32,6 +33,12 @@ describe('the schedule', () => {
     ]);
   });
 
+  test('of workers affects no other role', () => {
+    const workers = chaosActions({ ...nats, roles: ['worker'] });
+    const targets = new Set(plan(3, 300, workers, { ...fleets.workers, bus: 1, store: 1 }).map(({ target }) => target));
+    expect([...targets].sort()).toEqual(['bus', 'store', 'worker-1', 'worker-2', 'worker-3']);
+  });
+
   test('targets a process of its kind', () => {
     for (const { kind, target } of plan(2, 200)) expect(kind.endsWith(target.replace(/-\d$/, ''))).toBe(true);
   });
@@ -44,9 +51,9 @@ describe('the schedule', () => {
   });
 
   test('of freezes affects roles only', () => {
-    expect(plan(1, 30, freezeActions).every(({ kind }) => /^freeze (watcher|reconciler|writer)$/.test(kind))).toBe(
-      true,
-    );
+    expect(
+      plan(1, 30, freezeActions(nats)).every(({ kind }) => /^freeze (watcher|reconciler|writer)$/.test(kind)),
+    ).toBe(true);
   });
 
   test('never outlasts the duplicate window of a bus without one', () => {

@@ -11,7 +11,7 @@ export type Loss = 'wipe' | 'restore snapshot' | 'purge' | 'lose last records' |
 /** Faults of replicated servers, and of disks. */
 export type ServerFault = 'change leaders' | 'fail over' | 'fill disk';
 
-export const roles = ['watcher', 'reconciler', 'writer'] as const;
+export const roles = ['watcher', 'reconciler', 'writer', 'worker'] as const;
 export type Role = (typeof roles)[number];
 export type Server = 'bus' | 'store';
 
@@ -29,6 +29,8 @@ export interface Topology {
   readonly disks: boolean;
   /** Whether processes of two versions run. */
   readonly versions: 1 | 2;
+  /** The roles that the fleet has. */
+  readonly roles: readonly Role[];
 }
 
 /** One fault to inject. */
@@ -63,7 +65,7 @@ const losses: readonly Kind[] = ['wipe store', 'restore snapshot store', 'purge 
 const ofOneServer: readonly string[] = [...disturbances, 'fill disk'] satisfies readonly (Disturbance | ServerFault)[];
 
 /** Kinds of actions with these servers. Disturbances and changes of version of roles occur twice as often. */
-export function chaosActions({ bus, natsNodes, sentinel, disks, versions }: Topology): readonly Kind[] {
+export function chaosActions({ bus, natsNodes, sentinel, disks, versions, roles }: Topology): readonly Kind[] {
   const each = <F extends string, T extends string>(faults: readonly F[], targets: readonly T[]) =>
     targets.flatMap((target) => faults.map((what): `${F} ${T}` => `${what} ${target}`));
   const servers = ['bus', 'store'] as const;
@@ -83,7 +85,16 @@ export function chaosActions({ bus, natsNodes, sentinel, disks, versions }: Topo
 }
 
 /** Freezes of lease owners for longer than their leases. */
-export const freezeActions: readonly Kind[] = roles.map((role) => `freeze ${role}` as const);
+export const freezeActions = ({ roles }: Topology): readonly Kind[] => roles.map((role) => `freeze ${role}` as const);
+
+/** The processes of a fleet by role. */
+export const fleets = {
+  roles: { watcher: 2, reconciler: 3, writer: 2, worker: 0 },
+  workers: { watcher: 0, reconciler: 0, writer: 0, worker: 3 },
+  mixed: { watcher: 1, reconciler: 1, writer: 1, worker: 2 },
+} satisfies Readonly<Record<string, Readonly<Record<Role, number>>>>;
+
+export type FleetKind = keyof typeof fleets;
 
 /** Plans actions and their times. The same random numbers give the same schedule. */
 export function schedule({ actions, replicas, random, kinds, pauseMs }: ScheduleOptions): readonly Action[] {

@@ -85,7 +85,7 @@ passwords bus-password
 cat > nats/nats.conf <<EOF
 listen: "0.0.0.0:4222"
 max_payload: 8MB
-jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 1s }
+jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 10s }
 tls { cert_file: "/certificates/tls.crt", key_file: "/certificates/tls.key" }
 $(sh "$scripts/nats-users.sh" sluice 64)
 EOF

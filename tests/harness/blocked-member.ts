@@ -2,7 +2,7 @@
  * Usage: `node blocked-member.ts REDIS_URL FLEET TTL_MS BLOCK_MS`. Acquires the only scope of a group, prints `held TOKEN`, blocks
  * its event loop for BLOCK_MS, then prints whether `isCurrent` still returns true, before any other task runs.
  */
-import { startLeaseThread } from '@sluice/backends';
+import { startLeaseThread } from '@sluice/backends/lease-thread';
 import { Ownership } from '@sluice/ownership';
 import { systemClock, systemRandom } from '@sluice/process';
 import { aborted, silentLogger, sleep } from '@sluice/runtime';

@@ -1,10 +1,10 @@
-import type { RoleOptions } from '@sluice/backends';
+import type { RoleOptions, ServedShare } from '@sluice/backends';
 import { type Bus, ByReferenceBus, ChunkedBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainWriter, type Middleware } from '@sluice/kubernetes';
-import { type Logger, type Random, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
+import { type Clock, type Logger, type Random, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
-import { runReconcilerRole, runWatcherRole, runWriterRole, writable } from '@sluice/sluice';
+import { runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
@@ -42,7 +42,7 @@ export interface FleetOptions {
   /** A process has ended there. */
   readonly onEnd?: (member: Member) => void;
   /** A writer has got plans within its process, before the log may have stored them. */
-  readonly onLocalDelivery: (member: string, plans: readonly Delivery[]) => void;
+  readonly onLocalDelivery: (member: string, deliveries: readonly Delivery[]) => void;
   readonly logger: (member: string) => Logger;
   /** Observes the requests of a writer to a cluster as they leave the process. */
   readonly auditRequests: (member: string, cluster: SimulatedCluster) => Middleware;
@@ -103,7 +103,7 @@ export class Fleet {
       random: seededRandom(seed + this.#started),
       logger,
       yieldQueue: new YieldQueue(setImmediate),
-      bus: role === 'worker' ? this.#localBus(name, chunked) : chunked,
+      bus: role === 'worker' ? this.#localBus(name, chunked, process.clock) : chunked,
       store: process.store(storeFaults.store(stored.store)),
       leases: process.leases(storeFaults.leases(stored.leases)),
       deadLetters: this.#options.deadLetters,
@@ -114,9 +114,10 @@ export class Fleet {
     return member;
   }
 
-  #localBus(member: string, bus: Bus): Bus {
-    return new ObservedBus(new LocalDeliveryBus(new ByReferenceBus(bus)), async (deliveries) => {
-      const local = deliveries.filter(({ stored }) => stored !== undefined);
+  #localBus(member: string, bus: Bus, clock: Clock): Bus {
+    const ports = { clock, random: seededRandom(this.#options.seed + this.#started) };
+    return new ObservedBus(new LocalDeliveryBus(new ByReferenceBus(bus), ports), async (deliveries) => {
+      const local = deliveries.filter(({ stored, isEarly }) => stored !== undefined || isEarly);
       if (local.length > 0) this.#options.onLocalDelivery(member, local);
     });
   }
@@ -148,21 +149,39 @@ export class Fleet {
     const { clusters, settings } = this.#options;
     switch (role) {
       case 'watcher':
-        return this.#watch(index, process, options, signal);
+        return this.#watch([index], process, options, signal);
       case 'reconciler':
         return runReconcilerRole({ ...options, settings }, signal);
       case 'writer':
         return this.#write(process, options, signal);
       case 'worker':
         await Promise.all([
-          ...clusters.map((_, each) => this.#watch(each, process, options, signal)),
+          this.#watch([...clusters.keys()], process, options, signal),
           runReconcilerRole({ ...options, settings }, signal),
           this.#write(process, options, signal),
         ]);
     }
   }
 
-  #watch(index: number, process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {
+  async #watch(
+    indexes: readonly number[],
+    process: SimulatedProcess,
+    options: RoleOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const share = watcherShare(options);
+    const serving = new AbortController();
+    const served = indexes.map((index) => this.#serve(index, process, { ...options, share }, serving.signal));
+    await share.run(signal).finally(() => serving.abort());
+    await Promise.all(served);
+  }
+
+  #serve(
+    index: number,
+    process: SimulatedProcess,
+    options: RoleOptions & { readonly share: ServedShare },
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clusters, clock, digestPeriodMs } = this.#options;
     const cluster = clusters[index];
     if (cluster === undefined) throw new RangeError(`no cluster ${index}`);

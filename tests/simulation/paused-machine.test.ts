@@ -119,7 +119,7 @@ async function run(seed: number) {
         fencingToken: 1,
         partitions: partitionNumbers,
         settings: { ...defaultSettings, maxEndpointsPerSlice: 2 },
-        commitDelayMs: 20,
+        commitIntervalMs: 20,
       },
       stop.signal,
     ),

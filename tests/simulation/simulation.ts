@@ -190,7 +190,7 @@ class Simulation {
       onCall: () => this.#count(),
       atEffect: ({ role }) => (this.#isStopping ? undefined : this.#interrupter?.atEffect(role)),
       onEnd: (member) => this.#end(member),
-      onLocalDelivery: (member, plans) => invariants.deliveredLocally(member, plans),
+      onLocalDelivery: (member, deliveries) => invariants.deliveredLocally(member, deliveries),
       logger: (member) => this.#logger(member),
       auditRequests: (member, cluster) => invariants.requests.audit(member, cluster),
       writtenServer: (cluster) =>

@@ -7,11 +7,12 @@ export interface Measurement {
 }
 
 /**
- * As many sizes as there are unknown costs of clusters, Services and Pods. Each has a rate that a worker follows on one core.
+ * As many sizes as there are unknown costs of clusters, Services and Pods. Each has a rate that a worker follows on one core. They
+ * enclose the sizes that predictions are compared with: the first clusters of a process cost more memory than later ones.
  */
 export const fitted = {
   small: { clusters: 1, services: 10, pods: 5, rate: 20 },
-  clusters: { clusters: 50, services: 10, pods: 5, rate: 50 },
+  clusters: { clusters: 150, services: 10, pods: 5, rate: 50 },
   services: { clusters: 10, services: 200, pods: 1, rate: 50 },
   pods: { clusters: 1, services: 100, pods: 100, rate: 50 },
 } as const satisfies Readonly<Record<string, Size>>;

@@ -16,6 +16,8 @@ const graceMs = 20_000;
 const blockedMs = [500, 8_000] as const;
 const steppedMs = [1_000, 6_000] as const;
 const minute = 60_000;
+/** Within this time after another fault is over, each plan that a worker has delivered is in the log. */
+const lingerMs = 5_000;
 const fullMs = [2_000, 6_000] as const;
 
 export interface FaultOptions {
@@ -44,12 +46,29 @@ export class Faults {
   perform({ kind, target: name, random: seed }: Action, begun: () => void): Promise<void> {
     const random = seededRandom(Math.floor(seed * 2 ** 31));
     const targets = this.#targets(name);
+    const isAlone = this.#mustBeAlone(targets);
+    const { fleet, observer } = this.#options;
+    if (isAlone) targets.push(...this.#targets('bus'), ...fleet.roles.map((role) => role.target));
     const [first] = targets;
     if (first === undefined) throw new RangeError(`unknown process ${name}`);
-    return exclusively(targets, () => {
+    return exclusively(targets, async () => {
+      if (isAlone) {
+        await sleep(lingerMs);
+        await observer.caughtUp();
+      }
       begun();
-      return this.#inject(kind, first, random);
+      await this.#inject(kind, first, random);
     });
+  }
+
+  /**
+   * Whether no other fault may be in progress. For up to half a second, only the store has a plan that a worker has applied
+   * (ADR 0070). If the bus or the worker fails then, and the store before the next owner has appended the plan, no log has it.
+   */
+  #mustBeAlone(targets: readonly Target[]): boolean {
+    const { store, roles } = this.#options.fleet;
+    const hasWorkers = roles.some(({ role }) => role === 'worker');
+    return hasWorkers && store.nodes.some(({ target }) => targets.includes(target));
   }
 
   /** Takes a snapshot of the store to restore later. */
@@ -58,7 +77,7 @@ export class Faults {
   }
 
   /** The process of this name, or all servers of a kind. */
-  #targets(name: string): readonly Target[] {
+  #targets(name: string): Target[] {
     const { targets, bus, store } = this.#options.fleet;
     const one = targets.get(name);
     if (one !== undefined) return [one];

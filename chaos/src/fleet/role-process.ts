@@ -32,6 +32,7 @@ export interface RoleOptions {
 
 /** A process of the fleet with links of its own to all servers, and a system clock of its own. */
 export interface RoleProcess {
+  readonly role: Role;
   readonly target: Target;
   /** Links by what they lead to: the bus, the store, each cluster. */
   readonly links: ReadonlyMap<string, readonly number[]>;
@@ -91,5 +92,5 @@ export async function roleProcess(options: RoleOptions): Promise<RoleProcess> {
   };
   const process_ = new ServerProcess(command);
   const changeVersion = () => void version++;
-  return { target: new Target(name, process_, () => process_.start()), links, setClock, changeVersion };
+  return { role, target: new Target(name, process_, () => process_.start()), links, setClock, changeVersion };
 }

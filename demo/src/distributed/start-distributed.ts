@@ -81,10 +81,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     steps.push(closing(infrastructure), { component: 'plan follower', graceMs: marginMs, stop: unfollow });
     const observer = new TakeoverObserver({
       leases: infrastructure.leases,
-      groups: async () => {
-        const clusters = await infrastructure.directory.list();
-        return ['reconciler', 'writer', ...clusters.map(({ identity }) => `watcher/${identity}`)];
-      },
+      groups: ['watcher', 'reconciler', 'writer'],
       clock,
     });
     const observing = new AbortController();

@@ -15,7 +15,7 @@ beforeEach(async () => {
   leases = new MemoryLeases(clock);
   heartbeat = (member, acquire = [], started = []) =>
     leases.heartbeat({ group: 'writer', member, ttlMs: 900, release: [], acquire, started });
-  observer = new TakeoverObserver({ leases, groups: async () => ['writer'], clock });
+  observer = new TakeoverObserver({ leases, groups: ['writer'], clock });
   observing.current = new AbortController();
   observing.done = observer.run(observing.current.signal);
   await heartbeat('writer-a', ['0', '1'], ['0', '1']);

@@ -13,7 +13,7 @@ export interface Takeover {
 export interface TakeoverObserverOptions {
   readonly leases: Pick<Leases, 'state' | 'watch'>;
   /** Groups in which a process may hold leases. */
-  readonly groups: () => Promise<readonly string[]>;
+  readonly groups: readonly string[];
   readonly clock: Clock;
 }
 
@@ -86,7 +86,7 @@ export class TakeoverObserver {
   async #read(): Promise<ReadonlyMap<string, HeldScope>> {
     const { leases, groups } = this.#options;
     const held = new Map<string, HeldScope>();
-    for (const group of await groups()) {
+    for (const group of groups) {
       if (!this.#watches.has(group))
         this.#watches.set(
           group,

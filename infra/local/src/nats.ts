@@ -15,7 +15,7 @@ export interface NatsOptions {
   /** Default: a free port. */
   readonly port?: number;
   /**
-   * How often JetStream calls fsync: `always` (before each acknowledgement) or a duration. Default 1s; the server's default
+   * How often JetStream calls fsync: `always` (before each acknowledgement) or a duration. Default 10s; the server's default
    * is 2m.
    */
   readonly syncInterval?: string;
@@ -59,7 +59,7 @@ async function startOn(port: number, options: NatsOptions): Promise<Nats> {
 }
 
 function configure(port: number, options: NatsOptions): string {
-  const { directory, name = 'local', token, syncInterval = '1s', maxPayload = 8 * 1024 * 1024 } = options;
+  const { directory, name = 'local', token, syncInterval = '10s', maxPayload = 8 * 1024 * 1024 } = options;
   return [
     `listen: "127.0.0.1:${port}"`,
     `server_name: ${name}`,

@@ -7,4 +7,3 @@ export * from './open-infrastructure.ts';
 export * from './retry-until-connected.ts';
 export * from './role.ts';
 export * from './role-health.ts';
-export * from './start-lease-thread.ts';

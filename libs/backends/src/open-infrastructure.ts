@@ -4,14 +4,13 @@ import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { ClusterDirectory, ClusterPins, StoredDocument } from '@sluice/store';
-import type { RedisPorts } from '@sluice/store-redis';
+import type { RedisPorts, StartLeaseThread } from '@sluice/store-redis';
 import { FleetGeneration, leasesOf, readGenerations, storeOf } from './fleet-generation.ts';
 import { logsOf } from './generations.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { type KnownGenerations, openCurrentLogs } from './open-current-logs.ts';
 import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
-import { startLeaseThread } from './start-lease-thread.ts';
 import { whyUnreachable } from './why-unreachable.ts';
 
 /** Without those in memory, which the processes of a fleet cannot share. */
@@ -24,8 +23,8 @@ interface Ports {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
-  /** The process holds leases, so a thread of its own renews them while the event loop is busy. Default: it only observes. */
-  readonly holdsLeases?: boolean | undefined;
+  /** Starts the thread that renews leases while the event loop is busy. Default: the process only observes. */
+  readonly startLeaseThread?: StartLeaseThread | undefined;
   /**
    * Reads the configuration again, whose secrets may have been rotated. Called for each new connection to bus or store.
    * Default: secrets never change.
@@ -117,10 +116,7 @@ async function openStore(
   try {
     // Loaded on demand, because the adapters are large.
     const { openRedis } = await import('@sluice/store-redis');
-    const redis = await openRedis(
-      { ...store, fleet },
-      { ...ports, ...(ports.holdsLeases && { startLeaseThread }), secrets: rereadSecrets('store', store, ports) },
-    );
+    const redis = await openRedis({ ...store, fleet }, { ...ports, secrets: rereadSecrets('store', store, ports) });
     try {
       const { partitions: document } = redis;
       known.resolve({ generations: await readGenerations(document, partitions), document });

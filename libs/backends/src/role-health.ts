@@ -66,18 +66,19 @@ export class RoleHealth implements Health {
     return groups.length > 0 && groups.every(({ isMember }) => isMember());
   }
 
-  /** `scopes`: number of scopes that the group shares. */
-  group(group: string, scopes: number): GroupHealth {
+  /** `scopes`: number of scopes of the group in which this process takes part. */
+  group(group: string, scopes: () => number): GroupHealth {
     const { clock, member, leaseTimes } = this.#options;
     const loop = new LoopMonitor(`leases/${group}`, clock, stuckMs + 2 * leaseTimes.ttlMs);
     const maxAgeMs = 2 * leaseTimes.ttlMs;
     let heardAt: number | undefined;
     let held = 0;
+    let counted: GroupState['leases'] | undefined;
     const run = (): string => {
       if (heardAt === undefined) throw new Error('not a member of the group yet');
       const ageMs = clock.monotonic() - heardAt;
       if (ageMs > maxAgeMs) throw new Error(`no heartbeat for ${(ageMs / 1000).toFixed(1)} s`);
-      return held === 0 ? 'standby' : `holds ${held} of ${scopes}`;
+      return held === 0 ? 'standby' : `holds ${held} of ${scopes()}`;
     };
     const isMember = () => heardAt !== undefined && clock.monotonic() - heardAt <= maxAgeMs;
     this.#groups.set(group, { loop, ready: { name: `leases/${group}`, run }, isMember });
@@ -85,6 +86,9 @@ export class RoleHealth implements Health {
       heartbeat: () => loop.heartbeat(),
       observe: ({ leases }) => {
         heardAt = clock.monotonic();
+        // The same leases are the same object.
+        if (counted === leases) return;
+        counted = leases;
         held = leases.filter(({ holder }) => holder === member).length;
       },
       close: () => void this.#groups.delete(group),

@@ -5,7 +5,7 @@ import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '
 import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Infrastructure } from './infrastructure.ts';
-import type { RoleHealth } from './role-health.ts';
+import type { GroupHealth, RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {
   /** Unique in the fleet and new with each start of a process. */
@@ -25,30 +25,93 @@ export interface RoleOptions extends Infrastructure {
   readonly onDeadLetter?: (topic: 'changes' | 'mutations') => void;
 }
 
-/** What a role owns, and the work it does with it. */
-export interface Share extends Pick<OwnershipOptions, 'group' | 'scopes'> {
+/** What a role does with a scope while it owns it. `store` counts commits that are rejected because the lease was lost. */
+export type ScopeWork = (lease: HeldLease, store: Store) => Promise<void>;
+
+/** Scopes that all members of a group share, and the work on them. */
+export interface Share {
   readonly role: OwningRole;
-  /** `store` counts commits that are rejected because the lease was lost. */
-  readonly work: (lease: HeldLease, store: Store) => Promise<void>;
-  /** Called while the holder of the scopes is late, at each heartbeat: this process probably acquires them soon. */
-  readonly prepare?: () => void;
-  /** Name of the scope in metrics. Default: the scope. */
-  readonly nameOf?: (scope: string) => string;
+  readonly group: string;
+  /** The same for every member. */
+  readonly scopes: readonly string[];
+  readonly work: ScopeWork;
 }
 
 /** Owns this process's share of the group's scopes until `signal` aborts and all leases are handed over. */
-export async function own(
+export function own(options: RoleOptions, { role, group, scopes, work }: Share, signal: AbortSignal): Promise<void> {
+  const ownership = ownershipOf(options, { role, group, scopes, count: () => scopes.length, work });
+  return ownership.run(signal);
+}
+
+/** A group whose members may serve different scopes. */
+export interface ServedGroup extends Pick<OwnershipOptions, 'handoverMs'> {
+  readonly role: OwningRole;
+  readonly group: string;
+}
+
+/** A scope that a process can serve. */
+export interface ServedScope {
+  /** Name of the scope in metrics and logs. */
+  readonly name: string;
+  readonly work: ScopeWork;
+  /** Called while the holder of the scope is late, at each heartbeat: this process probably acquires it soon. */
+  readonly prepare: () => void;
+}
+
+/** This process's share of a group to which it adds the scopes that it can serve. */
+export class ServedShare {
+  readonly #scopes = new Map<string, ServedScope>();
+  readonly #ownership: RunningOwnership;
+
+  constructor(options: RoleOptions, group: ServedGroup) {
+    this.#ownership = ownershipOf(options, {
+      ...group,
+      count: () => this.#scopes.size,
+      nameOf: (scope) => this.#scopes.get(scope)?.name ?? scope,
+      work: async (lease, store) => this.#scopes.get(lease.scope)?.work(lease, store),
+      onLate: (scopes) => {
+        for (const scope of scopes) this.#scopes.get(scope)?.prepare();
+      },
+    });
+  }
+
+  /** Runs until `signal` aborts and all leases are handed over. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#ownership.run(signal);
+  }
+
+  /** Takes part in a scope until `signal` aborts. Resolves once work on it has stopped and its lease is released. */
+  async serve(scope: string, served: ServedScope, signal: AbortSignal): Promise<void> {
+    this.#scopes.set(scope, served);
+    try {
+      await this.#ownership.serve(scope, signal);
+    } finally {
+      this.#scopes.delete(scope);
+    }
+  }
+}
+
+interface Owned extends Pick<OwnershipOptions, 'group' | 'scopes' | 'handoverMs' | 'nameOf' | 'onLate'> {
+  readonly role: OwningRole;
+  readonly work: ScopeWork;
+  /** Number of scopes in which this process takes part. */
+  readonly count: () => number;
+}
+
+type RunningOwnership = Pick<Ownership, 'serve' | 'run'>;
+
+/** Ownership with metrics and health. */
+function ownershipOf(
   { bus, store, leases, generation, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
-  { role, group, scopes, work, prepare, nameOf = (scope) => scope }: Share,
-  signal: AbortSignal,
-): Promise<void> {
-  const groupHealth = health?.group(group, scopes.length);
+  { role, work, count, ...owned }: Owned,
+): RunningOwnership {
+  const { group, nameOf = (scope) => scope } = owned;
+  let groupHealth: GroupHealth | undefined;
   const ownership = new Ownership({
-    ...{ leases, member, ...leaseTimes, clock, random, logger, group, scopes },
+    ...{ leases, member, ...leaseTimes, clock, random, logger, ...owned },
     isConnected: () => bus.connected ?? true,
     onHeartbeat: () => groupHealth?.heartbeat(),
     onGroup: (state) => groupHealth?.observe(state),
-    ...(prepare && { onLate: prepare }),
     work: async (lease) => {
       // A process that was frozen may acquire leases of a generation that has ended meanwhile.
       if (generation !== undefined && !(await generation.isCurrent())) return aborted(lease.signal);
@@ -67,12 +130,18 @@ export async function own(
       }
     },
   });
-  try {
-    await generation?.formerReleased(group, signal);
-    await ownership.run(signal);
-  } finally {
-    groupHealth?.close();
-  }
+  return {
+    serve: (scope, signal) => ownership.serve(scope, signal),
+    async run(signal) {
+      groupHealth = health?.group(group, count);
+      try {
+        await generation?.formerReleased(group, signal);
+        await ownership.run(signal);
+      } finally {
+        groupHealth?.close();
+      }
+    },
+  };
 }
 
 /** For the metric; undefined if nothing checks the store's servers. */

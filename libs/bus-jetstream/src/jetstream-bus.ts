@@ -17,6 +17,7 @@ import { inboxPrefix, type JetStreamBusOptions, type JetStreamBusPorts, type Set
 import { JetStreamReader } from './partition-reader.ts';
 import { prepareStreams } from './prepare-streams.ts';
 import { Publisher, type PublishTarget } from './publisher.ts';
+import { SilenceWatch } from './silence-watch.ts';
 import { type LogName, streamName, subjectName } from './stream-config.ts';
 import { ensureStream } from './streams.ts';
 import { endOfStream, startOfStream, streamResult } from './verify-offset.ts';
@@ -61,6 +62,12 @@ export async function openJetStreamBus(link: NatsLink, all: Settings, ports: Jet
   }
 }
 
+/**
+ * Time between heartbeats of an idle consumer, in milliseconds. A consumer of a replicated stream can end with a server to which
+ * this process is not connected, so its loss must be noticed soon. Otherwise a lost connection or stream ends it, which is noticed.
+ */
+const heartbeatMs = (replicas: number) => (replicas > 1 ? 3_000 : 10_000);
+
 /** Part of `max_payload` that is kept for headers. */
 const headerReserve = 4096;
 
@@ -72,6 +79,7 @@ class JetStreamBus implements Bus {
   readonly #settings: Settings;
   readonly #ports: JetStreamBusPorts;
   readonly #publisher: Publisher;
+  readonly #silence: SilenceWatch;
   readonly #readers = new Set<PartitionReader>();
 
   constructor(link: NatsLink, jsm: JetStreamManager, all: Settings, ports: JetStreamBusPorts) {
@@ -81,6 +89,7 @@ class JetStreamBus implements Bus {
     this.#settings = all;
     this.#ports = ports;
     this.#publisher = new Publisher(link, inboxPrefix(all), ports);
+    this.#silence = new SilenceWatch(ports.clock, heartbeatMs(all.replicas));
   }
 
   get limits(): BusLimits {
@@ -108,7 +117,8 @@ class JetStreamBus implements Bus {
       subject: subjectName(this.#settings.fleet, log),
       inboxPrefix: inboxPrefix(this.#settings),
     };
-    const reader: PartitionReader = new JetStreamReader(this.#link, this.#jsm, target, after, this.#ports, () => {
+    const ports = { ...this.#ports, silence: this.#silence };
+    const reader: PartitionReader = new JetStreamReader(this.#link, this.#jsm, target, after, ports, () => {
       this.#readers.delete(reader);
     });
     this.#readers.add(reader);

@@ -12,6 +12,7 @@ import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
 import { PullSession } from './pull-session.ts';
 import { toDelivery } from './record-message.ts';
+import type { SilenceWatch } from './silence-watch.ts';
 import { recordMismatch, streamResult, verifyOffset } from './verify-offset.ts';
 
 export interface ReaderTarget {
@@ -19,6 +20,11 @@ export interface ReaderTarget {
   /** The stream's only subject. */
   readonly subject: string;
   readonly inboxPrefix: string;
+}
+
+export interface ReaderPorts extends JetStreamBusPorts {
+  /** Shared by all readers; its period is that of the heartbeats of their consumers. */
+  readonly silence: SilenceWatch;
 }
 
 /** Records buffered for `next`. The bytes may exceed this by one pull request. */
@@ -40,7 +46,7 @@ export class JetStreamReader implements PartitionReader {
   readonly #link: NatsLink;
   readonly #jsm: JetStreamManager;
   readonly #target: ReaderTarget;
-  readonly #ports: JetStreamBusPorts;
+  readonly #ports: ReaderPorts;
   readonly #closing = new AbortController();
   readonly #onClose: () => void;
   /** Just after the last record received. */
@@ -58,7 +64,7 @@ export class JetStreamReader implements PartitionReader {
     jsm: JetStreamManager,
     target: ReaderTarget,
     after: StreamOffset,
-    ports: JetStreamBusPorts,
+    ports: ReaderPorts,
     onClose: () => void,
   ) {
     this.#link = link;
@@ -138,8 +144,9 @@ export class JetStreamReader implements PartitionReader {
    */
   async #read(): Promise<string> {
     const { stream, inboxPrefix } = this.#target;
+    const { clock, silence } = this.#ports;
     const consumer = nuid.next();
-    const session = new PullSession(this.#link, this.#ports.clock, { stream, consumer, inboxPrefix }, this.#events());
+    const session = new PullSession(this.#link, clock, silence, { stream, consumer, inboxPrefix }, this.#events());
     this.#session = session;
     const after = this.#offset;
     try {

@@ -1,6 +1,7 @@
 import { createInbox, type Msg, type MsgHdrs, type Subscription } from '@nats-io/nats-core';
 import type { Cancel, Clock } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
+import type { SilenceWatch } from './silence-watch.ts';
 
 export interface PullTarget {
   readonly stream: string;
@@ -19,9 +20,6 @@ export interface PullEvents {
 
 /** Expiry of a pull request. While it is idle, the server sends heartbeats. */
 const requestMs = 30_000;
-const heartbeatMs = 3000;
-/** After this much silence the consumer, the stream or the server is considered gone. */
-const silenceTimeoutMs = 2 * heartbeatMs;
 const nanoseconds = 1_000_000;
 
 /** Allowance for the subject and the server's headers on top of the largest message. */
@@ -42,7 +40,8 @@ export class PullSession {
   readonly #subscription: Subscription;
   readonly #ended = Promise.withResolvers<string>();
   readonly #stopWatchingLink: () => void;
-  #silenceTimer: Cancel = () => {};
+  readonly #silence: SilenceWatch;
+  #stopWatchingSilence: Cancel = () => {};
   /** Requested and not delivered yet. */
   #outstanding = 0;
   /** Last value of the consumer's delivery counter. */
@@ -50,9 +49,11 @@ export class PullSession {
   #lastMessageAt = 0;
   #isEnded = false;
 
-  constructor(link: NatsLink, clock: Clock, target: PullTarget, events: PullEvents) {
+  /** @param silence its period is that of the heartbeats */
+  constructor(link: NatsLink, clock: Clock, silence: SilenceWatch, target: PullTarget, events: PullEvents) {
     this.#link = link;
     this.#clock = clock;
+    this.#silence = silence;
     this.#target = target;
     this.#events = events;
     this.#inbox = createInbox(target.inboxPrefix);
@@ -70,7 +71,7 @@ export class PullSession {
   start(): void {
     if (this.#isEnded) return;
     this.#lastMessageAt = this.#clock.monotonic();
-    this.#watchSilence();
+    this.#stopWatchingSilence = this.#silence.add(() => this.#checkSilence());
     this.pull();
   }
 
@@ -86,7 +87,7 @@ export class PullSession {
       batch,
       max_bytes: Math.max(1024 * 1024, this.#link.maxPayload + messageOverhead),
       expires: requestMs * nanoseconds,
-      idle_heartbeat: heartbeatMs * nanoseconds,
+      idle_heartbeat: this.#silence.periodMs * nanoseconds,
     };
     const { stream, consumer } = this.#target;
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
@@ -96,7 +97,7 @@ export class PullSession {
   end(reason: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#silenceTimer();
+    this.#stopWatchingSilence();
     this.#stopWatchingLink();
     if (!this.#link.nc.isClosed()) this.#subscription.unsubscribe();
     this.#ended.resolve(reason);
@@ -131,12 +132,10 @@ export class PullSession {
     this.pull();
   }
 
-  #watchSilence(): void {
-    this.#silenceTimer = this.#clock.schedule(heartbeatMs, () => {
-      const silentMs = this.#clock.monotonic() - this.#lastMessageAt;
-      if (this.#outstanding > 0 && silentMs > silenceTimeoutMs) return this.end('no heartbeat');
-      this.#watchSilence();
-    });
+  /** After two missing heartbeats the consumer, the stream or the server is considered gone. */
+  #checkSilence(): void {
+    const silentMs = this.#clock.monotonic() - this.#lastMessageAt;
+    if (this.#outstanding > 0 && silentMs > 2 * this.#silence.periodMs) this.end('no heartbeat');
   }
 }
 

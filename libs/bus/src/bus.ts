@@ -29,6 +29,13 @@ export interface Delivery extends BusRecord {
    * that relies on the record.
    */
   readonly stored?: Promise<unknown> | undefined;
+  /**
+   * Set if the record was delivered within this process before the log has it (`Bus.deliver`). It is no part of the order of the
+   * log: `offset` is 0, and no reader may store it as its position. The log delivers the record again.
+   */
+  readonly isEarly?: boolean;
+  /** The log's copy of a record that this reader has returned early. It moves the position and needs no other work. */
+  readonly isRepeated?: boolean;
 }
 
 /** Offsets of appended records, as readers get them; undefined if the bus does not know them. */
@@ -69,6 +76,9 @@ export const noBusLimits: BusLimits = {
  *   sequential calls for one partition. It may wait while readers lag far behind (backpressure). It rejects with
  *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again. A record that the bus
  *   drops as a repetition has the offset of its first occurrence.
+ * - `deliver` hands the records to the reader of this process at once and appends them soon, together with others. Records of one
+ *   partition and topic get into the log in the order of `deliver` and `append` calls; a plan gets there before an Outcome that
+ *   was delivered after it. It suits records whose loss in a crash is repaired from the store or the cluster.
  * - Delivery is at least once: a record may be in the log repeatedly, but first occurrences keep their order.
  * - Readers store their own offset; there are no acknowledgements. A bus that keeps records only as long as they are needed
  *   deletes them after `release`.
@@ -80,6 +90,21 @@ export interface Bus {
   /** False while no server of the bus answers. Absent for a bus in this process. */
   readonly connected?: boolean;
   append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets>;
+  /**
+   * Delivers records within this process. Resolves once they are stored, as `append` does. Undefined: nothing was done, because no
+   * reader of this process can take them now; append them. Absent for a bus that never delivers within the process.
+   *
+   * @param assertCurrent called just before the append. If it throws, the records are not appended, and the promise rejects with
+   *   its error: a process that was frozen must not append what the next owner has repeated.
+   */
+  deliver?(
+    topic: Topic,
+    partition: number,
+    records: readonly BusRecord[],
+    assertCurrent?: () => void,
+  ): Promise<AppendedOffsets> | undefined;
+  /** Appends now what `deliver` has delivered, in all partitions or in one. */
+  flush?(partition?: number): void;
   /**
    * Declares that only this process appends new records to the partition, until the returned function is called. What a
    * former producer appends late may be delivered late. Absent if that makes no difference.

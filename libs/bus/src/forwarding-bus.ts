@@ -22,6 +22,19 @@ export class ForwardingBus implements Bus {
     return this.inner.append(topic, partition, records);
   }
 
+  deliver(
+    topic: Topic,
+    partition: number,
+    records: readonly BusRecord[],
+    assertCurrent?: () => void,
+  ): Promise<AppendedOffsets> | undefined {
+    return this.inner.deliver?.(topic, partition, records, assertCurrent);
+  }
+
+  flush(partition?: number): void {
+    this.inner.flush?.(partition);
+  }
+
   produceExclusively(topic: Topic, partition: number): () => void {
     return this.inner.produceExclusively?.(topic, partition) ?? (() => {});
   }

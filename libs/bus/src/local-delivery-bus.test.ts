@@ -1,4 +1,4 @@
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { type AppendedOffsets, type BusRecord, type Delivery, type PartitionReader, streamStart } from './bus.ts';
 import { ChunkedBus } from './chunked-bus.ts';
@@ -38,15 +38,17 @@ class Servers extends ForwardingBus {
   }
 }
 
+let clock: VirtualClock;
 let log: MemoryBus;
 let servers: Servers;
 let bus: LocalDeliveryBus;
 let reader: PartitionReader;
 
 beforeEach(() => {
+  clock = new VirtualClock(0);
   log = new MemoryBus({ partitions: 1 });
   servers = new Servers(log);
-  bus = new LocalDeliveryBus(servers);
+  bus = new LocalDeliveryBus(servers, { clock, random: seededRandom(1) });
   reader = bus.read('mutations', 0, streamStart);
 });
 
@@ -111,6 +113,65 @@ test('records of former producers come first', async () => {
   expect(await read(2)).toEqual(['1 former', '2 a']);
   await append('b');
   expect(await read(1)).toEqual(['3 b locally']);
+});
+
+test('a reader at the end of the log of the only producer does not open the log', async () => {
+  await log.append('mutations', 0, [record('former')]);
+  bus.produceExclusively('mutations', 0);
+  const end = await bus.end('mutations', 0);
+  servers.reads = 0;
+  reader = bus.read('mutations', 0, end);
+  await append('a');
+  expect(await read(1)).toEqual(['2 a locally']);
+  expect(servers.reads).toBe(0);
+});
+
+test.each([
+  [
+    'that was read before this process was the only producer',
+    async () => {
+      const end = await bus.end('mutations', 0);
+      bus.produceExclusively('mutations', 0);
+      return end;
+    },
+  ],
+  [
+    'of another log',
+    async () => {
+      bus.produceExclusively('mutations', 0);
+      return { ...(await bus.end('mutations', 0)), streamId: 'deleted' };
+    },
+  ],
+  [
+    'after another record',
+    async () => {
+      bus.produceExclusively('mutations', 0);
+      return { ...(await bus.end('mutations', 0)), id: 'lost' };
+    },
+  ],
+  [
+    'before a record of this process',
+    async () => {
+      bus.produceExclusively('mutations', 0);
+      const end = await bus.end('mutations', 0);
+      void append('a');
+      return end;
+    },
+  ],
+])('a reader opens the log at an end %s', async (_, findEnd) => {
+  await log.append('mutations', 0, [record('former')]);
+  const end = await findEnd();
+  servers.reads = 0;
+  bus.read('mutations', 0, end);
+  expect(servers.reads).toBe(1);
+});
+
+test('a reader that began at the end of the log continues there after the only producer', async () => {
+  const stop = bus.produceExclusively('mutations', 0);
+  reader = bus.read('mutations', 0, await bus.end('mutations', 0));
+  stop();
+  await log.append('mutations', 0, [record('next')]);
+  expect(await read(1)).toEqual(['1 next']);
 });
 
 test('an append that began before the first record was read back is read from the log', async () => {
@@ -191,7 +252,7 @@ test('while records are delivered within the process, the log is not read', asyn
 test('a message in chunks is delivered once it is stored, because its offset is unknown before', async () => {
   const limited = new MemoryBus({ partitions: 1, limits: { recordBytes: 8, messageBytes: 100 } });
   const held = new Servers(new ChunkedBus(limited, { clock: new VirtualClock(0), logger: silentLogger }));
-  bus = new LocalDeliveryBus(held);
+  bus = new LocalDeliveryBus(held, { clock, random: seededRandom(1) });
   reader = bus.read('mutations', 0, streamStart);
   await produce();
   held.hold();

@@ -1,25 +1,80 @@
-import type { AppendedOffsets, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
+import { type Cancel, type Clock, type Random, untilTick } from '@sluice/runtime';
+import type { AppendedOffsets, Bus, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
-import { LocalReader } from './local-reader.ts';
+import { LingeringRecords } from './lingering-records.ts';
+import { LocalChanges } from './local-changes.ts';
+import { LocalPlans } from './local-plans.ts';
 
 /**
- * A bus that delivers plans within this process while the log stores them, instead of reading them from the log. It does so in
- * partitions of `mutations` that this process reads, and of which it is the only producer, from the first plan that it has read
- * back. In all others records come from the log.
+ * Records that are delivered within the process are appended once in this time, in milliseconds, at an offset that lets the log
+ * return them before the reconcilers' commits at multiples of 500 ms, which then cover them.
+ */
+const linger = { intervalMs: 250, offsetMs: 190 };
+
+interface LocalPartition {
+  readonly plans: LocalPlans;
+  readonly changes: LocalChanges;
+  readonly lingering: readonly LingeringRecords[];
+}
+
+/**
+ * A bus that delivers records within this process instead of reading them from the log (ADR 0070):
+ *
+ * - plans while the log stores them, in partitions of `mutations` that this process reads, and of which it is the only producer,
+ *   if it starts at the end of the log, and otherwise from the first plan that it has read back;
+ * - records passed to `deliver` before the log stores them, all partitions at one moment. A record of `changes` comes from the
+ *   log once more.
  */
 export class LocalDeliveryBus extends ForwardingBus {
+  readonly #ports: { readonly clock: Clock; readonly random: Random };
   readonly #partitions = new Map<number, LocalPartition>();
+  /** Cancels the next flush. */
+  #cancel: Cancel | undefined;
+
+  constructor(inner: Bus, ports: { readonly clock: Clock; readonly random: Random }) {
+    super(inner);
+    this.#ports = ports;
+  }
 
   override append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
-    const store = () => this.inner.append(topic, partition, records);
-    if (topic !== 'mutations') return store();
-    return this.#partition(partition).append(records, this.limits.recordBytes, store);
+    if (topic === 'requests') return this.inner.append(topic, partition, records);
+    const { plans, changes } = this.#partition(partition);
+    return topic === 'mutations' ? plans.append(records, this.limits.recordBytes) : changes.append(records);
+  }
+
+  override deliver(
+    topic: Topic,
+    partition: number,
+    records: readonly BusRecord[],
+    assertCurrent: () => void = () => {},
+  ): Promise<AppendedOffsets> | undefined {
+    if (topic === 'requests' || !this.connected) return undefined;
+    const { plans, changes } = this.#partition(partition);
+    const stored =
+      topic === 'mutations'
+        ? plans.deliver(records, this.limits.recordBytes, assertCurrent)
+        : changes.deliver(records, this.limits.messageBytes, assertCurrent);
+    if (stored === undefined) return undefined;
+    // A caller may await the result later.
+    stored.catch(() => {});
+    const { clock } = this.#ports;
+    this.#cancel ??= clock.schedule(untilTick(clock, linger.intervalMs, linger.offsetMs), () => this.flush());
+    return stored;
+  }
+
+  override flush(partition?: number): void {
+    if (partition !== undefined) return void this.#partitions.get(partition)?.changes.flush();
+    this.#cancel?.();
+    this.#cancel = undefined;
+    for (const { changes, lingering } of this.#partitions.values()) {
+      if (lingering.some(({ isWaiting }) => isWaiting)) void changes.flush();
+    }
   }
 
   override produceExclusively(topic: Topic, partition: number): () => void {
     const leave = super.produceExclusively(topic, partition);
     if (topic !== 'mutations') return leave;
-    const stop = this.#partition(partition).produce();
+    const stop = this.#partition(partition).plans.produce();
     return () => {
       stop();
       leave();
@@ -28,74 +83,39 @@ export class LocalDeliveryBus extends ForwardingBus {
 
   override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
     const open = (from: StreamOffset) => this.inner.read(topic, partition, from);
-    return topic === 'mutations' ? this.#partition(partition).read(open, after) : open(after);
+    if (topic === 'requests') return open(after);
+    const { plans, changes } = this.#partition(partition);
+    return topic === 'mutations' ? plans.read(open, after) : changes.read(open, after);
+  }
+
+  override end(topic: Topic, partition: number): Promise<StreamOffset> {
+    const read = () => this.inner.end(topic, partition);
+    return topic === 'mutations' ? this.#partition(partition).plans.end(read) : read();
+  }
+
+  override close(): Promise<void> {
+    this.flush();
+    return super.close();
   }
 
   #partition(partition: number): LocalPartition {
     let local = this.#partitions.get(partition);
     if (local === undefined) {
-      local = new LocalPartition();
+      local = this.#openPartition(partition);
       this.#partitions.set(partition, local);
     }
     return local;
   }
-}
 
-/** What this process produces and reads in one partition. */
-class LocalPartition {
-  #producers = 0;
-  /** Appends in flight. A reader that is opened meanwhile gets their records from the log. */
-  #appending = 0;
-  /** Offset of the last record that the only producer has appended. */
-  #end: number | undefined;
-  #reader: LocalReader | undefined;
-
-  produce(): () => void {
-    this.#producers += 1;
-    let stopped = false;
-    return () => {
-      if (stopped) return;
-      stopped = true;
-      this.#producers -= 1;
-      this.#end = undefined;
-      void this.#reader?.stopLocal();
-    };
-  }
-
-  read(open: (after: StreamOffset) => PartitionReader, after: StreamOffset): PartitionReader {
-    void this.#reader?.stopLocal();
-    const reader: LocalReader = new LocalReader({
-      ...{ open, after },
-      onRead: () => this.#maybeStartLocal(),
-      onClose: () => {
-        if (this.#reader === reader) this.#reader = undefined;
-      },
+  #openPartition(partition: number): LocalPartition {
+    const append = (topic: Topic) => (records: readonly BusRecord[]) => this.inner.append(topic, partition, records);
+    const lingering = (topic: Topic) => new LingeringRecords({ append: append(topic), ...this.#ports });
+    const [lingeringPlans, lingeringChanges] = [lingering('mutations'), lingering('changes')];
+    const plans = new LocalPlans({ lingering: lingeringPlans, append: append('mutations') });
+    const changes = new LocalChanges({
+      ...{ lingering: lingeringChanges, append: append('changes') },
+      flushPlans: () => plans.flush(),
     });
-    this.#reader = reader;
-    return reader;
-  }
-
-  async append(
-    records: readonly BusRecord[],
-    maxBytes: number,
-    store: () => Promise<AppendedOffsets>,
-  ): Promise<AppendedOffsets> {
-    const reader = this.#reader;
-    this.#appending += 1;
-    try {
-      const offsets = await (reader?.isLocal ? reader.deliver(records, maxBytes, store()) : store());
-      if (this.#producers > 0) this.#end = offsets?.at(-1);
-      return offsets;
-    } finally {
-      this.#appending -= 1;
-      this.#maybeStartLocal();
-    }
-  }
-
-  /** Once the reader has read back the last record of the only producer, there is nothing more to come from the log. */
-  #maybeStartLocal(): void {
-    const reader = this.#reader;
-    if (reader === undefined || this.#producers !== 1 || this.#appending > 0 || this.#end === undefined) return;
-    if (!reader.isLocal && reader.offset >= this.#end) reader.startLocal();
+    return { plans, changes, lingering: [lingeringPlans, lingeringChanges] };
   }
 }

@@ -7,11 +7,14 @@ import {
   RecordNotStoredError,
   type StreamOffset,
 } from './bus.ts';
+import { LocalDelivery } from './local-delivery.ts';
 
 export interface LocalReaderOptions {
   /** Reads the log. */
   readonly open: (after: StreamOffset) => PartitionReader;
   readonly after: StreamOffset;
+  /** Whether records come from this process from the beginning, so that the log is not opened. */
+  readonly isLocal: boolean;
   /** Called when records of the log are about to be returned. */
   readonly onRead: () => void;
   readonly onClose: () => void;
@@ -25,9 +28,9 @@ export class LocalReader implements PartitionReader {
   readonly #options: LocalReaderOptions;
   /** Undefined while records come from this process. */
   #log: PartitionReader | undefined;
-  /** Deletes records that are released. */
-  #releaser: PartitionReader;
-  #isLocal = false;
+  /** Deletes records that are released. Undefined if the log was never opened: a later reader deletes them. */
+  #releaser: PartitionReader | undefined;
+  #isLocal: boolean;
   #last: StreamOffset;
   #ready: Delivery[] = [];
   readonly #placing = new Set<Promise<void>>();
@@ -38,7 +41,8 @@ export class LocalReader implements PartitionReader {
   constructor(options: LocalReaderOptions) {
     this.#options = options;
     this.#last = options.after;
-    this.#log = this.#releaser = options.open(options.after);
+    this.#isLocal = options.isLocal;
+    if (!options.isLocal) this.#log = this.#releaser = options.open(options.after);
   }
 
   /** Whether records come from this process. */
@@ -76,7 +80,7 @@ export class LocalReader implements PartitionReader {
   }
 
   release(offset: number): void {
-    this.#releaser.release(offset);
+    this.#releaser?.release(offset);
   }
 
   close(): void {
@@ -142,7 +146,7 @@ export class LocalReader implements PartitionReader {
   #add(records: readonly BusRecord[], offsetOf: (index: number) => number, stored: Promise<unknown>): void {
     for (const [index, record] of records.entries()) {
       const offset = offsetOf(index);
-      this.#ready.push(new LocalDelivery(record, offset, stored));
+      this.#ready.push(new LocalDelivery(record, { offset, stored }));
       this.#last = { ...this.#last, offset, id: record.id };
     }
     this.#notify();
@@ -164,31 +168,6 @@ export class LocalReader implements PartitionReader {
   #notify(): void {
     this.#wake?.();
     this.#wake = undefined;
-  }
-}
-
-/** Encodes the payload only when it is read. */
-class LocalDelivery implements Delivery {
-  readonly key: string;
-  readonly id: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly message: unknown;
-  readonly offset: number;
-  readonly stored: Promise<unknown>;
-  readonly #record: BusRecord;
-
-  constructor(record: BusRecord, offset: number, stored: Promise<unknown>) {
-    this.key = record.key;
-    this.id = record.id;
-    this.headers = record.headers;
-    this.message = record.message;
-    this.offset = offset;
-    this.stored = stored;
-    this.#record = record;
-  }
-
-  get payload(): Uint8Array {
-    return this.#record.payload;
   }
 }
 

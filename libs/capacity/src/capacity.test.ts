@@ -46,20 +46,20 @@ test('workers are enough to hold all objects while one of them is down', () => {
   expect(capacity.workerMemory).toBeCloseTo(100 + 5_000 / 3);
 });
 
-test('more workers do not share the heartbeats of clusters, more fleets do', () => {
+test('workers share the clusters that are idle, too', () => {
   const idle = { fixed: 0, perCluster: 1 };
   const capacity = capacityOf({ ...demand, clusters: 1_500 }, costs({ worker: { idle } }));
-  expect(capacity).toMatchObject({ fleets: 3, fleetLimit: 'worker CPU', workers: 2 });
+  expect(capacity).toMatchObject({ fleets: 1, workers: 3, workerLimit: 'worker CPU' });
   expect(capacity.usage.worker.cpu).toBe(500);
 });
 
-test('Redis bounds a fleet by clusters times workers', () => {
+test('Redis bounds a fleet by its clusters and workers', () => {
   const capacity = capacityOf(
-    demand,
-    costs({ worker: { change: each(10) }, redis: { idle: { fixed: 0, perCluster: 2 } } }),
+    { ...demand, clusters: 200 },
+    costs({ worker: { change: each(10) }, redis: { idle: { fixed: 50, perCluster: 3 } } }),
   );
   expect(capacity).toMatchObject({ fleets: 2, fleetLimit: 'Redis CPU', workers: 2 });
-  expect(capacity.usage.redis.cpu).toBe(200);
+  expect(capacity.usage.redis.cpu).toBe(2 * 50 + 100 * 3);
 });
 
 test('a fleet has at most as many workers as partitions', () => {
@@ -99,8 +99,8 @@ test('usage is the sum of fixed costs and those of clusters, Services, Pods and 
     2,
     costs({ worker: part, redis: part }),
   );
-  expect(usage.worker).toEqual({ cpu: 3 + 10 + 100, memory: 1_000 + 50 + 100 + 100 });
-  expect(usage.redis).toEqual({ cpu: 6 + 20 + 200, memory: 1_000 + 100 + 200 + 200 });
+  expect(usage.worker).toEqual({ cpu: 3 + 5 + 100, memory: 1_000 + 50 + 100 + 100 });
+  expect(usage.redis).toEqual({ cpu: 6 + 10 + 200, memory: 1_000 + 100 + 200 + 200 });
   expect(usage.startCpuSeconds).toBeCloseTo((1_000 + 1_500 + 1_500) / 1_000);
 });
 

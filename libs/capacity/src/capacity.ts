@@ -104,13 +104,8 @@ function workersFor(
   for (let workers = 2; workers <= Math.min(partitions, maxWorkers); workers++) {
     const { worker, redis } = usageOf(demand, workers, costs);
     if (redis.cpu > targetCpu) return { fleetLimit: 'Redis CPU' };
-    if (worker.cpu > targetCpu) {
-      // More workers do not share the heartbeats.
-      if (costs.worker.idle.fixed + costs.worker.idle.perCluster * demand.clusters > targetCpu) {
-        return { fleetLimit: 'worker CPU' };
-      }
-      workerLimit = 'worker CPU';
-    } else if (usageOf(demand, workers - 1, costs).worker.memory > maxWorkerMemory) workerLimit = 'worker memory';
+    if (worker.cpu > targetCpu) workerLimit = 'worker CPU';
+    else if (usageOf(demand, workers - 1, costs).worker.memory > maxWorkerMemory) workerLimit = 'worker memory';
     else return { workers, workerLimit };
   }
   return { fleetLimit: 'partitions' };

@@ -36,30 +36,30 @@ export interface UnitCosts {
 }
 
 /**
- * Measured with `npm run bench:capacity -- --costs measured` on 2 × AMD EPYC, shared by the fleet, the fake clusters and the load;
- * Node v24.21.0, while other programs used both cores. The memory of the smallest worker is the mean of two runs.
+ * Measured with `npm run bench:capacity -- --costs measured` on 2 × Intel Xeon, shared by the fleet, the fake clusters and the load;
+ * Node v24.21.0. Means of two runs with 50 and 150 clusters; the memory of the worker is that of the second.
  */
 export const unitCosts: UnitCosts = {
   worker: {
-    start: { fixed: 2_310, perCluster: 105, perService: 3.79, perPod: 0 },
-    idle: { fixed: 20.5, perCluster: 1.12 },
-    change: { fixed: 5.71, perEndpoint: 0.0173 },
-    memory: { fixed: 197, perCluster: 1.25, perService: 0.104, perPod: 0.0135 },
+    start: { fixed: 665, perCluster: 25.7, perService: 1.88, perPod: 0.103 },
+    idle: { fixed: 36.5, perCluster: 0.327 },
+    change: { fixed: 3.01, perEndpoint: 0.0216 },
+    memory: { fixed: 157, perCluster: 0.47, perService: 0.0814, perPod: 0.016 },
   },
   nats: {
-    start: { fixed: 343, perCluster: 33.3, perService: 1.22, perPod: 0.0211 },
-    idle: { fixed: 23.2, perCluster: 0.102 },
-    change: { fixed: 1.61, perEndpoint: 0.00445 },
-    memory: { fixed: 41.6, perCluster: 0, perService: 0.0272, perPod: 0 },
+    start: { fixed: 190, perCluster: 2.34, perService: 0.23, perPod: 0.0093 },
+    idle: { fixed: 13.7, perCluster: 0.0297 },
+    change: { fixed: 0.333, perEndpoint: 0.00228 },
+    memory: { fixed: 37.9, perCluster: 0, perService: 0.0251, perPod: 0 },
   },
   redis: {
-    start: { fixed: 65.7, perCluster: 11.3, perService: 0.276, perPod: 0.00454 },
-    idle: { fixed: 4.63, perCluster: 0.374 },
-    change: { fixed: 0.439, perEndpoint: 0.00497 },
-    memory: { fixed: 1.48, perCluster: 0.00286, perService: 0.00491, perPod: 0.00114 },
+    start: { fixed: 27.5, perCluster: 1.09, perService: 0.0961, perPod: 0.00968 },
+    idle: { fixed: 5.61, perCluster: 0.0126 },
+    change: { fixed: 0.453, perEndpoint: 0.00277 },
+    memory: { fixed: 1.5, perCluster: 0.00163, perService: 0.00488, perPod: 0.00113 },
   },
-  natsMemoryPerTraffic: 0.0388,
-  natsIn: { fixed: 7.62, perEndpoint: 0.732 },
-  natsOut: { fixed: 4.95, perEndpoint: 0.365 },
-  writes: 1.93,
+  natsMemoryPerTraffic: 0.0416,
+  natsIn: { fixed: 7.79, perEndpoint: 0.798 },
+  natsOut: { fixed: 5.14, perEndpoint: 0.399 },
+  writes: 2,
 };

@@ -31,21 +31,17 @@ export interface Usage {
   readonly startCpuSeconds: number;
 }
 
-/**
- * What a fleet of this many workers uses. They share clusters, Services, Pods and changes; but each takes part in the lease group of
- * every cluster, so that it can take over.
- */
+/** What a fleet of this many workers uses. They share clusters, Services, Pods and changes; each has a fixed cost, and heartbeats. */
 export function usageOf({ clusters, services, pods, changes }: Demand, workers: number, costs: UnitCosts): Usage {
   const { worker, nats, redis } = costs;
   const endpoints = services === 0 ? 0 : pods / services;
   const perSecond = ({ fixed, perEndpoint }: ChangeCost) => changes * (fixed + perEndpoint * endpoints);
   const all: Size = { clusters, services, pods };
   const share: Size = { clusters: clusters / workers, services: services / workers, pods: pods / workers };
-  const groups = clusters * workers;
   const natsIn = perSecond(costs.natsIn);
   return {
     worker: {
-      cpu: worker.idle.fixed + worker.idle.perCluster * clusters + perSecond(worker.change) / workers,
+      cpu: worker.idle.fixed + (worker.idle.perCluster * clusters + perSecond(worker.change)) / workers,
       memory: sum(worker.memory, share),
     },
     nats: {
@@ -53,7 +49,7 @@ export function usageOf({ clusters, services, pods, changes }: Demand, workers: 
       memory: sum(nats.memory, all) + costs.natsMemoryPerTraffic * natsIn,
     },
     redis: {
-      cpu: redis.idle.fixed * workers + redis.idle.perCluster * groups + perSecond(redis.change),
+      cpu: redis.idle.fixed * workers + redis.idle.perCluster * clusters + perSecond(redis.change),
       memory: sum(redis.memory, all),
     },
     natsIn,

@@ -11,46 +11,78 @@ const leasesOf = (assigned: ReadonlyMap<string, string>) => [...assigned].map(([
 describe('assign', () => {
   test('assigns every scope and gives no member more than the fair share, rounded up', () => {
     for (let count = 1; count <= 70; count++) {
-      const assigned = assign(members(count), scopes);
+      const assigned = assign({ members: members(count) }, scopes);
       expect(assigned.size).toBe(64);
       expect(Math.max(...load(assigned))).toBeLessThanOrEqual(Math.ceil(64 / count));
     }
   });
 
   test('does not depend on the order of members and scopes', () => {
-    const [forward, backward] = [assign(members(7), scopes), assign(members(7).reverse(), [...scopes].reverse())];
+    const [forward, backward] = [
+      assign({ members: members(7) }, scopes),
+      assign({ members: members(7).reverse() }, [...scopes].reverse()),
+    ];
     expect(new Map([...backward].sort())).toEqual(new Map([...forward].sort()));
   });
 
   test('moves only scopes above the fair share when a member joins, and only its own scopes when a member leaves', () => {
     for (let count = 2; count < 12; count++) {
-      const before = assign(members(count), scopes);
-      const after = assign(members(count + 1), scopes, leasesOf(before));
+      const before = assign({ members: members(count) }, scopes);
+      const after = assign({ members: members(count + 1), leases: leasesOf(before) }, scopes);
       const moved = scopes.filter((scope) => before.get(scope) !== after.get(scope));
       const cap = Math.ceil(64 / (count + 1));
       expect(moved).toHaveLength(load(before).reduce((sum, count) => sum + Math.max(0, count - cap), 0));
       expect(Math.max(...load(after))).toBeLessThanOrEqual(cap);
-      const fewer = assign(members(count), scopes, leasesOf(after));
+      const fewer = assign({ members: members(count), leases: leasesOf(after) }, scopes);
       for (const [scope, member] of after) if (member !== `worker-${count}`) expect(fewer.get(scope)).toBe(member);
       expect(Math.max(...load(fewer))).toBeLessThanOrEqual(Math.ceil(64 / count));
     }
   });
 
   test('stays the same while free scopes are being acquired', () => {
-    const before = leasesOf(assign(members(3), scopes)).filter(({ holder }) => holder !== 'worker-2');
-    const target = assign(members(2), scopes, before);
+    const before = leasesOf(assign({ members: members(3) }, scopes)).filter(({ holder }) => holder !== 'worker-2');
+    const target = assign({ members: members(2), leases: before }, scopes);
     const leases = [...before];
     for (const [scope, holder] of target) {
       if (!leases.some((lease) => lease.scope === scope)) leases.push({ scope, holder });
-      expect(assign(members(2), scopes, leases)).toEqual(target);
+      expect(assign({ members: members(2), leases }, scopes)).toEqual(target);
     }
   });
 
   test('leaves a single scope with its holder', () => {
-    expect(assign(members(9), ['cluster'], [{ scope: 'cluster', holder: 'worker-3' }]).get('cluster')).toBe('worker-3');
+    const leases = [{ scope: 'cluster', holder: 'worker-3' }];
+    expect(assign({ members: members(9), leases }, ['cluster']).get('cluster')).toBe('worker-3');
   });
 
   test('assigns nothing without members', () => {
-    expect(assign([], scopes).size).toBe(0);
+    expect(assign({ members: [] }, scopes).size).toBe(0);
+  });
+
+  describe('of members that serve different scopes', () => {
+    const shared = scopes.slice(0, 40);
+    const only = scopes.slice(40);
+    const serves = new Map([
+      ['a', scopes],
+      ['b', shared],
+    ]);
+
+    test('gives each scope to a member that can serve it, and divides what both can', () => {
+      const assigned = assign({ members: ['a', 'b'], serves }, []);
+      expect(assigned.size).toBe(64);
+      expect(only.every((scope) => assigned.get(scope) === 'a')).toBe(true);
+      expect(shared.filter((scope) => assigned.get(scope) === 'a')).toHaveLength(20);
+    });
+
+    test('takes a scope from a member that cannot serve it any more', () => {
+      const leases = scopes.map((scope) => ({ scope, holder: 'b' }));
+      const assigned = assign({ members: ['a', 'b'], serves, leases }, []);
+      expect(only.every((scope) => assigned.get(scope) === 'a')).toBe(true);
+      expect(shared.filter((scope) => assigned.get(scope) === 'b')).toHaveLength(20);
+    });
+
+    test('assigns nothing that nobody can serve', () => {
+      expect(assign({ members: ['b'], serves }, []).size).toBe(40);
+      expect(assign({ members: ['b'], serves: new Map([['b', []]]) }, []).size).toBe(0);
+    });
   });
 });

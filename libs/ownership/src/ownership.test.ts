@@ -10,8 +10,9 @@ import {
 import { advance as advanceClock } from '@sluice/runtime/testing';
 import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { HeldLease } from './holdings.ts';
 import { isolationDelayMs } from './isolation.ts';
-import { type HeldLease, Ownership } from './ownership.ts';
+import { Ownership } from './ownership.ts';
 
 const scopes = Array.from({ length: 16 }, (_, i) => `p/${String(i).padStart(2, '0')}`);
 const ttlMs = 900;

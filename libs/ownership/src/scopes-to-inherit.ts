@@ -3,6 +3,7 @@ import { assign } from './assign.ts';
 
 export interface Successor {
   readonly member: string;
+  /** Those that members serve which do not declare theirs. */
   readonly scopes: readonly string[];
   readonly ttlMs: number;
 }
@@ -12,15 +13,12 @@ export interface Successor {
  * lease, which a member whose heartbeats come at a quarter of it is only if it is dead, frozen or cut off.
  */
 export function scopesToInherit(state: GroupState, { member, scopes, ttlMs }: Successor): readonly string[] {
-  const { members, leases, nextExpiry } = state;
+  const { members, serves, nextExpiry } = state;
   if (nextExpiry === undefined || nextExpiry.inMs > ttlMs / 2) return [];
-  const held = leases.flatMap(({ scope, holder }) => (holder === nextExpiry.member ? [scope] : []));
+  const held = state.leases.flatMap(({ scope, holder }) => (holder === nextExpiry.member ? [scope] : []));
   if (held.length === 0) return [];
   const left = members.filter((name) => name !== nextExpiry.member);
-  const target = assign(
-    left,
-    scopes,
-    leases.filter(({ holder }) => holder !== nextExpiry.member),
-  );
+  const leases = state.leases.filter(({ holder }) => holder !== nextExpiry.member);
+  const target = assign({ members: left, serves, leases }, scopes);
   return held.filter((scope) => target.get(scope) === member);
 }

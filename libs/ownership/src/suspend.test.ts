@@ -2,7 +2,8 @@ import { type Clock, randomInteger, seededRandom, silentLogger, sleep, VirtualCl
 import { advance } from '@sluice/runtime/testing';
 import { type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { type HeldLease, Ownership } from './ownership.ts';
+import type { HeldLease } from './holdings.ts';
+import { Ownership } from './ownership.ts';
 
 const scopes = Array.from({ length: 8 }, (_, i) => `p/${i}`);
 const ttlMs = 900;

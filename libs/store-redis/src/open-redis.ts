@@ -42,7 +42,7 @@ export interface RedisDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Undefined: only heartbeats renew leases, which a busy event loop delays. Enough for observers, which hold none. */
-  readonly startLeaseThread?: StartLeaseThread;
+  readonly startLeaseThread?: StartLeaseThread | undefined;
   /** Returns the secrets for the next connection, which may have been rotated. Default: those of the options. */
   readonly secrets?: (() => RedisSecrets) | undefined;
 }
@@ -67,7 +67,9 @@ export async function openRedis(
   });
   const subscriber = createClient(options, { commandTimeoutMs, secrets, offlineQueue: true, idle: true });
   const clients = [client, leaseClient];
-  let thread: LeaseThreadClient | undefined;
+  // At the same time as the connections open, because leases are acquired only once the thread can renew them.
+  const thread =
+    startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, secrets, clock, logger });
   let monitor: ServerMonitor | undefined;
   const failsOver = options.topology?.mode === 'sentinel';
   const check = async () => {
@@ -92,8 +94,6 @@ export async function openRedis(
   };
   try {
     await Promise.all(clients.map((one) => connect(one, clock, commandTimeoutMs)));
-    thread =
-      startLeaseThread && new LeaseThreadClient({ start: startLeaseThread, redis: options, secrets, clock, logger });
     const problems: StoreProblem[] = [];
     for (const report of await check()) {
       if (report.error !== undefined) throw report.error;

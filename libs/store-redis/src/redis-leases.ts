@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases } from '@sluice/store';
 import { hashTagged } from './keys.ts';
@@ -35,6 +36,9 @@ export class RedisLeases implements Leases {
   readonly keepAlive?: (options: KeepAliveOptions) => KeepAlive;
   readonly #options: RedisLeasesOptions;
   readonly #watchers = new Map<string, Set<() => void>>();
+  /** What the last heartbeat of each member of this process has answered, by group and member. */
+  readonly #known = new Map<string, Known>();
+  #changes = 0;
 
   constructor(options: RedisLeasesOptions) {
     this.#options = options;
@@ -46,30 +50,56 @@ export class RedisLeases implements Leases {
   }
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
+    const { group, member, serves } = heartbeat;
+    const name = `${group} ${member}`;
+    const known = this.#known.get(name);
+    const isKnown = serves !== undefined && serves === known?.serves;
+    const digest = serves === undefined ? '' : isKnown ? known.digest : digestOf(textOf(serves));
+    let answer = await this.#heartbeat(heartbeat, known, digest, '');
+    if (answer.length === 0) answer = await this.#heartbeat(heartbeat, known, digest, textOf(serves ?? []));
+    const state = groupState(answer, known?.state);
+    this.#known.set(name, { state, serves, digest });
+    const [, inMs, next] = answer;
+    return Number(inMs) < 0 ? state : { ...state, nextExpiry: { member: String(next), inMs: Number(inMs) } };
+  }
+
+  /** `scopes`: those that the member can serve, for a server that does not know their digest. */
+  async #heartbeat(
+    heartbeat: Heartbeat,
+    known: Known | undefined,
+    digest: string,
+    scopes: string,
+  ): Promise<readonly unknown[]> {
     const { client, clock } = this.#options;
     const { group, member, ttlMs, release, acquire, started = [], leaving, disconnected } = heartbeat;
-    const state = leaving ? 'leaving' : disconnected ? 'disconnected' : '';
-    const args = [member, ttlMs, state, release.length, started.length, ...release, ...started, ...acquire];
+    const args = [
+      ...[member, ttlMs, leaving ? 'leaving' : disconnected ? 'disconnected' : '', digest, scopes],
+      ...[known?.state.version ?? '', this.#nameChange(member), release.length, started.length],
+      ...[...release, ...started, ...acquire],
+    ];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
-    return groupState(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
+    return list(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
+  }
+
+  /** Unique in the fleet, because the name of a member is. */
+  #nameChange(member: string): string {
+    return `${member} ${++this.#changes}`;
   }
 
   async leave(group: string, member: string): Promise<void> {
     const { client, clock, commandTimeoutMs } = this.#options;
-    const answer = leaveScript.run(client, this.#keys(group), [member]);
+    this.#known.delete(`${group} ${member}`);
+    const answer = leaveScript.run(client, this.#keys(group), [member, this.#nameChange(member)]);
     await withTimeout(clock, commandTimeoutMs, `leave of ${member} from ${group}`, answer);
   }
 
   async state(group: string): Promise<GroupState> {
     const { client, clock, commandTimeoutMs } = this.#options;
-    return groupState(
-      await withTimeout(
-        clock,
-        commandTimeoutMs,
-        `reading group ${group}`,
-        stateScript.run(client, this.#keys(group), []),
-      ),
+    const answer = stateScript.run(client, this.#keys(group), []);
+    const [members, leases, disconnected] = list(
+      await withTimeout(clock, commandTimeoutMs, `reading group ${group}`, answer),
     );
+    return { members: strings(members), disconnected: strings(disconnected), leases: leasesOf(leases) };
   }
 
   watch(group: string, onChange: () => void): () => void {
@@ -85,25 +115,72 @@ export class RedisLeases implements Leases {
     };
   }
 
-  #keys(group: string): readonly [string, string, string] {
+  #keys(group: string): GroupKeys {
     return groupKeys(this.#options.fleet, group);
   }
 }
 
+type GroupKeys = readonly [string, ...string[]];
+
 /** The first key is also the Pub/Sub channel for changes. */
-export function groupKeys(fleet: string, group: string): readonly [string, string, string] {
+export function groupKeys(fleet: string, group: string): GroupKeys {
   const tag = hashTagged(fleet, `leases/${group}`);
-  return [`${tag}:members`, `${tag}:leases`, `${tag}:started`];
+  return [`${tag}:expiries`, ...['states', 'holders', 'starts', 'served', 'version'].map((part) => `${tag}:${part}`)];
 }
 
-function groupState(answer: unknown): GroupState {
-  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
-  const [members, flat, disconnected] = [strings(answer[0]), strings(answer[1]), strings(answer[2])];
+/** What a member knows of its group. */
+interface Known {
+  readonly state: GroupState;
+  readonly serves: readonly string[] | undefined;
+  /** Of `serves`. */
+  readonly digest: string;
+}
+
+/** Never empty. */
+const textOf = (scopes: readonly string[]): string => `${scopes.toSorted().join('\n')}\n`;
+
+const digestOf = (text: string): string => createHash('sha1').update(text).digest('hex');
+
+/** The answer to a heartbeat: only the version if the member knows it. */
+function groupState(answer: readonly unknown[], known: GroupState | undefined): GroupState {
+  const version = String(answer[0]);
+  const [members, leases, disconnected, scopes] = answer.slice(3);
+  if (members === undefined) {
+    if (known?.version !== version) throw unexpected();
+    return known;
+  }
+  const served = new Map(pairs(scopes).map(([digest, text]) => [digest, text.split('\n').filter((one) => one !== '')]));
+  const described = pairs(members);
+  const serves = described.flatMap(([member, digest]) =>
+    digest === '' ? [] : [[member, served.get(digest) ?? []] as const],
+  );
+  return {
+    version,
+    members: described.map(([member]) => member),
+    disconnected: strings(disconnected),
+    leases: leasesOf(leases),
+    ...(serves.length > 0 && { serves: new Map(serves) }),
+  };
+}
+
+function leasesOf(answer: unknown): readonly Lease[] {
+  const flat = strings(answer);
   const leases: Lease[] = [];
   for (let i = 0; i < flat.length; i += 4) {
-    const [scope = '', holder = '', epoch, started] = flat.slice(i, i + 4);
-    leases.push({ scope, holder, fencingToken: Number(epoch), started: started === '1' });
+    const [scope = '', holder = '', fencingToken, started] = flat.slice(i, i + 4);
+    leases.push({ scope, holder, fencingToken: Number(fencingToken), started: started === '1' });
   }
-  const nextExpiry = { member: String(answer[4]), inMs: Number(answer[3] ?? -1) };
-  return { members, disconnected, leases, ...(nextExpiry.inMs >= 0 && { nextExpiry }) };
+  return leases;
 }
+
+function pairs(answer: unknown): readonly (readonly [string, string])[] {
+  const flat = strings(answer);
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
+}
+
+function list(answer: unknown): readonly unknown[] {
+  if (!Array.isArray(answer)) throw unexpected();
+  return answer;
+}
+
+const unexpected = () => new RedisStoreError('REFUSED', 'unexpected response from a Redis script');

@@ -27,7 +27,8 @@ export function runLeaseThread(
     return current;
   };
   const client = createClient(redis, { commandTimeoutMs: leasesTimeoutMs, offlineQueue: false, secrets });
-  logConnection(client, 'lease renewal', lineLogger(log));
+  // The main thread connects at the same time and reports why it cannot.
+  client.once('ready', () => logConnection(client, 'lease renewal', lineLogger(log)));
   client.on('ready', () => send({ kind: 'ready' }));
   // It keeps retrying, and reports through its events.
   connect(client, clock, leasesTimeoutMs).catch(() => {});

@@ -5,7 +5,8 @@
 export interface Leases {
   /**
    * Atomically records that the member is alive, renews all leases it holds, releases some and acquires others that are
-   * free.
+   * free. While the version stays, the answer has the same `members` and `leases` objects as before, so callers can skip
+   * what they have derived from them.
    */
   heartbeat(heartbeat: Heartbeat): Promise<GroupState>;
   /** Releases all leases of the member and removes it from the group. */
@@ -67,11 +68,23 @@ export interface Heartbeat {
   readonly leaving?: boolean;
   /** The member has no connection to the bus. */
   readonly disconnected?: boolean;
+  /**
+   * Scopes that the member can serve. Undefined: all of the group. An unchanged list is best passed as the same array, which
+   * an adapter recognizes without comparing it.
+   */
+  readonly serves?: readonly string[] | undefined;
 }
 
 /** The group just after a heartbeat, or at the time of a read. */
 export interface GroupState {
+  /**
+   * Changes with everything in this state except `nextExpiry`, and never returns to an earlier value, even if the store was
+   * wiped or restored. So states with equal versions are equal. Undefined for observers.
+   */
+  readonly version?: string | undefined;
   readonly members: readonly string[];
+  /** The scopes that each member can serve, if members declare them; undefined for observers. */
+  readonly serves?: ReadonlyMap<string, readonly string[]> | undefined;
   /** The members that have no connection to the bus. */
   readonly disconnected: readonly string[];
   /** The other member that expires first unless it renews; undefined if there is no other member, and for observers. */

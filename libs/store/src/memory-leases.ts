@@ -1,15 +1,27 @@
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, Leases } from './leases.ts';
 
+interface Member {
+  /** Monotonic time. */
+  readonly expiresAt: number;
+  readonly leaving: boolean;
+  readonly disconnected: boolean;
+  readonly serves: readonly string[] | undefined;
+}
+
 interface Group {
-  readonly members: Map<string, { /** Monotonic time. */ expiresAt: number; leaving: boolean; disconnected?: boolean }>;
+  readonly members: Map<string, Member>;
   readonly watchers: Set<() => void>;
   /** Includes free leases, so that no fencing token is issued twice. */
   readonly leases: Map<string, { holder: string | null; fencingToken: number; started: boolean }>;
+  /** The group as of its version; undefined after a change. */
+  state: GroupState | undefined;
 }
 
 /** In-process leases. */
 export class MemoryLeases implements Leases {
+  /** Counts the versions of all instances: one that replaces another, as a wiped store, must not repeat its versions. */
+  static #versions = 0;
   readonly #clock: Clock;
   readonly #groups = new Map<string, Group>();
 
@@ -19,42 +31,54 @@ export class MemoryLeases implements Leases {
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     const { group: name, member, ttlMs, release, acquire, started = [] } = heartbeat;
-    const { leaving = false, disconnected = false } = heartbeat;
+    const { leaving = false, disconnected = false, serves } = heartbeat;
     const group = this.#group(name);
-    let changed = release.length > 0 || group.members.get(member)?.leaving !== leaving;
-    group.members.set(member, { expiresAt: this.#clock.monotonic() + ttlMs, leaving, disconnected });
+    const known = group.members.get(member);
+    const next: Member = { expiresAt: this.#clock.monotonic() + ttlMs, leaving, disconnected, serves };
+    group.members.set(member, next);
+    if (known === undefined || !isAlike(known, next)) group.state = undefined;
+    let notable = release.length > 0 || known?.leaving !== leaving;
     for (const scope of release) {
       const lease = group.leases.get(scope);
-      if (lease?.holder === member) lease.holder = null;
+      if (lease?.holder !== member) continue;
+      lease.holder = null;
+      group.state = undefined;
     }
     for (const scope of acquire) {
       const lease = group.leases.get(scope);
       if (lease !== undefined && lease.holder !== null) continue;
       const fencingToken = Math.max((lease?.fencingToken ?? 0) + 1, Math.floor(this.#clock.now()));
       group.leases.set(scope, { holder: member, fencingToken, started: false });
-      changed = true;
+      notable = true;
+      group.state = undefined;
     }
     for (const scope of started) {
       const lease = group.leases.get(scope);
-      if (lease?.holder !== member) continue;
+      if (lease?.holder !== member || lease.started) continue;
       lease.started = true;
-      changed = true;
+      notable = true;
+      group.state = undefined;
     }
-    if (changed) notify(group);
-    const others = [...group.members].filter(([name]) => name !== member);
-    const [next] = others.toSorted(([, a], [, b]) => a.expiresAt - b.expiresAt);
-    if (next === undefined) return stateOf(group);
-    const nextExpiry = { member: next[0], inMs: next[1].expiresAt - this.#clock.monotonic() };
-    return { ...stateOf(group), nextExpiry };
+    if (notable) notify(group);
+    group.state ??= { version: String(++MemoryLeases.#versions), ...stateOf(group) };
+    let nextExpiry: GroupState['nextExpiry'];
+    for (const [other, { expiresAt }] of group.members) {
+      const inMs = expiresAt - this.#clock.monotonic();
+      if (other !== member && inMs < (nextExpiry?.inMs ?? Number.POSITIVE_INFINITY))
+        nextExpiry = { member: other, inMs };
+    }
+    return nextExpiry === undefined ? group.state : { ...group.state, nextExpiry };
   }
 
   async state(name: string): Promise<GroupState> {
-    return stateOf(this.#group(name));
+    const { members, disconnected, leases } = stateOf(this.#group(name));
+    return { members, disconnected, leases };
   }
 
   async leave(name: string, member: string): Promise<void> {
     const group = this.#group(name);
-    group.members.set(member, { expiresAt: Number.NEGATIVE_INFINITY, leaving: true });
+    const known = group.members.get(member);
+    if (known !== undefined) group.members.set(member, { ...known, expiresAt: Number.NEGATIVE_INFINITY });
     this.#group(name);
     notify(group);
   }
@@ -70,13 +94,14 @@ export class MemoryLeases implements Leases {
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = { members: new Map(), watchers: new Set(), leases: new Map() };
+      group = { members: new Map(), watchers: new Set(), leases: new Map(), state: undefined };
       this.#groups.set(name, group);
     }
     const now = this.#clock.monotonic();
     for (const [member, { expiresAt }] of group.members) {
       if (expiresAt > now) continue;
       group.members.delete(member);
+      group.state = undefined;
       for (const lease of group.leases.values()) {
         if (lease.holder === member) lease.holder = null;
       }
@@ -85,11 +110,18 @@ export class MemoryLeases implements Leases {
   }
 }
 
+function isAlike(a: Member, b: Member): boolean {
+  if (a.leaving !== b.leaving || a.disconnected !== b.disconnected) return false;
+  return a.serves === b.serves || a.serves?.join('\n') === b.serves?.join('\n');
+}
+
 function stateOf({ members, leases }: Group): GroupState {
   const active = [...members].filter(([, { leaving }]) => !leaving);
+  const serves = active.flatMap(([name, { serves }]) => (serves === undefined ? [] : [[name, serves] as const]));
   return {
     members: active.map(([name]) => name),
     disconnected: active.flatMap(([name, { disconnected }]) => (disconnected ? [name] : [])),
+    ...(serves.length > 0 && { serves: new Map(serves) }),
     leases: [...leases].flatMap(([scope, { holder, ...lease }]) =>
       holder === null ? [] : [{ scope, holder, ...lease }],
     ),

@@ -9,17 +9,17 @@ import {
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
 import { abortSnapshot, decisionOrder, invalidate, type ServiceState, storedFormVersion } from '@sluice/service-state';
-import { FencedError } from '@sluice/store';
+import { FencedError, type ScopeState } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
 import { PendingCommit } from './pending-commit.ts';
 import { unpublishedPlans } from './plan-record.ts';
 import { RecordProcessor } from './record-processor.ts';
+import { RecordWaiter } from './record-waiter.ts';
 import { resyncRequest } from './resync-request.ts';
 import { ResyncRequester } from './resync-requester.ts';
 import { ServiceDecider } from './service-decider.ts';
-import { WakeTimer } from './wake-timer.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
 /** Differences between the clocks up to this are not taken for a change of the system clock, in milliseconds. */
@@ -45,6 +45,11 @@ export class PartitionWorker {
   /** Everything up to this offset is stored. */
   #checkpoint: StreamOffset = streamStart;
   readonly #pending: PendingCommit;
+  /** Resolves when the plans published so far are in the log. */
+  #published: Promise<void> = Promise.resolve();
+  /** Number of publications that are not in the log yet. */
+  #publishing = 0;
+  #waiter: RecordWaiter | undefined;
   #lastTime: { readonly now: number; readonly monotonic: number };
 
   constructor(options: PartitionWorkerOptions) {
@@ -67,7 +72,7 @@ export class PartitionWorker {
     this.#processor = new RecordProcessor(parts);
     this.#decider = new ServiceDecider(parts);
     this.#lastTime = { now: options.clock.now(), monotonic: options.clock.monotonic() };
-    this.#pending = new PendingCommit(options.commitDelayMs ?? 0, recordsPerCommit);
+    this.#pending = new PendingCommit(options.clock, options.commitIntervalMs ?? 0, recordsPerCommit);
   }
 
   /**
@@ -76,12 +81,13 @@ export class PartitionWorker {
    * @throws FencedError once another worker owns the partition
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { bus, partition } = this.#options;
+    const { bus, partition, store, fencingToken } = this.#options;
     let stopProducing = () => {};
     try {
-      await this.#restore();
-      // A former owner can no longer commit a plan, and what it committed has been published again.
+      const stored = await store.claim(this.#scope, fencingToken);
+      // A former owner can no longer commit a plan, and what it committed is published again.
       stopProducing = bus.produceExclusively?.('mutations', partition) ?? stopProducing;
+      await this.#restore(stored);
       while (!(await this.#read(signal)));
     } finally {
       stopProducing();
@@ -108,25 +114,23 @@ export class PartitionWorker {
   }
 
   async #work(reader: PartitionReader, signal: AbortSignal): Promise<void> {
-    const timer = new WakeTimer(this.#options.clock);
+    const waiter = new RecordWaiter(this.#options.clock, () => reader.next(recordsPerCommit));
+    this.#waiter = waiter;
+    this.#published.catch((error: unknown) => waiter.fail(error));
     try {
-      let records: Promise<readonly Delivery[]> | undefined;
       while (!signal.aborted) {
         await this.#options.yieldQueue?.next();
         // As late as possible: the more records there are, the fewer commits.
-        records ??= reader.next(recordsPerCommit);
-        // A failure during a step is handled after it.
-        records.catch(() => {});
-        const batch = await Promise.race([records, timer.wake(this.#wakeAfterMs())]);
+        const batch = await waiter.next(this.#wakeAfterMs());
         if (batch?.length === 0) break;
-        if (batch !== undefined) records = undefined;
         await this.#step(batch ?? [], reader.streamId);
         reader.release(this.#checkpoint.offset);
       }
-      // Saves the next owner from applying it again.
-      if (this.#pending.deadline !== undefined) await this.#commitPending();
+      await this.#published;
+      // Saves the next owner from applying and publishing it again.
+      await this.#commitPending();
     } finally {
-      timer.cancel();
+      waiter.cancel();
     }
   }
 
@@ -161,9 +165,8 @@ export class PartitionWorker {
     return Math.min(...times) - now - (this.#options.clock.monotonic() - monotonic);
   }
 
-  async #restore(): Promise<void> {
-    const { store, fencingToken, isFirstRun = true, clock, logger } = this.#options;
-    const stored = await store.claim(this.#scope, fencingToken);
+  async #restore(stored: ScopeState): Promise<void> {
+    const { fencingToken, isFirstRun = true, clock, logger } = this.#options;
     if (!isFirstRun && !(stored.checkpoint && stored.intact)) {
       // Reachable: fencing token discarded because its plans may be lost
       // Plan numbers may be lost; under this token they would be used twice.
@@ -223,6 +226,7 @@ export class PartitionWorker {
     const now = this.#now();
     const workSet = new Set<string>();
     for (const record of batch) {
+      if (record.isRepeated) continue;
       const reason = this.#processor.process(record, now);
       if (reason !== undefined) await this.#deadLetter(record, reason);
       workSet.add(record.key);
@@ -232,7 +236,7 @@ export class PartitionWorker {
     for (const key of workSet) this.#decider.countQueued(key, now);
     const plans: BusRecord[] = [];
     for (const key of workSet) plans.push(...this.#decider.decide(key, now));
-    const last = batch.at(-1);
+    const last = batch.findLast(({ isEarly }) => !isEarly);
     this.#pending.add(workSet, last && { offset: last.offset, id: last.id, streamId }, batch.length, now);
     // A plan is published only after it is stored.
     if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();
@@ -240,6 +244,9 @@ export class PartitionWorker {
   }
 
   async #commitPending(): Promise<void> {
+    // The store keeps a plan while it is in flight. Before it forgets one, the log must have it.
+    if (this.#publishing > 0) this.#options.bus.flush?.(this.#options.partition);
+    await this.#published;
     const { keys, offset } = this.#pending.drain();
     await this.#commit(offset ?? this.#checkpoint, keys);
   }
@@ -290,16 +297,28 @@ export class PartitionWorker {
 
   async #publish(plans: readonly BusRecord[], origins?: ReadonlyMap<string, TraceContext | undefined>): Promise<void> {
     const { bus, partition, isCurrent } = this.#options;
-    // The plans are in the store, so the next owner publishes them.
-    if (isCurrent?.() === false) {
+    const assertCurrent = () => {
+      if (isCurrent?.() !== false) return;
       // Reachable: lease expired before plans were published
+      // The plans are in the store, so the next owner publishes them.
       throw new FencedError('lease expired; not publishing');
-    }
-    if (plans.length > 0) {
-      const startedAt = this.#traces?.now() ?? 0;
-      await bus.append('mutations', partition, plans);
-      this.#traces?.published(plans, startedAt, origins);
-    }
-    this.#state.planNumbers.markPublished();
+    };
+    assertCurrent();
+    const { planNumbers } = this.#state;
+    const { last } = planNumbers;
+    // The number is stored with a commit, which waits until all plans are in the log.
+    if (plans.length === 0) return planNumbers.markPublished(last);
+    const startedAt = this.#traces?.now() ?? 0;
+    const delivered = bus.deliver?.('mutations', partition, plans, assertCurrent);
+    this.#publishing += 1;
+    const stored = Promise.all([this.#published, delivered ?? bus.append('mutations', partition, plans)]);
+    this.#published = stored.then(() => {
+      this.#publishing -= 1;
+      planNumbers.markPublished(last);
+    });
+    // A failure during a step is handled after it.
+    this.#published.catch((error: unknown) => this.#waiter?.fail(error));
+    if (delivered === undefined) await this.#published;
+    this.#traces?.published(plans, startedAt, origins);
   }
 }

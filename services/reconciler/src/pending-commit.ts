@@ -1,17 +1,20 @@
 import type { StreamOffset } from '@sluice/bus';
+import { type Clock, untilTick } from '@sluice/runtime';
 
 /** Work that has been applied and decided but not committed. */
 export class PendingCommit {
-  readonly #delayMs: number;
+  readonly #clock: Clock;
+  readonly #intervalMs: number;
   readonly #maxRecords: number;
   #keys = new Set<string>();
   #offset: StreamOffset | undefined;
   #records = 0;
   #deadline: number | undefined;
 
-  /** The commit is due after `delayMs` or with `maxRecords` records. */
-  constructor(delayMs: number, maxRecords: number) {
-    this.#delayMs = delayMs;
+  /** The commit is due at the next multiple of `intervalMs`, or with `maxRecords` records. */
+  constructor(clock: Clock, intervalMs: number, maxRecords: number) {
+    this.#clock = clock;
+    this.#intervalMs = intervalMs;
     this.#maxRecords = maxRecords;
   }
 
@@ -20,7 +23,8 @@ export class PendingCommit {
     for (const key of keys) this.#keys.add(key);
     this.#offset = offset ?? this.#offset;
     this.#records += records;
-    if (this.#keys.size > 0 || this.#offset !== undefined) this.#deadline ??= now + this.#delayMs;
+    if (this.#keys.size === 0 && this.#offset === undefined) return;
+    this.#deadline ??= now + untilTick(this.#clock, this.#intervalMs);
   }
 
   /** Latest time to commit, or undefined if nothing is pending. */
@@ -30,7 +34,7 @@ export class PendingCommit {
 
   /** Corrects the deadline after the system clock was set back to `now`. */
   clampDeadline(now: number): void {
-    if (this.#deadline !== undefined) this.#deadline = Math.min(this.#deadline, now + this.#delayMs);
+    if (this.#deadline !== undefined) this.#deadline = Math.min(this.#deadline, now + this.#intervalMs);
   }
 
   isDue(now: number): boolean {

@@ -21,9 +21,14 @@ export class PlanNumbers {
     this.#last.value += 1;
   }
 
-  /** All plans numbered so far are on the bus or need not be. */
-  markPublished(): void {
-    this.#published.value = this.#last.value;
+  /** The number of the last plan. */
+  get last(): number {
+    return this.#last.value;
+  }
+
+  /** All plans up to this number are on the bus or need not be. */
+  markPublished(upTo: number): void {
+    this.#published.value = upTo;
   }
 
   /** Whether the plan with this number is certainly on the bus. */

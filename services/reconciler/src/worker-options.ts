@@ -20,10 +20,10 @@ export interface PartitionWorkerOptions {
   readonly logger: Logger;
   readonly settings: Settings;
   /**
-   * How long work without a plan may wait for a shared commit, in milliseconds. After a crash the next owner applies it
-   * again. Default: 0.
+   * Work without a plan is committed at multiples of this interval, in milliseconds. After a crash the next owner applies
+   * what was not committed again. Default 0: at once.
    */
-  readonly commitDelayMs?: number;
+  readonly commitIntervalMs?: number;
   /**
    * Resync a Service that has had no Change for this long, in milliseconds; longer than the interval at which watchers
    * compare each Service. Default: never.

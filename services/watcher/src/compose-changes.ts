@@ -1,4 +1,4 @@
-import { hintsEnabled, type Pod, type Service } from '@sluice/controllers';
+import { hintsEnabled, type Node, type NodePlacement, type Pod, type Service } from '@sluice/controllers';
 import {
   type Digest,
   digestFacts,
@@ -121,9 +121,15 @@ function podFact(indexer: Indexer, { pod }: WatchedPod): Fact {
   return { kind: 'pod', name: pod.name, pod, node: placement(indexer, pod) };
 }
 
-function placement(indexer: Indexer, pod: Pod): { zone: string } | null {
+/** The Pods of a Node share the object, which the reconciler keeps for each of them. */
+const placements = new WeakMap<Node, NodePlacement>();
+
+function placement(indexer: Indexer, pod: Pod): NodePlacement | null {
   const node = indexer.nodes.get(pod.nodeName);
-  return node === undefined ? null : { zone: node.zone };
+  if (node === undefined) return null;
+  const known = placements.get(node) ?? { zone: node.zone };
+  placements.set(node, known);
+  return known;
 }
 
 /** At least one chunk, so that an empty snapshot still has its first and last part. */

@@ -10,8 +10,11 @@ export type DirtyReason =
   | { readonly kind: 'digest' }
   | { readonly kind: 'service' | 'topology' }
   | { readonly kind: 'pod'; readonly name: string }
-  | ({ readonly kind: 'endpoints' } & DirtyEndpoints)
-  | ({ readonly kind: 'slice'; readonly name: string } & DirtySlice);
+  | ({ readonly kind: 'endpoints'; readonly isWatchEcho?: boolean } & DirtyEndpoints)
+  | ({ readonly kind: 'slice'; readonly name: string; readonly isWatchEcho?: boolean } & DirtySlice);
+
+/** Whether the reason is a write of Sluice that the watch shows. The reconciler has its Outcome and does not wait for it. */
+export const isWatchEcho = (reason: DirtyReason): boolean => 'isWatchEcho' in reason && reason.isWatchEcho === true;
 
 export interface DirtyEndpoints {
   readonly uid: string;
@@ -48,6 +51,8 @@ export interface DirtyEntry {
   digest: boolean;
   /** Slices that changed or were deleted, by name. */
   readonly slices: Map<string, DirtySlice>;
+  /** Nothing but watch echoes so far. They are no cause of what else the Change contains. */
+  isWatchEcho: boolean;
   causes: Causes;
   traces: readonly TracedCause[];
 }
@@ -69,9 +74,15 @@ export class DirtySet {
     let entry = this.#entries.get(service);
     if (entry === undefined) {
       entry = emptyDirtyEntry(key);
+      entry.isWatchEcho = isWatchEcho(reason);
       this.#entries.set(service, entry);
     }
-    addReason(entry, reason, cause);
+    if (entry.isWatchEcho && !isWatchEcho(reason)) {
+      entry.isWatchEcho = false;
+      entry.causes = noCauses;
+      entry.traces = [];
+    }
+    addReason(entry, reason, entry.isWatchEcho === isWatchEcho(reason) ? cause : undefined);
     return entry;
   }
 
@@ -99,6 +110,7 @@ export function emptyDirtyEntry(key: ServiceKey): DirtyEntry {
     endpoints: undefined,
     digest: false,
     slices: new Map(),
+    isWatchEcho: false,
     causes: noCauses,
     traces: [],
   };

@@ -59,13 +59,23 @@ export class EventHandler {
 
   /** Handles an added or modified object. */
   upsert<R extends Resource>(resource: R, decoded: DecodedObject<R>, observedAt: number): void {
-    const { namespace, name, object: newObject, manager } = decoded;
+    const { namespace, name, object: newObject, manager, isOwnWrite } = decoded;
     if (newObject === undefined) return this.#indexer.addUndecodable(resource, namespace, name);
     const oldObject = this.#indexer.get(resource, namespace, name);
     // Most Pod updates (annotations, container statuses, other conditions) change nothing that endpoints depend on.
     if (resource === 'pods' && oldObject !== undefined && isSameProjection(oldObject, newObject)) return;
     const type = oldObject === undefined ? 'added' : 'modified';
-    this.#handle({ resource, type, namespace, name, oldObject, newObject, manager, observedAt } as ObjectEvent);
+    this.#handle({
+      resource,
+      type,
+      namespace,
+      name,
+      oldObject,
+      newObject,
+      manager,
+      isOwnWrite,
+      observedAt,
+    } as ObjectEvent);
   }
 
   delete(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {

@@ -30,6 +30,8 @@ export type ObjectEvent<R extends Resource = Resource> = {
     readonly newObject: WatchedObjects[K] | undefined;
     /** As in `DecodedObject`. */
     readonly manager?: string | undefined;
+    /** As in `DecodedObject`. */
+    readonly isOwnWrite?: boolean | undefined;
     /** The object was deleted before a valid version of it was seen. */
     readonly wasUndecodable?: boolean;
     /** When the watcher received it, in milliseconds since the Unix epoch. */

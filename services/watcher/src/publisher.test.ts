@@ -1,5 +1,6 @@
 import { encodeMessage } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { factsPerChange } from './compose-changes.ts';
@@ -301,5 +302,79 @@ describe('close', () => {
     await flushed();
     expect(bus.changes).toEqual([]);
     expect(clock.nextAt()).toBeUndefined();
+  });
+});
+
+describe('a watch echo', () => {
+  const watchEcho = () => {
+    const cause = { description: 'Endpoints web modified', observedAt: clock.now() };
+    publisher.markDirty('shop', 'web', { kind: 'endpoints', uid: 'u', isWatchEcho: true }, cause);
+  };
+
+  test('is published within a quarter of a second', async () => {
+    await published('web');
+    indexer.endpoints.set('shop/web', someEndpoints('web'));
+    watchEcho();
+    await advance(clock, 0);
+    expect(bus.changes).toHaveLength(0);
+    await advance(clock, 250);
+    expect(bus.changes).toMatchObject([{ facts: [{ kind: 'endpoints' }], causes: { first: [{}] } }]);
+  });
+
+  test.each(['before', 'after'])('%s another event shares its Change, and is no cause of it', async (when) => {
+    await published('web');
+    indexer.endpoints.set('shop/web', someEndpoints('web'));
+    if (when === 'before') watchEcho();
+    pod('p', true);
+    if (when === 'after') watchEcho();
+    await advance(clock, 0);
+    expect(bus.changes.map(({ facts }) => facts.map(({ kind }) => kind).sort())).toEqual([['endpoints', 'pod']]);
+    expect(bus.changes[0]?.causes.first.map(({ description }) => description)).toEqual(['p true']);
+    await advance(clock, 250);
+    expect(bus.changes).toHaveLength(1);
+  });
+
+  test('is published at once when the watcher stops', async () => {
+    await published('web');
+    indexer.endpoints.set('shop/web', someEndpoints('web'));
+    watchEcho();
+    await publisher.idle();
+    expect(bus.changes).toHaveLength(1);
+  });
+});
+
+describe('delivery within the process', () => {
+  const bothDelivered = () => bus.delivered.map(({ key }) => key.service);
+
+  test('begins after the first Change of a partition, and no Change waits for the log', async () => {
+    bus.delivers = true;
+    await published('web');
+    expect(bothDelivered()).toEqual([]);
+    pod('p', false);
+    await flushed();
+    pod('p', true);
+    await flushed();
+    expect(bothDelivered()).toEqual(['web', 'web']);
+    expect(bus.changes).toEqual([]);
+  });
+
+  test('stores no digest before the log has the Changes', async () => {
+    const ports = { clock, random: seededRandom(1), logger: silentLogger };
+    const publishedState = await PublishedState.claim({
+      ...{ store: new MemoryStore(), cluster: 'c', fencingToken: 7 },
+      ...ports,
+    });
+    publisher = new Publisher({ ...options(), publishedState });
+    bus.delivers = true;
+    await published('web');
+    await publisher.checkpoint(true);
+    expect(publisher.awaitingCheckpoint).toBe(0);
+    pod('p', false);
+    await flushed();
+    await publisher.checkpoint(true);
+    expect(publisher.awaitingCheckpoint).toBe(0);
+    bus.flush();
+    await flushed();
+    expect(publisher.awaitingCheckpoint).toBe(1);
   });
 });

@@ -8,12 +8,21 @@ import {
   type Stamp,
   shortDigest,
 } from '@sluice/messages';
-import { backoffMs, type Clock, type Logger, type Random, sleep, type YieldQueue } from '@sluice/runtime';
+import {
+  backoffMs,
+  type Cancel,
+  type Clock,
+  type Logger,
+  type Random,
+  sleep,
+  untilTick,
+  type YieldQueue,
+} from '@sluice/runtime';
 import type { Tracer } from '@sluice/telemetry';
 import { ChangeRecords, type ChangeSequence } from './change-records.ts';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { digestService } from './compose-changes.ts';
-import { type DirtyEntry, type DirtyReason, DirtySet } from './dirty-set.ts';
+import { type DirtyEntry, type DirtyReason, DirtySet, isWatchEcho } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 import { objectName } from './object-event.ts';
 import { PublishedServices } from './published-services.ts';
@@ -47,10 +56,14 @@ export interface PublisherOptions {
 interface PublishPartition {
   readonly dirty: DirtySet;
   /** Services in the append currently in flight. */
-  inFlight: ReadonlySet<string>;
+  readonly inFlight: Set<ReadonlySet<string>>;
   running: boolean;
   /** Resolves when the current or last run ends. */
   done: Promise<void>;
+  /** Resolves when the log has all Changes that were published. */
+  stored: Promise<void>;
+  /** Whether a Change of this watcher is in the log, so that readers know what preceded the next one. */
+  isContinued: boolean;
   readonly pace: ResyncPace;
   /** Stamp of the partition's last Change, perhaps a previous watcher's; sequence 0 if there was none. */
   lastStamp: Stamp;
@@ -61,7 +74,24 @@ interface PublishPartition {
 /** Services per append at most: large enough to batch a cold start, small enough to let other work in between. */
 const servicesPerAppend = 64;
 
+/** The records of one append or delivery. */
+interface PublishedBatch {
+  readonly records: readonly BusRecord[];
+  /** Services whose digest may be persisted once the log has the records. */
+  readonly services: ReadonlySet<string>;
+  /** Stamp of the last Change. */
+  readonly lastStamp: Stamp;
+}
+
+const isInFlight = ({ inFlight }: PublishPartition, service: string) =>
+  inFlight.values().some((services) => services.has(service));
+
 const defaultQuietPeriodMs = 10_000;
+/**
+ * Watch echoes are published with the next Change of their Service, or once in this time, in milliseconds, just before a worker appends
+ * what it has delivered (`LocalDeliveryBus`).
+ */
+const watchEchoes = { intervalMs: 250, offsetMs: 185 };
 /** Facts hashed per checkpoint at most: some ten milliseconds of computation. */
 const factsPerCheckpoint = 2_500;
 
@@ -80,6 +110,8 @@ export class Publisher {
   readonly #withheld = new Set<string>();
   /** When a Service whose digest is not persisted was last published, by the monotonic clock; oldest first. */
   readonly #publishedAt = new Map<string, number>();
+  /** Cancels the next publication of watch echoes. */
+  #cancelTick: Cancel | undefined;
   #closed = false;
 
   constructor(options: PublisherOptions) {
@@ -97,9 +129,11 @@ export class Publisher {
       return {
         dirty: new DirtySet(),
         pace: new ResyncPace(options.clock),
-        inFlight: new Set<string>(),
+        inFlight: new Set<ReadonlySet<string>>(),
         running: false,
         done: Promise.resolve(),
+        stored: Promise.resolve(),
+        isContinued: false,
         lastStamp,
         publishedStamp: lastStamp,
       };
@@ -118,12 +152,14 @@ export class Publisher {
     const partition = this.#partitions[number];
     if (partition === undefined || this.#closed) return;
     const entry = partition.dirty.add(text, key, reason, cause);
-    if (this.#traces !== undefined && cause !== undefined) entry.traces = this.#traces.start(entry.traces, cause);
+    const isCause = cause !== undefined && entry.isWatchEcho === isWatchEcho(reason);
+    if (this.#traces !== undefined && isCause) entry.traces = this.#traces.start(entry.traces, cause);
     if (this.#published.add(text)) entry.snapshot = true;
-    if (partition.running) return;
-    partition.running = true;
-    // Deferred, so that the rest of the current batch of watch events goes into the same Change.
-    partition.done = Promise.resolve().then(() => this.#run(number, partition));
+    if (!isWatchEcho(reason)) return this.#start(number, partition);
+    const { clock } = this.#options;
+    this.#cancelTick ??= clock.schedule(untilTick(clock, watchEchoes.intervalMs, watchEchoes.offsetMs), () =>
+      this.#startAll(),
+    );
   }
 
   /** A reader has requested a resync of the partition. If the last one did not reach it, this one is sent more slowly. */
@@ -150,7 +186,7 @@ export class Publisher {
       if (!all && (facts > factsPerCheckpoint || clock.monotonic() - at < digestQuietPeriodMs)) break;
       const number = partitionOf(text, this.#partitions.length);
       const partition = this.#partitions[number];
-      if (partition === undefined || partition.dirty.has(text) || partition.inFlight.has(text)) continue;
+      if (partition === undefined || partition.dirty.has(text) || isInFlight(partition, text)) continue;
       const { namespace, service } = parseServiceKey(text);
       const digest = digestService(indexer, namespace, service);
       digests.set(text, digest && shortDigest(digest));
@@ -161,40 +197,78 @@ export class Publisher {
     if (digests.size > 0) await publishedState.commitDigests(digests, lastStamps);
   }
 
-  /** Resolves once no Service is dirty or in flight. */
+  /** Publishes what is dirty, without further delay. Resolves once nothing is in flight. */
   async idle(): Promise<void> {
+    this.#startAll();
     await Promise.all(this.#partitions.map(({ done }) => done));
+    this.#options.bus.flush?.();
+    await Promise.all(this.#partitions.map(({ stored }) => stored));
   }
 
   close(): void {
     this.#closed = true;
+    this.#cancelTick?.();
+  }
+
+  #startAll(): void {
+    this.#cancelTick?.();
+    this.#cancelTick = undefined;
+    for (const [number, partition] of this.#partitions.entries()) {
+      if (partition.dirty.size > 0) this.#start(number, partition);
+    }
+  }
+
+  #start(number: number, partition: PublishPartition): void {
+    if (partition.running) return;
+    partition.running = true;
+    // Deferred, so that the rest of the current batch of watch events goes into the same Change.
+    partition.done = Promise.resolve().then(() => this.#run(number, partition));
   }
 
   async #run(number: number, partition: PublishPartition): Promise<void> {
-    const { publishedState, yieldQueue, logger } = this.#options;
+    const { publishedState, yieldQueue } = this.#options;
     try {
       while (partition.dirty.size > 0 && !this.#closed) {
         const services = partition.dirty.first(servicesPerAppend);
         await publishedState?.beginPublishing(services);
         await yieldQueue?.next();
         const traced: TracedChange[] = [];
-        const records = this.#take(partition, services, traced);
-        if (records.length > 0) await this.#appendPaced(number, partition.pace, records);
-        this.#appended(partition);
+        const batch = this.#take(partition, services, traced);
+        const delivered = this.#deliver(number, partition, batch);
+        if (delivered !== undefined) {
+          partition.stored = Promise.all([partition.stored, delivered]).then(() => this.#appended(partition, batch));
+          partition.stored.catch((error: unknown) => this.#stopped(number, error));
+        } else {
+          if (batch.records.length > 0) await this.#appendPaced(number, partition.pace, batch.records);
+          await partition.stored;
+          this.#appended(partition, batch);
+        }
         this.#traces?.published(number, traced);
       }
     } catch (error) {
-      if (!(error instanceof BusClosedError || publishedState?.fenced.aborted))
-        logger.error('publishing stopped', { topic: 'changes', partition: number, error });
+      this.#stopped(number, error);
     } finally {
       partition.running = false;
     }
   }
 
-  #take(partition: PublishPartition, services: readonly string[], traced: TracedChange[]): BusRecord[] {
+  #stopped(partition: number, error: unknown): void {
+    const { publishedState, logger } = this.#options;
+    if (error instanceof BusClosedError || publishedState?.fenced.aborted) return;
+    logger.error('publishing stopped', { topic: 'changes', partition, error });
+  }
+
+  /** Undefined: the records must be appended. */
+  #deliver(number: number, partition: PublishPartition, { records }: PublishedBatch) {
+    const isPaced = partition.pace.bytesPerSecond !== Number.POSITIVE_INFINITY;
+    if (records.length === 0 || !partition.isContinued || isPaced) return undefined;
+    return this.#options.bus.deliver?.('changes', number, records);
+  }
+
+  #take(partition: PublishPartition, services: readonly string[], traced: TracedChange[]): PublishedBatch {
     const inFlight = new Set<string>();
-    partition.inFlight = inFlight;
-    return services.flatMap((text) => {
+    partition.inFlight.add(inFlight);
+    const records = services.flatMap((text) => {
       const dirty = partition.dirty.take(text);
       if (dirty === undefined || this.#isWithheld(text, dirty)) return [];
       const { records, lastStamp, isPublishable } = this.#records.of(dirty, partition.lastStamp, traced);
@@ -207,6 +281,7 @@ export class Publisher {
       else this.#publishedAt.delete(text);
       return records;
     });
+    return { records, services: inFlight, lastStamp: partition.lastStamp };
   }
 
   /**
@@ -230,17 +305,18 @@ export class Publisher {
     return false;
   }
 
-  #appended(partition: PublishPartition): void {
+  #appended(partition: PublishPartition, { records, services, lastStamp }: PublishedBatch): void {
     if (this.#options.publishedState !== undefined) {
       const now = this.#options.clock.monotonic();
-      for (const text of partition.inFlight) {
+      for (const text of services) {
         // Deleted first, so that it moves to the end: the Services that have been quiet for longest come first.
         this.#publishedAt.delete(text);
         this.#publishedAt.set(text, now);
       }
     }
-    partition.inFlight = new Set();
-    partition.publishedStamp = partition.lastStamp;
+    partition.inFlight.delete(services);
+    partition.publishedStamp = lastStamp;
+    partition.isContinued ||= records.length > 0;
   }
 
   async #appendPaced(partition: number, { bytesPerSecond }: ResyncPace, records: readonly BusRecord[]): Promise<void> {

@@ -193,3 +193,17 @@ test('a Pod that no Service selects marks Services without Pods whose selector r
   expect(marks(() => put.pod('cart-2', { app: 'cart' }))).toEqual(['typo: service']);
   expect(marks(() => put.pod('web-1', { app: 'web' }))).toEqual([]);
 });
+
+test.each([
+  [true, true],
+  [undefined, false],
+])('Endpoints whose last write is by Sluice: %s are a watch echo: %s', (isOwnWrite, expected) => {
+  const reasons: unknown[] = [];
+  const router = new Router(new Indexer(), (_namespace, _service, reason) => reasons.push(reason));
+  const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '5' };
+  router.apply({
+    ...{ resource: 'endpoints', type: 'modified', namespace: 'shop', name: 'web', observedAt: 1 },
+    ...{ oldObject: undefined, newObject: { metadata, subsets: [] }, isOwnWrite },
+  });
+  expect(reasons).toMatchObject([{ kind: 'endpoints', isWatchEcho: expected }]);
+});

@@ -93,9 +93,12 @@ export class Router {
     }
   }
 
-  #endpoints({ namespace, name, oldObject, newObject, manager }: ObjectEvent<'endpoints'>, mark: Mark): void {
+  #endpoints(event: ObjectEvent<'endpoints'>, mark: Mark): void {
+    const { namespace, name, oldObject, newObject, manager, isOwnWrite } = event;
     const uid = newObject?.metadata.uid ?? oldObject?.metadata.uid ?? '';
-    mark(namespace, name, { kind: 'endpoints', uid, manager });
+    // Users write Endpoints too.
+    const isWatchEcho = newObject !== undefined && isOwnWrite === true;
+    mark(namespace, name, { kind: 'endpoints', uid, manager, isWatchEcho });
   }
 
   #slice({ name, oldObject, newObject, manager }: ObjectEvent<'endpointslices'>, mark: Mark): void {
@@ -104,7 +107,8 @@ export class Router {
     const markSlice = (service: string, uid = '', relabelled = false) => {
       const { namespace, name: serviceName } = parseObjectName(service);
       const labelledFor = relabelled ? (newObject?.metadata.labels?.[serviceNameLabel] ?? '') : undefined;
-      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled, labelledFor, manager });
+      const isWatchEcho = newObject !== undefined && manager === undefined && !relabelled;
+      mark(namespace, serviceName, { kind: 'slice', name, uid, relabelled, labelledFor, manager, isWatchEcho });
     };
     if (oldService !== undefined && oldService !== newService) {
       const oldUid = oldObject?.metadata.uid;

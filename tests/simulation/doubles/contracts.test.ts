@@ -26,5 +26,5 @@ leasesContract('simulated store', 400, async () => {
   const pass = async (ms: number) => {
     clock.step(clock.now() + ms);
   };
-  return { leases: store.connect('member').leases, pass };
+  return { leases: store.connect('member').leases, pass, wipe: async () => store.loseLeases() };
 });

@@ -114,9 +114,17 @@ export class Invariants {
       },
       group: (group, member, state) => observations.group(group, member, state),
     };
-    this.deliveredLocally = (member, plans) => {
-      note(member, () => `gets within the process: ${plans.map(describeRecord('mutations')).join(', ')}`);
-      for (const plan of plans) commits.delivered(member, 'mutations', observations.partitionOf(plan.key), [plan]);
+    this.deliveredLocally = (member, deliveries) => {
+      const early = deliveries.filter(({ isEarly }) => isEarly);
+      const described = deliveries.map((each) => describeRecord(each.isEarly ? 'changes' : 'mutations')(each));
+      note(member, () => `gets within the process: ${described.join(', ')}`);
+      for (const record of early) {
+        const partition = observations.partitionOf(record.key);
+        plans.delivered(partition, record);
+        losses.delivered(member, 'changes', partition, [record]);
+      }
+      for (const plan of deliveries.filter(({ isEarly }) => !isEarly))
+        commits.delivered(member, 'mutations', observations.partitionOf(plan.key), [plan]);
     };
     this.busObserver = {
       sent: (member, topic, partition, sent) => {

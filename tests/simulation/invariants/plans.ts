@@ -1,7 +1,9 @@
+import type { BusRecord } from '@sluice/bus';
 import type { Mutation } from '@sluice/controllers';
 import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 import type { Violations } from '../violations.ts';
+import { decode } from './decode.ts';
 import { type Observations, planName } from './observations.ts';
 
 /** The committed plans: one per number, rising, of the owner's fencing token, and published only after the commit. */
@@ -66,6 +68,12 @@ export class PlanInvariants {
     this.#unsent.get(seriesOf(partition, plan.plan))?.delete(plan.plan.number);
   }
 
+  /** A record arrives within its process before any log has it. */
+  delivered(partition: number, { payload }: BusRecord): void {
+    const message = decode(payload);
+    if (message.kind === 'outcome') this.answered(partition, message.plan);
+  }
+
   /** An Outcome of the plan leaves a writer. */
   answered(partition: number, plan: PlanId): void {
     this.#answered.add(planName(partition, plan));
@@ -80,7 +88,10 @@ export class PlanInvariants {
     if (after === undefined) this.#inFlight.delete(place);
     else this.#inFlight.set(place, after);
     const { isIntact, isChunked } = this.#observations.conditions;
-    if (before === undefined || before === after || this.#answered.has(before) || !isIntact || isChunked) return;
+    if (before === undefined || before === after || !isIntact || isChunked) return;
+    if (this.#unsent.values().some((names) => names.values().some((name) => name === before)))
+      this.#violations.report('the log has every plan', `plan ${before} of ${key} has ended, and no log has it`);
+    if (this.#answered.has(before)) return;
     this.#violations.report('a plan ends with its Outcome', `plan ${before} of ${key} has ended without one`);
   }
 

@@ -101,7 +101,7 @@ export class RecordInvariants {
         `${what}, which names ${previousEpoch}/${previousSequence} before it, not ${before.sequence}`,
       );
     this.#lastOfPartition.set(ofPartition, stamp);
-    const lease = observations.lease(`watcher/${key.cluster}`, 'cluster');
+    const lease = observations.lease('watcher', key.cluster);
     if (lease === undefined || lease.holder !== member) return;
     // A token is the time of its acquisition; what was on its way then may still arrive.
     const isOutdated = stamp.epoch < lease.fencingToken && observations.now() > lease.fencingToken + inFlightMs;

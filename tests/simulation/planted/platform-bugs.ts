@@ -22,15 +22,15 @@ export const platformBugs: readonly PlantedBug[] = [
   },
   {
     name: 'work continues under an old fencing token',
-    file: 'libs/ownership/src/ownership.ts',
+    file: 'libs/ownership/src/holdings.ts',
     search: 'if (acquired.get(scope) === holding.fencingToken) continue;',
     replace: 'if (acquired.has(scope)) continue;',
   },
   {
     name: 'a new member gets nothing',
     file: 'libs/ownership/src/handover.ts',
-    search: 'const next = surplus.slice(0, Math.max(0, this.#maxInTransfer - this.#inTransfer.size));',
-    replace: 'const next = surplus.slice(0, 0);',
+    search: 'const next = wanted.slice(0, Math.max(0, maxInTransfer - this.#inTransfer.size));',
+    replace: 'const next = wanted.slice(0, 0);',
   },
   {
     name: 'one member owns too much',
@@ -43,6 +43,12 @@ export const platformBugs: readonly PlantedBug[] = [
     file: 'libs/store/src/memory-leases.ts',
     search: 'const fencingToken = Math.max((lease?.fencingToken ?? 0) + 1, Math.floor(this.#clock.now()));',
     replace: 'const fencingToken = lease?.fencingToken ?? Math.floor(this.#clock.now());',
+  },
+  {
+    name: 'a group keeps its version when a lease is acquired',
+    file: 'libs/store/src/memory-leases.ts',
+    search: '      notable = true;\n      group.state = undefined;\n    }\n    for (const scope of started)',
+    replace: '      notable = true;\n    }\n    for (const scope of started)',
   },
   {
     name: 'leases of dead members stay',
@@ -76,22 +82,52 @@ export const platformBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a lease is released before its work has stopped',
-    file: 'libs/ownership/src/ownership.ts',
+    file: 'libs/ownership/src/holdings.ts',
     search: '    void this.#options\n      .work({ scope,',
     replace:
       "    signal.addEventListener('abort', stopped, { once: true });\n    void this.#options\n      .work({ scope,",
   },
   {
     name: 'plans are delivered within the process after its production ended',
-    file: 'libs/bus/src/local-delivery-bus.ts',
-    search: '      this.#end = undefined;\n      void this.#reader?.stopLocal();',
+    file: 'libs/bus/src/local-plans.ts',
+    search: '      this.#end = undefined;\n      this.#stopLocal();',
     replace: '      this.#end = undefined;',
+  },
+  {
+    name: 'a Change is delivered early although the one before it was not read',
+    file: 'libs/bus/src/local-changes.ts',
+    search: ' || reader.offset < this.#end) return undefined;',
+    replace: ') return undefined;',
+  },
+  {
+    name: 'Outcomes get into the log before their plans',
+    file: 'libs/bus/src/local-changes.ts',
+    search: 'this.#options.lingering.flush(plans)',
+    replace: 'this.#options.lingering.flush()',
+  },
+  {
+    name: 'the position of an early record is stored',
+    file: 'services/reconciler/src/partition-worker.ts',
+    search: 'batch.findLast(({ isEarly }) => !isEarly)',
+    replace: 'batch.at(-1)',
+  },
+  {
+    name: 'the store forgets plans before the log has them',
+    file: 'services/reconciler/src/partition-worker.ts',
+    search: '    await this.#published;\n    const { keys, offset }',
+    replace: '    const { keys, offset }',
   },
   {
     name: 'Redis keeps the leases of dead members',
     file: 'libs/store-redis/src/lua/group.lua',
-    search: 'if not alive[holder] then free(scope) end',
+    search: 'if not expiry[holder] then free(scope) end',
     replace: '',
+  },
+  {
+    name: 'Redis keeps the version of a group that has changed',
+    file: 'libs/store-redis/src/lua/group.lua',
+    search: "if changed then redis.call('SET', version_key,",
+    replace: "if not redis.call('GET', version_key) then redis.call('SET', version_key,",
   },
   {
     name: 'Redis reports a restarted store as intact',

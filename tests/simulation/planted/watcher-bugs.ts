@@ -48,8 +48,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'Pods lose their zone',
     file: `${watcher}/compose-changes.ts`,
-    search: 'return node === undefined ? null : { zone: node.zone };',
-    replace: "return node === undefined ? null : { zone: '' };",
+    search: '?? { zone: node.zone };',
+    replace: "?? { zone: '' };",
   },
   {
     name: 'of several changed Pods only the last is published',
@@ -102,7 +102,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'a digest is stored while a Change is in flight',
     file: `${watcher}/publisher.ts`,
-    search: ' || partition.inFlight.has(text)) continue;',
+    search: ' || isInFlight(partition, text)) continue;',
     replace: ') continue;',
   },
   {

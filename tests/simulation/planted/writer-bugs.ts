@@ -53,9 +53,9 @@ export const writerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a plan finishes before its Outcome is published',
-    file: `${writer}/partition/report-outcome.ts`,
-    search: "await bus.append('changes', partition, [outcomeRecord(head, outcome, bus.limits)]);",
-    replace: "void bus.append('changes', partition, [outcomeRecord(head, outcome, bus.limits)]).catch(() => {});",
+    file: `${writer}/partition/plan-partition-worker.ts`,
+    search: '    await Promise.all([record.stored, stored]);\n',
+    replace: '    stored?.catch(() => {});\n',
   },
   {
     name: 'the Outcome of a plan does not wait for its log',

@@ -1,28 +1,30 @@
--- KEYS: members, leases, started, as in group.lua. Leaves out expired members and their leases; writes nothing.
+-- KEYS: expiries, states, holders and starts, as in group.lua. Leaves out expired members and their leases; writes nothing.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
+local function all_of(key)
+  local flat, entries = redis.call('HGETALL', key), {}
+  for i = 1, #flat, 2 do entries[flat[i]] = flat[i + 1] end
+  return entries
+end
+
 local alive, active, held, cut_off = {}, {}, {}, {}
-local flat = redis.call('HGETALL', KEYS[1])
-for i = 1, #flat, 2 do
-  local expires_at, state = string.match(flat[i + 1], '^(%d+)(.*)$')
+local states, started = all_of(KEYS[2]), all_of(KEYS[4])
+for member, expires_at in pairs(all_of(KEYS[1])) do
   if tonumber(expires_at) > now then
-    alive[flat[i]] = true
-    if state ~= ' leaving' then active[#active + 1] = flat[i] end
-    if state == ' disconnected' then cut_off[#cut_off + 1] = flat[i] end
+    local state = string.match(states[member] or ' ', '^%S*')
+    alive[member] = true
+    if state ~= 'leaving' then active[#active + 1] = member end
+    if state == 'disconnected' then cut_off[#cut_off + 1] = member end
   end
 end
-local started = {}
-flat = redis.call('HGETALL', KEYS[3])
-for i = 1, #flat, 2 do started[flat[i]] = flat[i + 1] end
-flat = redis.call('HGETALL', KEYS[2])
-for i = 1, #flat, 2 do
-  local fencing_token, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
+for scope, lease in pairs(all_of(KEYS[3])) do
+  local fencing_token, holder = string.match(lease, '^(%d+) (.*)$')
   if alive[holder] then
-    held[#held + 1] = flat[i]
+    held[#held + 1] = scope
     held[#held + 1] = holder
     held[#held + 1] = fencing_token
-    held[#held + 1] = started[flat[i]] == fencing_token and '1' or '0'
+    held[#held + 1] = started[scope] == fencing_token and '1' or '0'
   end
 end
 return { active, held, cut_off }

@@ -1,27 +1,18 @@
--- KEYS: members (hash: member → expiry time, followed by " leaving" while it leaves, and by " disconnected" while it has no
--- connection to the bus),
--- leases (hash: scope → "<fencing token> <holder>", with an empty holder while the lease is free),
--- started (hash: scope → fencing token under which the holder has started work).
+-- KEYS: expiries (hash: member → time), states (hash: member → "<state> <digest of the scopes it can serve>", where the state is
+-- leaving, disconnected or empty, and the digest is empty for a member that can serve all scopes),
+-- holders (hash: scope → "<fencing token> <holder>", with an empty holder while the lease is free),
+-- starts (hash: scope → fencing token under which the holder has started work), served (hash: digest → scopes), version.
 -- Times are the server's, in milliseconds.
-local members, leases, started_key = KEYS[1], KEYS[2], KEYS[3]
+local expiries, states, leases, starts, served, version_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- Retention of a free lease's fencing token: a clock that steps back by less than this never issues a token twice.
 local TOKEN_RETENTION = 24 * 60 * 60 * 1000
 
-local alive, leaving, disconnected, expiry, fencing_tokens, holders = {}, {}, {}, {}, {}, {}
-local changed = false
-
-local function write(scope)
-  redis.call('HSET', leases, scope, string.format('%.0f', fencing_tokens[scope]) .. ' ' .. (holders[scope] or ''))
-end
-
-local function free(scope)
-  changed = true
-  holders[scope] = nil
-  write(scope)
-end
+local state, digest, expiry, fencing_tokens, holders = {}, {}, {}, {}, {}
+-- Whether the group has a new version, whether members must be notified, and whether one came, left or changed its scopes.
+local changed, notable, regrouped = false, false, false
 
 local function all_of(key)
   local flat, entries = redis.call('HGETALL', key), {}
@@ -29,38 +20,70 @@ local function all_of(key)
   return entries
 end
 
--- Loads the group, removing expired members and freeing their leases.
-local function load_group()
-  local flat = redis.call('HGETALL', members)
+-- Reads when each member expires. Returns whether all are alive.
+local function load_expiries()
+  local all_alive = true
+  local flat = redis.call('HGETALL', expiries)
   for i = 1, #flat, 2 do
-    local expires_at, state = string.match(flat[i + 1], '^(%d+)(.*)$')
-    if tonumber(expires_at) > now then
-      alive[flat[i]] = true
-      leaving[flat[i]] = state == ' leaving'
-      expiry[flat[i]] = tonumber(expires_at)
-      disconnected[flat[i]] = state == ' disconnected'
-    else
-      redis.call('HDEL', members, flat[i])
-    end
+    expiry[flat[i]] = tonumber(flat[i + 1])
+    if expiry[flat[i]] <= now then all_alive = false end
   end
-  flat = redis.call('HGETALL', leases)
-  for i = 1, #flat, 2 do
-    local scope = flat[i]
-    local fencing_token, holder = string.match(flat[i + 1], '^(%d+) (.*)$')
+  return all_alive
+end
+
+local function write(scope)
+  redis.call('HSET', leases, scope, string.format('%.0f', fencing_tokens[scope]) .. ' ' .. (holders[scope] or ''))
+end
+
+local function free(scope)
+  changed, notable = true, true
+  holders[scope] = nil
+  write(scope)
+end
+
+local function remove(member)
+  changed, notable, regrouped = true, true, true
+  expiry[member], state[member], digest[member] = nil, nil, nil
+  redis.call('HDEL', expiries, member)
+  redis.call('HDEL', states, member)
+end
+
+-- Loads the group after `load_expiries`, removing expired members and freeing their leases.
+local function load_group()
+  for member, described in pairs(all_of(states)) do
+    state[member], digest[member] = string.match(described, '^(%S*) (%S*)$')
+  end
+  for member, expires_at in pairs(all_of(expiries)) do
+    if tonumber(expires_at) <= now then remove(member) end
+  end
+  for scope, lease in pairs(all_of(leases)) do
+    local fencing_token, holder = string.match(lease, '^(%d+) (.*)$')
     fencing_tokens[scope] = tonumber(fencing_token)
     if holder ~= '' then
       holders[scope] = holder
-      if not alive[holder] then free(scope) end
+      if not expiry[holder] then free(scope) end
     elseif now - fencing_tokens[scope] > TOKEN_RETENTION then
       fencing_tokens[scope] = nil
       redis.call('HDEL', leases, scope)
-      redis.call('HDEL', started_key, scope)
+      redis.call('HDEL', starts, scope)
     end
   end
 end
 
--- Notifies watchers of the group.
-local function notify(member)
+-- Removes the scopes that no member can serve any more.
+local function remove_unused_scopes()
+  local used = {}
+  for _, one in pairs(digest) do used[one] = true end
+  for one in pairs(all_of(served)) do
+    if not used[one] then redis.call('HDEL', served, one) end
+  end
+end
+
+-- Gives a changed group its next version, which no other change ever has, and notifies its watchers. `change` is unique in the
+-- fleet. A count would repeat its values after a restore of the store.
+local function finish(member, change)
+  if regrouped then remove_unused_scopes() end
+  if changed then redis.call('SET', version_key, string.format('%.0f', now) .. ' ' .. change) end
   -- pcall: without permission to publish, members see the change with their next heartbeat.
-  if changed then redis.pcall('PUBLISH', members, member) end
+  if notable then redis.pcall('PUBLISH', expiries, member) end
 end

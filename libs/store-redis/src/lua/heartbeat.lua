@@ -1,25 +1,49 @@
--- KEYS: as in group.lua. ARGV: member, TTL in milliseconds, its state (leaving, disconnected or empty), number of scopes to release, number of
--- started scopes, then the scopes to release, the started scopes and the scopes to acquire.
-load_group()
-local member = ARGV[1]
-local state = ARGV[3]
-local is_leaving = state == 'leaving'
-redis.call('HSET', members, member, string.format('%.0f', now + tonumber(ARGV[2])) .. (state == '' and '' or ' ' .. state))
-if not alive[member] or leaving[member] ~= is_leaving then changed = true end
-alive[member] = true
-leaving[member] = is_leaving
-disconnected[member] = state == 'disconnected'
+-- KEYS: as in group.lua. ARGV: member, TTL in milliseconds, its state, digest of the scopes it can serve, these scopes or empty,
+-- the version that it knows, name of this change, number of scopes to release, number of started scopes, then the scopes to
+-- release, the started scopes and the scopes to acquire.
+-- Returns the version of the group, the time until another member expires and that member, followed by the group unless the
+-- member knows this version. Returns nothing, and changes nothing, if it needs the scopes of the digest.
+local member, own_state, own_digest, own_scopes, known = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local described = own_state .. ' ' .. own_digest
+local all_alive = load_expiries()
+local version = redis.call('GET', version_key)
+-- Nothing has changed and nothing is to change: the group need not be loaded.
+local unchanged = all_alive and expiry[member] and version == known and #ARGV == 9
+  and redis.call('HGET', states, member) == described
 
-local released = tonumber(ARGV[4])
-local first_started = 6 + released
-local first_acquired = first_started + tonumber(ARGV[5])
-for i = 6, first_started - 1 do
+if not unchanged then
+  if own_digest ~= '' and own_scopes == '' and not redis.call('HGET', served, own_digest) then return {} end
+  load_group()
+end
+
+redis.call('HSET', expiries, member, string.format('%.0f', now + tonumber(ARGV[2])))
+local next_expiry, next_member = -1, ''
+for name, expires_at in pairs(expiry) do
+  if name ~= member and (next_expiry < 0 or expires_at - now < next_expiry) then
+    next_expiry, next_member = expires_at - now, name
+  end
+end
+if unchanged then return { version, next_expiry, next_member } end
+
+local joins = not expiry[member]
+if joins or state[member] ~= own_state or digest[member] ~= own_digest then
+  changed = true
+  if joins or (state[member] == 'leaving') ~= (own_state == 'leaving') then notable = true end
+  if joins or digest[member] ~= own_digest then regrouped = true end
+  redis.call('HSET', states, member, described)
+end
+if own_scopes ~= '' then redis.call('HSET', served, own_digest, own_scopes) end
+expiry[member], state[member], digest[member] = now, own_state, own_digest
+
+local first_started = 10 + tonumber(ARGV[8])
+local first_acquired = first_started + tonumber(ARGV[9])
+for i = 10, first_started - 1 do
   if holders[ARGV[i]] == member then free(ARGV[i]) end
 end
 for i = first_started, first_acquired - 1 do
   if holders[ARGV[i]] == member then
-    redis.call('HSET', started_key, ARGV[i], string.format('%.0f', fencing_tokens[ARGV[i]]))
-    changed = true
+    redis.call('HSET', starts, ARGV[i], string.format('%.0f', fencing_tokens[ARGV[i]]))
+    changed, notable = true, true
   end
 end
 for i = first_acquired, #ARGV do
@@ -27,21 +51,30 @@ for i = first_acquired, #ARGV do
   if not holders[scope] then
     fencing_tokens[scope] = math.max((fencing_tokens[scope] or 0) + 1, now)
     holders[scope] = member
-    changed = true
+    changed, notable = true, true
     write(scope)
   end
 end
+if not version then changed = true end
+finish(member, ARGV[7])
 
-local active, held, cut_off, next_expiry, next_member = {}, {}, {}, -1, ''
-for name in pairs(alive) do
-  if not leaving[name] then active[#active + 1] = name end
-  if disconnected[name] then cut_off[#cut_off + 1] = name end
-  if name ~= member then
-    local remaining = expiry[name] - now
-    if next_expiry < 0 or remaining < next_expiry then next_expiry, next_member = remaining, name end
+version = redis.call('GET', version_key)
+if version == known then return { version, next_expiry, next_member } end
+local active, held, cut_off, scopes, listed = {}, {}, {}, {}, {}
+for name in pairs(expiry) do
+  if state[name] ~= 'leaving' then
+    active[#active + 1] = name
+    active[#active + 1] = digest[name]
+    -- Members with the same clusters share one list.
+    if digest[name] ~= '' and not listed[digest[name]] then
+      listed[digest[name]] = true
+      scopes[#scopes + 1] = digest[name]
+      scopes[#scopes + 1] = redis.call('HGET', served, digest[name]) or ''
+    end
   end
+  if state[name] == 'disconnected' then cut_off[#cut_off + 1] = name end
 end
-local started = all_of(started_key)
+local started = all_of(starts)
 for scope, holder in pairs(holders) do
   local fencing_token = string.format('%.0f', fencing_tokens[scope])
   held[#held + 1] = scope
@@ -49,5 +82,4 @@ for scope, holder in pairs(holders) do
   held[#held + 1] = fencing_token
   held[#held + 1] = started[scope] == fencing_token and '1' or '0'
 end
-notify(member)
-return { active, held, cut_off, next_expiry, next_member }
+return { version, next_expiry, next_member, active, held, cut_off, scopes }

@@ -1,8 +1,8 @@
--- KEYS: as in group.lua. ARGV: member.
+-- KEYS: as in group.lua. ARGV: member, name of this change.
+load_expiries()
 load_group()
-redis.call('HDEL', members, ARGV[1])
+remove(ARGV[1])
 for scope, holder in pairs(holders) do
   if holder == ARGV[1] then free(scope) end
 end
-changed = true
-notify(ARGV[1])
+finish(ARGV[1], ARGV[2])

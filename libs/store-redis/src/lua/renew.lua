@@ -2,10 +2,10 @@
 -- Renews the member if it is alive and holds all of these leases, and returns 1. Otherwise changes nothing and returns 0.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local expires_at, state = string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '', '^(%d+)(.*)$')
+local expires_at = redis.call('HGET', KEYS[1], ARGV[1])
 if not expires_at or tonumber(expires_at) <= now then return 0 end
 for i = 3, #ARGV, 2 do
-  if redis.call('HGET', KEYS[2], ARGV[i]) ~= ARGV[i + 1] .. ' ' .. ARGV[1] then return 0 end
+  if redis.call('HGET', KEYS[3], ARGV[i]) ~= ARGV[i + 1] .. ' ' .. ARGV[1] then return 0 end
 end
-redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + tonumber(ARGV[2])) .. state)
+redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + tonumber(ARGV[2])))
 return 1

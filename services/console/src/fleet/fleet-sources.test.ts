@@ -56,7 +56,7 @@ test('reports problems of the store as of its last check', () => {
 test('reports the names of clusters and whether they are watched', async () => {
   await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
   await fleet.directory.put({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
-  await heartbeat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await heartbeat('watcher', 'watcher-1', ['uid-1']);
   expect(sources.clusters()).toEqual([]);
   await sources.readClusters();
   expect(sources.clusters()).toMatchObject([
@@ -104,7 +104,7 @@ test('reads clusters frequently at first, then every few seconds', async () => {
   await advance(clock, 250);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'not watched' }]);
   await advance(clock, 60_000);
-  await heartbeat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await heartbeat('watcher', 'watcher-1', ['uid-1']);
   await advance(clock, 5_000);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'watched' }]);
   stop.abort();
@@ -123,7 +123,7 @@ test('a cluster whose API server does not answer says since when', async () => {
   const outage = { since: 500, reason: 'connection refused' };
   const west = { identity: 'uid-1', name: 'west', version: 'v1.36.3', server: 'https://one' };
   await fleet.directory.put({ ...west, outage });
-  await heartbeat('watcher/uid-1', 'watcher-1', ['cluster']);
+  await heartbeat('watcher', 'watcher-1', ['uid-1']);
   await sources.readClusters();
   expect(sources.clusters()).toMatchObject([{ name: 'west', state: 'not answering', outage }]);
   await fleet.directory.put(west);

@@ -80,25 +80,27 @@ export class FleetSources implements ConsoleSources {
   /** Reads the clusters once. */
   async readClusters(): Promise<void> {
     const { directory, leases } = this.#fleet;
-    const [known, conflicts] = await Promise.all([directory.list(), this.#conflicts()]);
+    const [known, conflicts, { leases: held }] = await Promise.all([
+      directory.list(),
+      this.#conflicts(),
+      leases.state('watcher'),
+    ]);
+    const watched = new Map(held.map((lease) => [lease.scope, lease]));
     const identified = known.filter(({ identity }) => !isUnidentified(identity));
     // A cluster that did not answer at the start of its watcher may be known from before.
     const unanswered = new Map(known.filter(({ identity }) => isUnidentified(identity)).map((one) => [one.name, one]));
     const fresh = [...unanswered.values()].filter(({ name }) => !identified.some((other) => other.name === name));
-    this.#clusters = await Promise.all(
-      [...identified, ...fresh].map(async (cluster) => {
-        const { leases: held } = await leases.state(`watcher/${cluster.identity}`);
-        const [lease] = held;
-        // While a watcher has the cluster, only its own report counts.
-        const outage = cluster.outage ?? (lease === undefined ? unanswered.get(cluster.name)?.outage : undefined);
-        const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
-        if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
-        const current = outage === undefined ? cluster : { ...cluster, outage };
-        if (lease === undefined) return { ...current, state: stateOf(outage, 'not watched') };
-        const state = stateOf(outage, 'watched');
-        return { ...current, state, watcher: { owner: lease.holder, epoch: lease.fencingToken } };
-      }),
-    );
+    this.#clusters = [...identified, ...fresh].map((cluster) => {
+      const lease = watched.get(cluster.identity);
+      // While a watcher has the cluster, only its own report counts.
+      const outage = cluster.outage ?? (lease === undefined ? unanswered.get(cluster.name)?.outage : undefined);
+      const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
+      if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
+      const current = outage === undefined ? cluster : { ...cluster, outage };
+      if (lease === undefined) return { ...current, state: stateOf(outage, 'not watched') };
+      const state = stateOf(outage, 'watched');
+      return { ...current, state, watcher: { owner: lease.holder, epoch: lease.fencingToken } };
+    });
   }
 
   /** Reads the clusters periodically until `signal` aborts. Failures leave the last result. */

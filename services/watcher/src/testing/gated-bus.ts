@@ -23,6 +23,10 @@ export class GatedBus implements Bus {
   readonly requests: MemoryBus;
   /** While set, appends wait. */
   shut = false;
+  /** Whether records are delivered within the process. `flush` stores them. */
+  delivers = false;
+  readonly delivered: Change[] = [];
+  #stored = Promise.withResolvers<AppendedOffsets>();
   /** How many of the next appends fail. */
   failures = 0;
   #closed = false;
@@ -48,6 +52,17 @@ export class GatedBus implements Bus {
     }
     for (const { payload } of records) this.changes.push(decodeMessage(payload) as Change);
     return undefined;
+  }
+
+  deliver(_topic: string, _partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> | undefined {
+    if (!this.delivers) return undefined;
+    for (const { payload } of records) this.delivered.push(decodeMessage(payload) as Change);
+    return this.#stored.promise;
+  }
+
+  flush(): void {
+    this.#stored.resolve(undefined);
+    this.#stored = Promise.withResolvers();
   }
 
   beginning(topic: Topic, partition: number): Promise<StreamOffset> {

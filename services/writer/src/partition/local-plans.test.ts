@@ -37,7 +37,7 @@ let running: Promise<void>;
 beforeEach(async () => {
   clock = new VirtualClock(1_000);
   log = new Log(new MemoryBus({ partitions: 1 }));
-  bus = new LocalDeliveryBus(log);
+  bus = new LocalDeliveryBus(log, { clock, random: seededRandom(2) });
   store = new MemoryStore();
   cluster = new ScriptedCluster();
   stop = new AbortController();

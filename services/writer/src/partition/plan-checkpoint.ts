@@ -1,6 +1,6 @@
 import { type Delivery, type PartitionReader, type StreamOffset, streamStart } from '@sluice/bus';
 import type { PlanId } from '@sluice/messages';
-import type { Cancel } from '@sluice/runtime';
+import { type Cancel, untilTick } from '@sluice/runtime';
 import { ScopeFormat, type StoredEntry } from '@sluice/store';
 import type { PlanFence } from '../fencing/plan-fence.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
@@ -19,7 +19,7 @@ interface FinishedPlan {
 
 type Options = Pick<
   PlanPartitionWorkerOptions,
-  'bus' | 'store' | 'partition' | 'fencingToken' | 'clock' | 'logger' | 'commitDelayMs' | 'onCheckpoint'
+  'bus' | 'store' | 'partition' | 'fencingToken' | 'clock' | 'logger' | 'commitIntervalMs' | 'onCheckpoint'
 >;
 
 /**
@@ -73,13 +73,15 @@ export class PlanCheckpoint {
   /** Claims the partition in the store and loads the progress of previous owners. */
   async restore(): Promise<void> {
     const { bus, partition, store, fencingToken, logger } = this.#options;
-    const [state, end] = await Promise.all([store.claim(this.#scope, fencingToken), bus.end('mutations', partition)]);
+    const state = await store.claim(this.#scope, fencingToken);
     const isReadable = this.#load(state.entries);
     this.#moveTo(state.checkpoint ?? streamStart);
     if (state.checkpoint === null) {
       logger.debug('no committed offset; starting at the end of the plan partition');
       return this.skipToEnd();
     }
+    // After the claim: by then a previous owner may have applied everything up to it.
+    const end = await bus.end('mutations', partition);
     this.#inheritedUpTo = end.offset;
     if (state.intact && isReadable) return;
     // Reachable: store may have lost applied plans
@@ -124,9 +126,9 @@ export class PlanCheckpoint {
   /** Call when a record needs no more work. Moves the checkpoint up to the first gap, together with what finishes soon. */
   finished({ offset, id }: Delivery, plan: PlanId | undefined): void {
     this.#finished.set(offset, { id, plan });
-    const { clock, commitDelayMs = 0 } = this.#options;
-    if (commitDelayMs === 0 || this.#finished.size >= plansPerCommit) return this.#startCommit();
-    this.#cancel ??= clock.schedule(commitDelayMs, () => this.#startCommit());
+    const { clock, commitIntervalMs = 0 } = this.#options;
+    if (commitIntervalMs === 0 || this.#finished.size >= plansPerCommit) return this.#startCommit();
+    this.#cancel ??= clock.schedule(untilTick(clock, commitIntervalMs), () => this.#startCommit());
   }
 
   #startCommit(): void {

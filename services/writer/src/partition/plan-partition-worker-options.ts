@@ -33,10 +33,10 @@ export interface PlanPartitionWorkerOptions {
   readonly tracer?: Tracer | undefined;
   readonly retry: RetryOptions;
   /**
-   * How long finished plans may wait for a shared commit, in milliseconds. After a crash the next owner reads them again.
-   * Default: 0.
+   * Finished plans are committed at multiples of this interval, in milliseconds. After a crash the next owner reads them
+   * again. Default 0: at once.
    */
-  readonly commitDelayMs?: number;
+  readonly commitIntervalMs?: number;
   /** Aborts requests in flight. A worker that is asked to stop waits for them until this aborts. */
   readonly requestSignal: AbortSignal;
   /** Called when the Outcome of a plan is on the bus. */

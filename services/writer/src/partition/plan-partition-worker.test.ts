@@ -28,7 +28,7 @@ let retryLimit: RetryLimit | undefined;
 let controllerLimits: WritableCluster['controllerLimits'] & {};
 let stop: AbortController;
 let requests: AbortController;
-let commitDelayMs: number;
+let commitIntervalMs: number;
 let running: Promise<unknown> | undefined;
 
 beforeEach(() => {
@@ -43,7 +43,7 @@ beforeEach(() => {
   controllerLimits = {};
   stop = new AbortController();
   requests = new AbortController();
-  commitDelayMs = 0;
+  commitIntervalMs = 0;
 });
 
 afterEach(async () => {
@@ -63,7 +63,7 @@ function options(): PlanPartitionWorkerOptions {
     random: seededRandom(1),
     logger: silentLogger,
     retry: defaultRetry,
-    commitDelayMs,
+    commitIntervalMs,
     requestSignal: requests.signal,
     cluster: (identity) =>
       identity === 'c'
@@ -85,7 +85,9 @@ function start(): void {
 
 const settle = (ms = 0) => advance(clock, ms);
 
+/** Publishes plans once the worker, if there is one, has restored its progress. */
 async function send(...plans: PlannedMutations[]): Promise<void> {
+  await settle();
   const records = plans.map((plan) => {
     const key = formatServiceKey(plan.key);
     const id = `${key}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
@@ -321,7 +323,7 @@ describe('the checkpoint', () => {
       commits.push(request.checkpoint.offset);
       return commit(request);
     };
-    commitDelayMs = 100;
+    commitIntervalMs = 100;
     cluster.shut('create b');
     start();
     await settle();

@@ -24,6 +24,13 @@ import { readPlan } from './read-plan.ts';
 import { type ReceivedPlan, reportOutcome } from './report-outcome.ts';
 
 const batchSize = 128;
+
+interface HandledRecord {
+  /** Undefined if the record contains none. */
+  readonly plan?: PlanId;
+  /** Resolves once the log has the Outcome. */
+  readonly stored?: Promise<unknown>;
+}
 const conflictResult: ApplyResult = { status: 'conflict', results: [], failures: [] };
 
 /**
@@ -40,7 +47,7 @@ export class PlanPartitionWorker {
   /** Newest plan read per work key, while a plan of that key is in flight. */
   readonly #newestPlans = new Map<string, PlanId>();
   /** The last plan queued per work key. The next one waits for it. */
-  readonly #tails = new Map<string, Promise<void>>();
+  readonly #tails = new Map<string, Promise<HandledRecord>>();
   readonly #running = new Map<number, Promise<void>>();
   readonly #tracing: PlanTraceOptions | undefined;
   #error: unknown;
@@ -95,7 +102,7 @@ export class PlanPartitionWorker {
     const { offset } = record;
     this.#checkpoint.started(offset);
     // A record that fails unexpectedly stays in `#running`, so the checkpoint does not pass it and it is read again.
-    const task = this.#handle(record, signal).catch((error: unknown) => this.#fail(error));
+    const task = this.#finish(record, this.#handle(record, signal)).catch((error: unknown) => this.#fail(error));
     if (!this.#checkpoint.isFinished(offset)) this.#running.set(offset, task);
   }
 
@@ -104,18 +111,22 @@ export class PlanPartitionWorker {
     this.#reader?.close();
   }
 
-  #finish(record: Delivery, plan?: PlanId): void {
+  /** Until the log has the plan at its offset, and its Outcome, the checkpoint stays before it. */
+  async #finish(record: Delivery, handling: Promise<HandledRecord>): Promise<void> {
+    const { plan, stored } = await handling;
+    await Promise.all([record.stored, stored]);
     this.#running.delete(record.offset);
     this.#checkpoint.finished(record, plan);
   }
 
-  async #handle(record: Delivery, signal: AbortSignal): Promise<void> {
+  /** Resolves when the next plan with the same work key may start. */
+  async #handle(record: Delivery, signal: AbortSignal): Promise<HandledRecord> {
     const trace = this.#tracing && PlanTrace.of(this.#tracing, record);
     const plan = this.#decode(record);
     if (typeof plan === 'string') {
       // Reachable: record dead-lettered by a writer
       await this.#options.onDeadLetter?.(record, plan);
-      return this.#finish(record);
+      return {};
     }
     const received: ReceivedPlan = { record, plan, trace };
     const { offset } = record;
@@ -128,8 +139,7 @@ export class PlanPartitionWorker {
       // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
       // again, so later copies of the record are rejected.
       if (!this.#fence.rejects(workKey, plan.plan)) this.#fence.complete(workKey, plan.plan);
-      await this.#report(received, conflictResult);
-      return this.#finish(record, plan.plan);
+      return this.#report(received, conflictResult);
     }
     // A redelivered plan, or one of a new owner, waits for the plan that is being applied.
     const predecessor = this.#tails.get(workKey);
@@ -140,13 +150,15 @@ export class PlanPartitionWorker {
     this.#tails.set(workKey, task);
     const newest = this.#newestPlans.get(workKey);
     if (newest === undefined || comparePlans(newest, plan.plan) < 0) this.#newestPlans.set(workKey, plan.plan);
-    await task;
-    if (this.#tails.get(workKey) !== task) return;
-    this.#tails.delete(workKey);
-    this.#newestPlans.delete(workKey);
+    const handled = await task;
+    if (this.#tails.get(workKey) === task) {
+      this.#tails.delete(workKey);
+      this.#newestPlans.delete(workKey);
+    }
+    return handled;
   }
 
-  async #process(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<void> {
+  async #process(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<HandledRecord> {
     const { record, plan } = received;
     if (this.#fence.rejects(workKey, plan.plan)) {
       // Reachable: completed plan delivered again
@@ -158,18 +170,15 @@ export class PlanPartitionWorker {
       });
       // Applying it again could undo later changes. If the first Outcome was lost, or the plan never arrived in order,
       // this one makes the reconciler decide again.
-      await this.#report(received, conflictResult);
-      return this.#finish(record, plan.plan);
+      return this.#report(received, conflictResult);
     }
-    try {
-      await this.#apply(received, workKey, signal);
-    } catch (error) {
+    const handled = await this.#apply(received, workKey, signal).catch((error: unknown) => {
       if (!(error instanceof SupersededError)) throw error;
       // Reachable: plan superseded before it started
-      await this.#report(received, conflictResult, error.message);
-    }
+      return this.#report(received, conflictResult, error.message);
+    });
     this.#fence.complete(workKey, plan.plan);
-    return this.#finish(record, plan.plan);
+    return handled;
   }
 
   /** Returns the plan, or why the record contains none. */
@@ -183,7 +192,7 @@ export class PlanPartitionWorker {
     }
   }
 
-  async #apply(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<void> {
+  async #apply(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<HandledRecord> {
     const { record, plan, trace } = received;
     const { clock, random, logger, retry, partition, requestSignal } = this.#options;
     const cluster = this.#options.cluster(plan.key.cluster);
@@ -229,9 +238,10 @@ export class PlanPartitionWorker {
     const isRetried = result.status === 'conflict' || result.status === 'unavailable';
     const retryAfterMs = isRetried ? (retryLimit?.reserve() ?? 0) : 0;
     const cooldownMs = saturationCooldownMs(plan, cluster.limit.excessMs ?? 0);
-    await this.#report(received, { ...result, retries, retryAfterMs, cooldownMs });
+    const handled = await this.#report(received, { ...result, retries, retryAfterMs, cooldownMs });
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);
+    return handled;
   }
 
   #superseded(workKey: string, { plan }: PlannedMutations): SupersededError | undefined {
@@ -244,7 +254,8 @@ export class PlanPartitionWorker {
     return this.#options.isCurrent?.() ?? true;
   }
 
-  #report(received: ReceivedPlan, applied: ApplyResult, message?: string): Promise<void> {
-    return reportOutcome(this.#options, received, applied, message);
+  async #report(received: ReceivedPlan, applied: ApplyResult, message?: string): Promise<HandledRecord> {
+    const { stored } = await reportOutcome(this.#options, received, applied, message);
+    return { plan: received.plan.plan, stored };
   }
 }

@@ -1,5 +1,6 @@
 import type { Delivery } from '@sluice/bus';
 import { type Outcome, type PlannedMutations, partitionOf, traceFields, traceHeaders } from '@sluice/messages';
+import type { Logger } from '@sluice/runtime';
 import { FencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { failureText } from './failure-events.ts';
@@ -19,7 +20,8 @@ type Options = Pick<
 >;
 
 /**
- * Publishes the Outcome of a plan to the reconcilers.
+ * Publishes the Outcome of a plan to the reconcilers. Resolves once a reconciler of this process has it, or else the log; `stored`
+ * resolves once the log has it.
  *
  * @throws FencedError if the lease on the partition has expired
  */
@@ -28,29 +30,53 @@ export async function reportOutcome(
   { record, plan, trace }: ReceivedPlan,
   applied: ApplyResult,
   message?: string,
-): Promise<void> {
-  // Where there is an Outcome, there is a plan.
-  await record.stored;
-  if (isCurrent?.() === false) {
+): Promise<{ readonly stored: Promise<unknown> }> {
+  let notStored: { readonly cause: unknown } | undefined;
+  record.stored?.catch((cause: unknown) => {
+    notStored = { cause };
+  });
+  const assertCurrent = () => {
+    // Where there is an Outcome in the log, there is a plan.
+    if (notStored !== undefined) throw notStored.cause;
+    if (isCurrent?.() !== false) return;
     // Reachable: lease expired before an Outcome was published
     throw new FencedError('lease expired; Outcome not published');
-  }
+  };
+  assertCurrent();
   const outcome = { ...toOutcome(plan, applied, clock.now()), ...(message !== undefined && { message }) };
   // A new owner may report another Outcome for the same plan. The token keeps the bus from dropping it as a duplicate.
   const id = `${record.id}/outcome/${fencingToken}`;
   const partition = partitionOf(record.key, bus.partitions);
   const ended = trace?.ended(plan, outcome, partition, id);
   const head = { key: record.key, id, headers: traceHeaders(ended?.place) };
-  await bus.append('changes', partition, [outcomeRecord(head, outcome, bus.limits)]);
+  const records = [outcomeRecord(head, outcome, bus.limits)];
+  let stored = bus.deliver?.('changes', partition, records, assertCurrent);
+  if (stored === undefined) {
+    bus.flush?.(partition);
+    await record.stored;
+    assertCurrent();
+    stored = bus.append('changes', partition, records);
+    await stored;
+  }
   ended?.published();
   onOutcome?.(plan, outcome);
-  if (applied.status === 'applied') return;
+  if (applied.status !== 'applied') logFailure(logger, plan, record, applied, trace);
+  return { stored };
+}
+
+function logFailure(
+  logger: Logger,
+  plan: PlannedMutations,
+  { key }: Delivery,
+  applied: ApplyResult,
+  trace: PlanTrace | undefined,
+): void {
   // B6: a failure that is retried is no warning, and for Endpoints an Event reports it already.
   const { status } = applied;
   const level = status === 'rejected' ? 'warn' : plan.controller === 'endpoints' ? 'debug' : 'info';
   const reason = applied.message ?? failureText(plan, applied);
   const { controller } = plan;
-  logger[level]('plan not applied', { key: record.key, controller, status, reason, ...traceFields(trace?.parent) });
+  logger[level]('plan not applied', { key, controller, status, reason, ...traceFields(trace?.parent) });
 }
 
 function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: number): Outcome {

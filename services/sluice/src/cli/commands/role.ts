@@ -1,23 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-import { checkOnlySource } from '@sluice/clusters';
 import { addConfigurationOptions } from '@sluice/configuration';
-import {
-  eventLoopBusyMs,
-  graceMs,
-  marginMs,
-  systemClock,
-  systemRandom,
-  tracesGraceMs,
-  UsageError,
-} from '@sluice/process';
-import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
-import { clusterConnections } from '../../composition/roles/cluster-connections.ts';
 import type { Role } from '../../composition/roles/role.ts';
-import { startRole } from '../../composition/roles/start-role.ts';
-import { startTracing } from '../../composition/telemetry/start-tracing.ts';
-import { type Configured, configure, type Process, runProcess } from './run-process.ts';
 
 const summaries: Readonly<Record<Role, string>> = {
   worker: 'watch clusters, compute the writes and apply them, for a share of the work',
@@ -36,67 +19,11 @@ export function addRoleCommands(program: Command): void {
           'Any number can run; they share the work and take over from each other.',
       );
     addConfigurationOptions(command).action(async () => {
-      await run(role, await configure(command));
+      // The thread loads its modules while this one loads the rest of the program.
+      const { prepareLeaseThread } = await import('@sluice/backends/lease-thread');
+      const startLeaseThread = prepareLeaseThread();
+      const { runRole } = await import('./run-role.ts');
+      await runRole(role, command, startLeaseThread);
     });
-  }
-}
-
-async function run(role: Role, configured: Configured): Promise<void> {
-  const { configuration, log } = configured;
-  const logger = log.with({ role });
-  const environment = process.env;
-  const connections = clusterConnections({
-    ...{ role, configuration, environment },
-    ...{ clock: systemClock, random: systemRandom, logger },
-  });
-  if (role !== 'reconciler') {
-    if (configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
-      throw new UsageError(
-        `a ${role} needs a cluster: pass --kubeconfig FILE, --context NAME, --in-cluster or --cluster-secrets SELECTOR, or list clusters in --config FILE`,
-      );
-    }
-    await checkOnlySource(connections.sources);
-  }
-  let early: typeof connections | undefined = connections;
-  const start: Process['start'] = async (infrastructure, ports) => {
-    // Unique per start, so that a restarted process does not inherit the leases of the crashed one.
-    const member = `${role}-${hostname()}-${process.pid}-${randomBytes(4).toString('hex')}`;
-    const tracing = await startTracing(configuration.traces, {
-      systems: { messaging: configuration.bus.kind, store: configuration.store.kind },
-      fleet: configuration.fleet,
-      member,
-      ...ports,
-    });
-    const running = startRole({
-      ...{ role, infrastructure, configuration, member, environment, connections: early, tracing, ...ports },
-      busyMs: eventLoopBusyMs,
-    });
-    // In another generation of partitions, it connects again.
-    early = undefined;
-    const { metrics, health } = running;
-    const address = configuration.metricsBindAddress ?? undefined;
-    const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));
-    const { recordBytes, messageBytes } = infrastructure.bus.limits;
-    const limits = { maxRecordBytes: recordBytes, maxMessageBytes: messageBytes };
-    logger.info('started', { member, ...limits, ...(server && { metrics: `${server.url}/metrics` }) });
-    return {
-      done: running.done,
-      stop: [
-        { component: role, graceMs: graceMs + marginMs, stop: () => running.stop(graceMs) },
-        {
-          component: 'trace export',
-          graceMs: tracesGraceMs + marginMs,
-          stop: () => tracing?.exporter.close(tracesGraceMs),
-        },
-        { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
-      ],
-    };
-  };
-  // Bus and store open at the same time.
-  connections.start();
-  try {
-    await runProcess(configured, logger, { start });
-  } finally {
-    await connections.close();
   }
 }

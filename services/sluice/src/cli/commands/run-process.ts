@@ -1,4 +1,5 @@
 import { BusClaim, type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/backends';
+import type { StartLeaseThread } from '@sluice/backends/lease-thread';
 import { type Configuration, configurationOf, rereadConfigurationOf } from '@sluice/configuration';
 import {
   closing,
@@ -47,6 +48,8 @@ export async function configure(command: Command): Promise<Configured> {
 export interface Process {
   /** It only reads what the fleet does, and claims nothing. */
   readonly observes?: boolean;
+  /** Starts the thread that renews its leases. Default: it holds none. */
+  readonly startLeaseThread?: StartLeaseThread;
   readonly start: (infrastructure: OpenInfrastructure, ports: Ports) => Promise<Running>;
 }
 
@@ -58,7 +61,7 @@ export interface Process {
 export async function runProcess(
   { configuration, reread }: Omit<Configured, 'log'>,
   logger: Logger,
-  { observes = false, start }: Process,
+  { observes = false, startLeaseThread, start }: Process,
 ): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { stopped, cancel } = stopSignal(undefined, logger);
@@ -67,7 +70,7 @@ export async function runProcess(
   try {
     for (;;) {
       const infrastructure = await retryUntilConnected(
-        () => openInfrastructure(configuration, { ...ports, reread, holdsLeases: !observes }),
+        () => openInfrastructure(configuration, { ...ports, reread, startLeaseThread }),
         ports,
         stopped,
       );

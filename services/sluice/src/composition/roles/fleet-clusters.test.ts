@@ -1,3 +1,4 @@
+import type { ServedShare } from '@sluice/backends';
 import { MemoryBus } from '@sluice/bus';
 import type { ConnectedCluster } from '@sluice/clusters';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
@@ -7,6 +8,7 @@ import { advance } from '@sluice/runtime/testing';
 import { type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FleetClusters } from './fleet-clusters.ts';
+import { watcherShare } from './watcher-role.ts';
 
 let clock: VirtualClock;
 let server: FakeApiServer;
@@ -17,7 +19,8 @@ let isListed: boolean;
 let isWritableWhenClosed: boolean;
 let stopping: AbortController;
 let connecting: AbortController;
-let running: Promise<void>;
+let share: ServedShare;
+let running: Promise<unknown>;
 
 beforeEach(() => {
   clock = new VirtualClock(1_000);
@@ -34,7 +37,7 @@ afterEach(async () => {
   await running;
 });
 
-async function start(): Promise<void> {
+async function start(onShare: () => void = () => {}): Promise<void> {
   const ports = { clock, random: seededRandom(2), logger: silentLogger };
   const client = () => new FakeClient(server, { clock });
   const open = async (): Promise<ConnectedCluster> => ({
@@ -46,22 +49,24 @@ async function start(): Promise<void> {
     },
   });
   const candidate = { name: 'west', from: 'a file', fingerprint: '', load: async () => ({}) as ClusterAccess };
-  const shared = { bus: new MemoryBus({ partitions: 2 }), store: new MemoryStore(), leases };
+  const watcher = {
+    ...{ ...ports, bus: new MemoryBus({ partitions: 2 }), store: new MemoryStore(), leases, member: 'a' },
+    ...{ deadLetters: new MemoryDeadLetters(), leaseTimes: { ttlMs: 900, heartbeatMs: 250 } },
+  };
+  share = watcherShare(watcher);
+  onShare();
   clusters = new FleetClusters({
     ...{ ...ports, open, work: ['watch', 'write'], limits: {}, metrics: undefined, partitions: 2 },
     sources: [{ about: 'a file', read: async () => ({ candidates: isListed ? [candidate] : [], problems: [] }) }],
-    watcher: {
-      ...{ ...ports, ...shared, deadLetters: new MemoryDeadLetters(), member: 'a' },
-      leaseTimes: { ttlMs: 900, heartbeatMs: 250 },
-    },
+    watcher: { ...watcher, share },
     stopping: stopping.signal,
     onServed: ({ name }) => events.push(`serves ${name}`),
   });
-  running = clusters.run(connecting.signal);
+  running = Promise.all([clusters.run(connecting.signal), share.run(stopping.signal)]);
   await advance(clock, 2_000);
 }
 
-const watchers = async () => (await leases.state(`watcher/${server.identity}`)).leases.map(({ holder }) => holder);
+const watchers = async () => (await leases.state('watcher')).leases.map(({ holder }) => holder);
 const writable = () => clusters.writable(server.identity);
 
 test('a worker watches and writes to a cluster over one connection', async () => {
@@ -96,12 +101,13 @@ test('plans for a removed cluster wait until the other processes know, and then 
 });
 
 test('if watching fails, writing ends too before the connection is closed, and both start again', async () => {
-  const { watch } = leases;
-  leases.watch = () => {
-    leases.watch = watch.bind(leases);
-    throw new Error('broken');
-  };
-  await start();
+  await start(() => {
+    const serve = share.serve.bind(share);
+    share.serve = async () => {
+      share.serve = serve;
+      throw new Error('broken');
+    };
+  });
   expect(isWritableWhenClosed).toBe(false);
   await advance(clock, 30_000);
   expect(events).toEqual(['serves west', 'closed', 'serves west']);

@@ -25,7 +25,7 @@ export interface FleetClustersOptions
   readonly limits: Partial<WriterLimits>;
   readonly metrics: Metrics | undefined;
   readonly partitions: number;
-  /** Aborts when the process hands over its leases. Clusters stay connected until `run` is aborted. */
+  /** Aborts when the process hands over its partitions. Clusters stay connected until `run` is aborted. */
   readonly stopping: AbortSignal;
   /** Called before a cluster is served. */
   readonly onServed: (cluster: ConnectedCluster) => void;
@@ -97,7 +97,7 @@ export class FleetClusters {
   }
 
   #watch(cluster: ConnectedCluster, served: AbortSignal): Promise<void> {
-    const { watcher, metrics, stopping } = this.#options;
+    const { watcher, metrics } = this.#options;
     const { identity } = cluster;
     const watched = {
       ...watcher,
@@ -106,7 +106,7 @@ export class FleetClusters {
       onWatching: (watching: boolean) => void (watching ? this.#watched.add(identity) : this.#watched.delete(identity)),
       onMalformed: (resource: Resource) => metrics?.pipeline.malformed(identity, resource),
     };
-    return runWatcherRole(watched, AbortSignal.any([served, stopping]));
+    return runWatcherRole(watched, served);
   }
 
   async #write(cluster: ConnectedCluster, served: AbortSignal): Promise<void> {

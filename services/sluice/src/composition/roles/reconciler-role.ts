@@ -9,9 +9,9 @@ export interface ReconcilerRoleOptions extends RoleOptions {
 
 /**
  * Most records lead to no plan. Their offset is committed with the next plan, but at most this much later, in
- * milliseconds. After a crash, the next owner repeats that much work.
+ * milliseconds, together with other partitions. After a crash, the next owner repeats that much work.
  */
-const commitDelayMs = 100;
+const commitIntervalMs = 1_000;
 
 /** Longer than the hour in which watchers compare the digests of all Services, in milliseconds. */
 const probeAfterMs = 2 * 3_600_000;
@@ -36,7 +36,7 @@ export function runReconcilerRole({ metrics, ...options }: ReconcilerRoleOptions
         const hooks = { ...reconcilerMetricsOption, onDeadLetter, onCheckpoint };
         try {
           await workPartition(
-            { ...options, ...hooks, commitDelayMs, probeAfterMs, store, partition, fencingToken, isCurrent },
+            { ...options, ...hooks, commitIntervalMs, probeAfterMs, store, partition, fencingToken, isCurrent },
             signal,
           );
         } finally {

@@ -23,6 +23,7 @@ import { clusterConnections } from './cluster-connections.ts';
 import { FleetClusters } from './fleet-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { partsOf, type Role, workOf } from './role.ts';
+import { watcherShare } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
 
 export interface StartRoleOptions {
@@ -92,7 +93,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
     ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
     clusters: () => (work.length === 0 ? [] : clusterChecks(clusters)),
   });
-  const bus = role === 'worker' ? new LocalDeliveryBus(new ByReferenceBus(infrastructure.bus)) : infrastructure.bus;
+  const bus =
+    role === 'worker'
+      ? new LocalDeliveryBus(new ByReferenceBus(infrastructure.bus), { clock, random })
+      : infrastructure.bus;
   const shared: RoleOptions = {
     ...infrastructure,
     bus: new ObservedBus(bus, learn),
@@ -113,6 +117,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     knownId = await infrastructure.store.setIfAbsent('fleet-id', knownId);
     return knownId;
   };
+  const share = watcherShare(optionsOf('watcher'));
   const connections = options.connections ?? clusterConnections({ ...options, logger });
   const guard = {
     ...{ clock, logger, work },
@@ -128,6 +133,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     onServed: ({ identity, name }) => void configured.set(identity, name),
     watcher: {
       ...optionsOf('watcher'),
+      share,
       compaction: toCompaction(configuration.controllers),
       maxCacheBytes: configuration.watcher.maxCacheBytes,
     },
@@ -151,13 +157,17 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const reconcile = () =>
     runReconcilerRole({ ...optionsOf('reconciler'), settings: toSettings(configuration.controllers) }, working.signal);
   const run = (): Promise<unknown> => {
-    // Clusters stay connected until the last partition is handed over.
+    // Clusters stay connected until the last of them and the last partition is handed over.
     const connecting = new AbortController();
-    const disconnect = () => connecting.abort();
+    // Reconcilers claim their partitions first, so that most writers need not read the log (`LocalPlans`).
+    const reconciling = does('reconciler') ? reconcile() : undefined;
     const applying = does('writer') ? write() : aborted(working.signal);
+    const watching = does('watcher') ? share.run(working.signal) : aborted(working.signal);
+    const connected = [applying, watching];
+    void Promise.allSettled(connected).then(() => connecting.abort());
     return Promise.all([
-      applying.finally(disconnect),
-      ...(does('reconciler') ? [reconcile()] : []),
+      ...connected,
+      reconciling,
       ...(work.length > 0 ? [clusters.run(connecting.signal)] : []),
       ...(directory && does('watcher')
         ? [untilStopped(publishUnidentified({ directory, ...observed }, working.signal))]

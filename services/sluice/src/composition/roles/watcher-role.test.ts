@@ -6,7 +6,7 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { type Leases, MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runWatcherRole } from './watcher-role.ts';
+import { runWatcherRole, watcherShare } from './watcher-role.ts';
 
 const partitions = 3;
 
@@ -41,26 +41,21 @@ beforeEach(() => {
       return next(request);
     });
     const cluster = { name: 'prod', identity: server.identity, reader };
-    const running = runWatcherRole(
-      {
-        ...{
-          ...shared,
-          leases: leasesOf(member, shared.leases),
-          directory,
-          member,
-          cluster,
-          clock,
-          random: seededRandom(2),
-          logger: silentLogger,
-        },
-        leaseTimes: { ttlMs: 900, heartbeatMs: 250 },
-      },
-      served.signal,
-    );
+    const options = {
+      ...{ ...shared, leases: leasesOf(member, shared.leases), directory, member, clock },
+      ...{ random: seededRandom(2), logger: silentLogger, leaseTimes: { ttlMs: 900, heartbeatMs: 250 } },
+    };
+    const share = watcherShare(options);
+    const stop = new AbortController();
+    const owning = share.run(stop.signal);
+    const running = runWatcherRole({ ...options, share, cluster }, served.signal);
     const end = async (how: string) => {
       served.abort(how);
       await advance(clock, 5_000);
       await running;
+      stop.abort();
+      await advance(clock, 5_000);
+      await owning;
     };
     ended.push(() => end('handover'));
     return { end };

@@ -1,4 +1,4 @@
-import { own, type RoleOptions } from '@sluice/backends';
+import { type RoleOptions, ServedShare } from '@sluice/backends';
 import type { Cluster } from '@sluice/clusters';
 import type { Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
@@ -18,6 +18,8 @@ export interface WatcherRoleOptions
       | 'onAvailability'
       | 'onMalformed'
     > {
+  /** The clusters of this process; one for all of them. */
+  readonly share: ServedShare;
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
   /** Maximum memory for the objects of the cluster. Default: half of the heap. */
@@ -33,21 +35,28 @@ export interface WatcherRoleOptions
 const digestPeriodMs = 60_000;
 
 /**
- * Watches one cluster, or stands by while another process does. Each cluster is a group of its own, so processes with
- * different clusters can form one fleet. If `served` aborts with the reason `removed`, the process that watches the
- * cluster removes its state from the fleet.
+ * How long a process that hands over clusters waits until another one has read them, before it releases the next ones, in
+ * milliseconds. A hand-over takes sixteen times that at most, so that it ends while the process shuts down.
+ */
+const handoverMs = 1_000;
+
+/** The share of a process in watching the clusters of the fleet. It takes part for those that it is configured with. */
+export function watcherShare(options: RoleOptions): ServedShare {
+  return new ServedShare(options, { role: 'watcher', group: 'watcher', handoverMs });
+}
+
+/**
+ * Watches one cluster, or stands by while another process does. If `served` aborts with the reason `removed`, the process
+ * that watches the cluster removes its state from the fleet.
  */
 export async function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
-  const { cluster } = options;
+  const { cluster, share } = options;
   const logger = options.logger.with({ cluster: cluster.name });
   const prefetch = new Prefetch(cluster.reader, options.clock);
-  const running = own(
-    { ...options, logger },
+  const running = share.serve(
+    cluster.identity,
     {
-      role: 'watcher',
-      group: `watcher/${cluster.identity}`,
-      scopes: ['cluster'],
-      nameOf: () => cluster.name,
+      name: cluster.name,
       prepare: () => prefetch.start(),
       work: async ({ fencingToken, signal, started }, store) => {
         const { identity } = cluster;

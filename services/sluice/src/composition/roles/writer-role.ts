@@ -18,10 +18,10 @@ export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorker
 const handoverMs = 1_000;
 
 /**
- * The two plans of a Service finish one after the other. They share a commit, at most this much later, in milliseconds. After a
- * crash, the next owner reads that many finished plans again.
+ * Finished plans share a commit, at most this much later, in milliseconds, together with other partitions. After a crash, the
+ * next owner reads them again.
  */
-const commitDelayMs = 100;
+const commitIntervalMs = 500;
 
 /** Applies the plans of this process's share of the partitions. */
 export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): Promise<void> {
@@ -48,7 +48,7 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         const requestSignal = AbortSignal.any([options.requests, handover.signal]);
         try {
           await runPlanPartition(
-            { ...options, ...hooks, commitDelayMs, requestSignal, retry, store, partition, fencingToken, isCurrent },
+            { ...options, ...hooks, commitIntervalMs, requestSignal, retry, store, partition, fencingToken, isCurrent },
             signal,
           );
         } finally {

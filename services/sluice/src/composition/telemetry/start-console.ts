@@ -19,7 +19,7 @@ export interface JaegerAddresses {
 }
 
 /** Limit of the history: lower than in a stand-alone console, because the process also runs the services. */
-export const historyBytes = 32 * 1024 ** 2;
+export const historyBytes = 8 * 1024 ** 2;
 
 /** Share of the thread for the console, whose requests any user of the machine may send. The services have the rest. */
 const threadShare = 0.25;

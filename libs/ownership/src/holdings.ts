@@ -1,0 +1,244 @@
+import { backoffMs, type Clock, type Logger, type Random } from '@sluice/runtime';
+import { isFencedError } from '@sluice/store';
+
+/** A scope that this process holds under one lease, from its acquisition until it is released or lost. */
+export interface HeldLease {
+  readonly scope: string;
+  readonly fencingToken: number;
+  /** Aborts when the lease must be released or is lost. */
+  readonly signal: AbortSignal;
+  /** False once the lease may have expired, even if this process was frozen in the meantime. */
+  isCurrent(): boolean;
+  /** Reports that work on the scope has started. A member that hands over releases its next scopes then. */
+  started(): void;
+}
+
+export interface HoldingsOptions {
+  readonly group: string;
+  /** Delay before a scope whose work has failed is acquired again, in milliseconds; doubles with each failure. */
+  readonly retryMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Name of a scope in logs. Default: the scope. */
+  readonly nameOf?: (scope: string) => string;
+  /**
+   * Works on a scope until the lease's signal aborts, and resolves once all work has stopped. If it returns or rejects
+   * earlier, the lease is released and acquired again, by any member, with a new fencing token.
+   */
+  readonly work: (lease: HeldLease) => Promise<void>;
+  /** Whether the leases of this member are valid now. */
+  readonly isCurrent: () => boolean;
+  /** Called when there is something to report with a heartbeat at once. */
+  readonly onPending: () => void;
+}
+
+/** Work on a scope that this member has acquired, until its lease is released. */
+interface Holding {
+  readonly fencingToken: number;
+  readonly stop: AbortController;
+  /** The lease expired or was reassigned. It stays lost even if this member acquires the scope again. */
+  lost: boolean;
+}
+
+interface Failures {
+  readonly count: number;
+  /** Monotonic time before which this member does not acquire the scope again. */
+  readonly retryAt: number;
+}
+
+/** What the next heartbeat reports. */
+export interface PendingReport {
+  /** Scopes whose work has stopped, and restored leases on which nobody works. */
+  readonly stopped: readonly string[];
+  /** Lost scopes whose work has not stopped. */
+  readonly abandoned: readonly string[];
+  readonly started: readonly string[];
+}
+
+/** Work that lasted this long resets the backoff: the next failure counts as the first. */
+const stableWorkMs = 60_000;
+
+/** The scopes on which this member works, and what it has to tell its group about them. */
+export class Holdings {
+  readonly #options: HoldingsOptions;
+  readonly #holdings = new Map<string, Holding>();
+  /** Scopes whose work has stopped; the next heartbeat releases their leases. */
+  readonly #stopped = new Set<string>();
+  /** Holdings whose work has not reported its start yet. */
+  readonly #starting = new Set<Holding>();
+  /** Scopes whose work has started; the next heartbeat reports them. */
+  readonly #started = new Set<string>();
+  /** Lost scopes whose work has not stopped; the next heartbeat releases their leases. */
+  readonly #abandoned = new Set<string>();
+  readonly #failures = new Map<string, Failures>();
+  /** Highest fencing token under which this member has worked on each scope. */
+  readonly #fencingTokens = new Map<string, number>();
+  #revision = 0;
+
+  constructor(options: HoldingsOptions) {
+    this.#options = options;
+  }
+
+  /** Increases when a scope is added, lost, stopped or released. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Number of scopes that are not lost. */
+  get size(): number {
+    return [...this.#holdings.values()].filter(({ lost }) => !lost).length;
+  }
+
+  /** Whether there are leases to release whose work has stopped. */
+  get hasStopped(): boolean {
+    return this.#stopped.size > 0;
+  }
+
+  /** Whether work on any scope has not stopped. */
+  get isWorking(): boolean {
+    return this.#holdings.size > this.#stopped.size;
+  }
+
+  get scopes(): readonly string[] {
+    return [...this.#holdings.keys()];
+  }
+
+  has(scope: string): boolean {
+    return this.#holdings.has(scope);
+  }
+
+  /** Whether nobody works on the scope here any more under a lease that this member may still hold. */
+  isFree(scope: string): boolean {
+    const holding = this.#holdings.get(scope);
+    return holding === undefined || (holding.lost && this.#stopped.has(scope));
+  }
+
+  /** Whether work on the scope continues, and was not stopped. */
+  worksOn(scope: string): boolean {
+    return this.#holdings.get(scope)?.stop.signal.aborted === false;
+  }
+
+  /** The leases under which this member works; not those that it is about to release. */
+  get leases(): ReadonlyMap<string, number> {
+    const working = [...this.#holdings].filter(([scope, { lost }]) => !lost && !this.#stopped.has(scope));
+    return new Map(working.map(([scope, { fencingToken }]) => [scope, fencingToken]));
+  }
+
+  get pending(): PendingReport {
+    return { stopped: [...this.#stopped], abandoned: [...this.#abandoned], started: [...this.#started] };
+  }
+
+  /** Forgets what a heartbeat has reported. */
+  reported({ stopped, abandoned, started }: PendingReport): void {
+    for (const scope of abandoned) this.#abandoned.delete(scope);
+    for (const scope of stopped) {
+      this.#stopped.delete(scope);
+      this.#holdings.delete(scope);
+    }
+    for (const scope of started) this.#started.delete(scope);
+    if (stopped.length > 0) this.#revision++;
+  }
+
+  /** Whether the work on the scope, if it has failed, may be tried again. */
+  mayRetry(scope: string): boolean {
+    const { retryAt } = this.#failures.get(scope) ?? {};
+    return retryAt === undefined || retryAt <= this.#options.clock.monotonic();
+  }
+
+  /** Whether this lease is newer than those under which this member has worked on the scope. */
+  isNew(scope: string, fencingToken: number): boolean {
+    return fencingToken > (this.#fencingTokens.get(scope) ?? 0);
+  }
+
+  start(scope: string, fencingToken: number): void {
+    const holding: Holding = { fencingToken, stop: new AbortController(), lost: false };
+    this.#holdings.set(scope, holding);
+    this.#revision++;
+    this.#fencingTokens.set(scope, fencingToken);
+    const startedAt = this.#options.clock.monotonic();
+    const { signal } = holding.stop;
+    this.#starting.add(holding);
+    const started = () => {
+      if (!this.#starting.delete(holding) || signal.aborted) return;
+      this.#started.add(scope);
+      // Scopes acquired together are reported together.
+      if (this.#starting.size === 0) this.#options.onPending();
+    };
+    const stopped = () => {
+      this.#starting.delete(holding);
+      this.#started.delete(scope);
+      this.#release(scope);
+      this.#options.onPending();
+    };
+    void this.#options
+      .work({ scope, fencingToken, signal, started, isCurrent: () => !holding.lost && this.#options.isCurrent() })
+      .then(() => {
+        if (!signal.aborted) this.#failed(scope, startedAt, new Error('work returned before its lease was released'));
+      })
+      .catch((error: unknown) => this.#failed(scope, startedAt, error))
+      .finally(stopped);
+  }
+
+  stop(scope: string): void {
+    this.#holdings.get(scope)?.stop.abort();
+  }
+
+  /** Releases a lease on whose scope this member does not work. */
+  refuse(scope: string): void {
+    this.#release(scope);
+  }
+
+  /** Stops work on scopes whose leases are not `acquired` any more. Returns those that were not known to be lost. */
+  loseOthers(acquired: ReadonlyMap<string, number>): readonly string[] {
+    const lost: string[] = [];
+    for (const [scope, holding] of this.#holdings) {
+      // A lease acquired again after a freeze has a new fencing token, and work under the old one must stop.
+      if (acquired.get(scope) === holding.fencingToken) continue;
+      if (!holding.lost) {
+        // Reachable: lease lost
+        lost.push(scope);
+      }
+      this.#lose(holding);
+    }
+    return lost;
+  }
+
+  loseAll(): void {
+    for (const holding of this.#holdings.values()) this.#lose(holding);
+  }
+
+  stopAll(): void {
+    for (const { stop } of this.#holdings.values()) stop.abort();
+  }
+
+  /** Releases all leases without waiting until their work has stopped, as if they had expired. */
+  abandonAll(): void {
+    for (const [scope, holding] of this.#holdings) {
+      if (holding.lost || this.#stopped.has(scope)) continue;
+      this.#lose(holding);
+      this.#abandoned.add(scope);
+    }
+  }
+
+  #release(scope: string): void {
+    this.#stopped.add(scope);
+    this.#revision++;
+  }
+
+  #lose(holding: Holding): void {
+    if (!holding.lost) this.#revision++;
+    holding.lost = true;
+    holding.stop.abort();
+  }
+
+  #failed(scope: string, startedAt: number, error: unknown): void {
+    const { clock, random, logger, group, retryMs, nameOf = (scope) => scope } = this.#options;
+    const now = clock.monotonic();
+    const count = now - startedAt > stableWorkMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
+    const delayMs = backoffMs({ baseMs: retryMs, maxMs: 30_000 }, count, random);
+    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs });
+    const level = isFencedError(error) ? 'warn' : 'error';
+    logger[level]('work on scope failed; releasing its lease', { group, scope: nameOf(scope), error, delayMs });
+  }
+}

@@ -1,0 +1,72 @@
+import { VirtualClock } from '@sluice/runtime';
+import type { Heartbeat } from '@sluice/store';
+import { beforeEach, expect, test } from 'vitest';
+import { Lua, MemoryRedis, memoryPorts } from './testing/index.ts';
+
+const lua = await Lua.load();
+const serves = Array.from({ length: 100 }, (_, i) => `cluster-${i}`);
+
+let clock: VirtualClock;
+let server: MemoryRedis;
+/** Commands that the server has executed since the last call, without the keys' common part. */
+let commands: () => readonly string[];
+
+beforeEach(() => {
+  clock = new VirtualClock(Date.UTC(2026, 0, 1));
+  server = new MemoryRedis({ lua, clock });
+  let executed: string[] = [];
+  const execute = server.execute.bind(server);
+  server.execute = (command) => {
+    executed.push(command.slice(0, 2).join(' ').replace('{sluice:leases/watcher}:', ''));
+    return execute(command);
+  };
+  commands = () => {
+    const all = executed;
+    executed = [];
+    return all;
+  };
+});
+
+/** Sends heartbeats of one member from a process of its own. */
+function member(name: string) {
+  const { leases } = memoryPorts({ server, clock, fleet: 'sluice' });
+  return (more: Partial<Heartbeat> = {}) =>
+    leases.heartbeat({ group: 'watcher', member: name, ttlMs: 900, acquire: [], release: [], serves, ...more });
+}
+
+test('a heartbeat without news reads no leases, and writes only when its member expires', async () => {
+  const [a, b] = [member('a'), member('b')];
+  await a({ acquire: serves.slice(0, 50) });
+  await b({ acquire: serves.slice(50) });
+  await b({ started: serves.slice(50) });
+  const before = await a();
+  commands();
+  const after = await a();
+  expect(commands()).toEqual(['TIME', 'HGETALL expiries', 'GET version', 'HGET states', 'HSET expiries']);
+  expect(after).toEqual(before);
+  expect(after.leases).toBe(before.leases);
+  expect(after.leases).toHaveLength(100);
+});
+
+test('members with the same scopes send and store them once', async () => {
+  const [a, b] = [member('a'), member('b')];
+  await a();
+  commands();
+  await b({ serves: serves.toReversed() });
+  expect(commands().filter((command) => command === 'HSET served')).toEqual([]);
+  const fewer = serves.slice(1);
+  expect((await a({ serves: fewer })).serves?.get('a')).toHaveLength(99);
+  expect(server.hash('{sluice:leases/watcher}:served').size).toBe(2);
+  await b({ serves: fewer });
+  expect(server.hash('{sluice:leases/watcher}:served').size).toBe(1);
+});
+
+test('a server that has lost the scopes gets them again', async () => {
+  const a = member('a');
+  await a({ acquire: ['cluster-1'] });
+  await a();
+  server.load(new Map(), () => true);
+  const state = await a();
+  expect(state.serves?.get('a')).toHaveLength(100);
+  expect(state.leases).toEqual([]);
+});

@@ -1,0 +1,67 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Delivery } from '@sluice/bus';
+import { VirtualClock } from '@sluice/runtime';
+import { expect, test } from 'vitest';
+import { RecordWaiter } from './record-waiter.ts';
+
+const delivery = (offset: number): Delivery => ({
+  key: 'k',
+  id: `${offset}`,
+  headers: {},
+  payload: Buffer.of(),
+  offset,
+});
+
+function waiterOn(clock = new VirtualClock()) {
+  const reads: PromiseWithResolvers<readonly Delivery[]>[] = [];
+  const waiter = new RecordWaiter(clock, () => {
+    const read = Promise.withResolvers<readonly Delivery[]>();
+    reads.push(read);
+    return read.promise;
+  });
+  return { waiter, clock, reads };
+}
+
+test('returns undefined at the deadline, and the records that arrive after it with the next call', async () => {
+  const { waiter, clock, reads } = waiterOn();
+  const first = waiter.next(10);
+  clock.step();
+  expect(await first).toBeUndefined();
+  const second = waiter.next(undefined);
+  reads[0]?.resolve([delivery(1)]);
+  expect(await second).toEqual([delivery(1)]);
+  expect(reads).toHaveLength(1);
+});
+
+test('throws the error of the reader, also if it failed between two calls', async () => {
+  const { waiter, clock, reads } = waiterOn();
+  const first = waiter.next(0);
+  clock.step();
+  await first;
+  reads[0]?.reject(new Error('closed'));
+  await expect(waiter.next(undefined)).rejects.toThrow('closed');
+});
+
+test('throws the error that it is given while it waits', async () => {
+  const { waiter } = waiterOn();
+  const next = waiter.next(undefined);
+  waiter.fail(new Error('not stored'));
+  await expect(next).rejects.toThrow('not stored');
+});
+
+test('keeps no records that it has returned', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { waiter, reads } = waiterOn();
+  const read = async () => {
+    const next = waiter.next(undefined);
+    reads.at(-1)?.resolve([delivery(1)]);
+    return new WeakRef((await next) as object);
+  };
+  const returned = [await read(), await read()];
+  reads.length = 0;
+  await new Promise((resolve) => setTimeout(resolve));
+  collect();
+  expect(returned.map((ref) => ref.deref())).toEqual([undefined, undefined]);
+});
