@@ -363,8 +363,9 @@ describe('with pinned identities', () => {
         served.splice(served.indexOf(name), 1);
       },
     });
-    void one.run(others.signal);
-    return { served, states: () => Object.fromEntries(one.states.map(({ name, phase }) => [name, phase])), set: one };
+    const running = one.run(others.signal);
+    const states = () => Object.fromEntries(one.states.map(({ name, phase }) => [name, phase]));
+    return { served, states, set: one, running };
   }
 
   test('a clone of a cluster is served by no process under no name, until an operator accepts one of them', async () => {
@@ -415,5 +416,17 @@ describe('with pinned identities', () => {
     pins.read = read;
     await pass(60_000);
     expect(two.served).toEqual(['b']);
+  });
+
+  test('a store that does not answer delays no shutdown', async () => {
+    servers.set('a', server(1));
+    pins.read = () => new Promise(() => {});
+    const one = process(named('a'));
+    await pass();
+    expect(one.states()).toEqual({ a: 'connecting' });
+    events = [];
+    others.abort();
+    await one.running;
+    expect(events).toEqual(['a closed']);
   });
 });

@@ -73,6 +73,8 @@ export class ClusterSet {
   readonly #holders = new Map<string, Entry>();
   /** Clusters being served, by name. */
   readonly #served = new Map<string, Served>();
+  /** Aborts when this process stops: a store that does not answer must not delay that. */
+  readonly #stopping = new AbortController();
 
   constructor(options: ClusterSetOptions) {
     this.#options = options;
@@ -101,6 +103,7 @@ export class ClusterSet {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, sources, identities, refreshMs = 5_000 } = this.#options;
     const stop = () => {
+      this.#stopping.abort();
       for (const entry of this.#entries.values()) entry.stop.abort('handover' satisfies StopReason);
     };
     signal.addEventListener('abort', stop, { once: true });
@@ -116,7 +119,6 @@ export class ClusterSet {
       while (!signal.aborted) {
         await sleep(clock, refreshMs, signal);
         if (signal.aborted) return;
-        // A store that does not answer must not delay a shutdown.
         await orAborted(this.#verifyIdentities(identities), signal);
       }
     };
@@ -154,7 +156,8 @@ export class ClusterSet {
   async #unpin({ stop, state: { name } }: Entry): Promise<void> {
     if (stop.signal.reason !== ('removed' satisfies StopReason)) return;
     try {
-      await this.#options.identities?.release(name);
+      const { identities } = this.#options;
+      if (identities !== undefined) await orAborted(identities.release(name), this.#stopping.signal);
     } catch (error) {
       this.#options.logger.warn('cannot unpin the identity of a removed cluster', { cluster: name, error });
     }
@@ -193,7 +196,11 @@ export class ClusterSet {
     } catch (error) {
       return this.#unavailable(entry, error);
     }
-    const refusal = await this.#admit(entry, cluster);
+    const refusal = await orAborted(this.#admit(entry, cluster), this.#stopping.signal);
+    if (refusal === 'aborted') {
+      await cluster.close();
+      return undefined;
+    }
     if (refusal !== undefined) {
       await cluster.close();
       entry.state = { ...entry.state, ...refusal, from: entry.candidate.from };

@@ -14,7 +14,7 @@ import { toCompaction, toSettings } from '@sluice/configuration';
 import { partitionLogger } from '@sluice/ownership';
 import { nameClusters } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import { aborted, sleep, YieldQueue } from '@sluice/runtime';
+import { aborted, orAborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health, OwningRole } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import { clusterChecks } from '../cluster-checks.ts';
@@ -142,7 +142,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
   });
   const observed = { states: () => clusters.states, clock, logger };
   // What only observers need does not delay a shutdown while the store does not answer.
-  const untilStopped = (publishing: Promise<unknown>) => Promise.race([publishing, aborted(working.signal)]);
+  const untilStopped = (publishing: Promise<unknown>) => orAborted(publishing, working.signal);
   const write = () =>
     runWriterRole(
       {
@@ -177,7 +177,8 @@ export function startRole(options: StartRoleOptions): RunningRole {
   };
   const naming = published && untilStopped(published.run(working.signal));
   // The first read precedes the metrics of known clusters, so that they have the names as labels from the start.
-  const done = Promise.all([(published?.read() ?? Promise.resolve()).then(run), naming]);
+  const named = published === undefined ? Promise.resolve() : untilStopped(published.read());
+  const done = Promise.all([named.then(run), naming]);
   return {
     metrics,
     health,
