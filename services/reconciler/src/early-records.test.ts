@@ -1,11 +1,11 @@
-import { type Delivery, LocalDeliveryBus, MemoryBus, streamStart } from '@sluice/bus';
+import { type Delivery, LocalDeliveryBus, MemoryBus, type PartitionReader, streamStart } from '@sluice/bus';
 import { decodeMessage, encodeMessage, formatServiceKey, type Message, type PlannedMutations } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact } from '@sluice/service-state/testing';
 import { MemoryStore } from '@sluice/store';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PartitionWorker } from './partition-worker.ts';
 
 const settings = { ...defaultSettings, controllers: new Set(['endpointslice'] as const) };
@@ -19,6 +19,8 @@ let bus: LocalDeliveryBus;
 let store: MemoryStore;
 let stop: AbortController;
 let running: Promise<void>;
+/** Whether the reconciler has its lease. */
+let current: boolean;
 let ids = 0;
 
 beforeEach(async () => {
@@ -28,7 +30,8 @@ beforeEach(async () => {
   bus = new LocalDeliveryBus(log, ports);
   store = new MemoryStore();
   stop = new AbortController();
-  const options = { partition: 0, fencingToken: 1, bus, store, settings, ...ports };
+  current = true;
+  const options = { partition: 0, fencingToken: 1, bus, store, settings, isCurrent: () => current, ...ports };
   running = new PartitionWorker(options).run(stop.signal);
   await bus.append('changes', 0, [toRecord(aSnapshot(1, [service, fact.pod('p')], behind))]);
   await advance(clock, 0);
@@ -90,6 +93,32 @@ test('the store forgets no plan before the log has it', async () => {
   held.resolve();
   await advance(clock, 0);
   expect(stored('lastPlan')).toBe(3);
+});
+
+describe('a plan that a writer has when its lease is lost', () => {
+  let reader: PartitionReader;
+
+  beforeEach(async () => {
+    const { first, ...rest } = await plans();
+    reader = rest.reader;
+    void bus.deliver('changes', 0, [toRecord(anOutcome(first))]);
+    void bus.deliver('changes', 0, [toRecord(aChange(2, [fact.pod('q')]))]);
+    await advance(clock, 0);
+    expect(await reader.next(10)).toHaveLength(1);
+    running = running.catch(() => {});
+    current = false;
+  });
+
+  test('gets into the log: a store that has lost both cannot show it', async () => {
+    await advance(clock, 250);
+    expect((await log.end('mutations', 0)).offset).toBe(2);
+  });
+
+  test('does not if the process was frozen: the next owner has published it', async () => {
+    clock.skipTo(clock.now() + 900);
+    await advance(clock, 250);
+    expect((await log.end('mutations', 0)).offset).toBe(1);
+  });
 });
 
 test('a plan counts as published once the log has it', async () => {

@@ -8,6 +8,7 @@ import {
   streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
+import { elapsedMs, instant } from '@sluice/runtime';
 import { abortSnapshot, decisionOrder, invalidate, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import { FencedError, type ScopeState } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
@@ -26,6 +27,8 @@ import type { PartitionWorkerOptions } from './worker-options.ts';
 const maxClockErrorMs = 500;
 /** Maximum records per commit; the rest follows in the next one. */
 const recordsPerCommit = 256;
+/** Longer than a plan waits for the log, and shorter than a lease, so that a frozen process exceeds it; in milliseconds. */
+const maxLingerMs = 500;
 
 /**
  * Owns one partition: applies its records in order, decides for the Services in the work set, commits their states, the
@@ -309,7 +312,7 @@ export class PartitionWorker {
     // The number is stored with a commit, which waits until all plans are in the log.
     if (plans.length === 0) return planNumbers.markPublished(last);
     const startedAt = this.#traces?.now() ?? 0;
-    const delivered = bus.deliver?.('mutations', partition, plans, assertCurrent);
+    const delivered = bus.deliver?.('mutations', partition, plans, this.#lingering(assertCurrent));
     this.#publishing += 1;
     const stored = Promise.all([this.#published, delivered ?? bus.append('mutations', partition, plans)]);
     this.#published = stored.then(() => {
@@ -320,5 +323,17 @@ export class PartitionWorker {
     this.#published.catch((error: unknown) => this.#waiter?.fail(error));
     if (delivered === undefined) await this.#published;
     this.#traces?.published(plans, startedAt, origins);
+  }
+
+  /**
+   * The writer may have applied plans that wait for the log. A store that has lost the lease has lost them too, so they get into the
+   * log unless so much time has passed that a next owner may have published them.
+   */
+  #lingering(assertCurrent: () => void): () => void {
+    const { clock } = this.#options;
+    const delivered = instant(clock);
+    return () => {
+      if (elapsedMs(clock, delivered) > maxLingerMs) assertCurrent();
+    };
   }
 }
