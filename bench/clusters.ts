@@ -70,16 +70,18 @@ if a flip never became visible.
     topologies: selection(all, 'one process, a worker, or one process per role; the last two with NATS and Redis', [
       'all-in-one',
     ]),
+    workers: integer(1, 'processes of the topology worker'),
     seed: integer(1, 'seed of the changes'),
     timeout: integer(240, 'maximum wait for the start, in seconds'),
     heap: heapOption,
   },
-  async measure({ clusters, services, pods, rate, seconds, topologies, seed, timeout, heap }, directory) {
+  async measure({ clusters, services, pods, rate, seconds, topologies, workers, seed, timeout, heap }, directory) {
     const options: ClustersOptions = {
       clusters,
       shape: { services, pods },
       rate,
       seconds,
+      workers,
       seed,
       timeoutSeconds: timeout,
       heap,

@@ -1,11 +1,11 @@
 /** Summarizes heap snapshots by owner. See `--help`. */
 
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { UsageError } from '@sluice/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { parseHeapSnapshot } from './src/heap/heap-snapshot.ts';
 import { type Owner, summarizeHeap } from './src/heap/owners.ts';
+import { packagesOfClasses } from './src/heap/packages.ts';
 
 const HELP = `usage: node bench/heap-summary.ts [--top N] FILE.heapsnapshot ...
 
@@ -16,24 +16,6 @@ snapshots, for example of one process with 100 Services × 20 Pods:
 
   --top N   number of owners (30)
 `;
-
-const ROOT = dirname(import.meta.dirname);
-
-/** The package that defines a class, by name. */
-function packagesOfClasses(): ReadonlyMap<string, string> {
-  const packages = new Map<string, string>();
-  for (const file of globSync('{libs,services,infra}/**/*.ts', {
-    cwd: ROOT,
-    exclude: (name) => /node_modules|test/.test(name),
-  })) {
-    const [folder = '', name = ''] = file.split('/');
-    for (const [, defined = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(
-      /^(?:export )?(?:abstract )?class (\w+)/gm,
-    ))
-      packages.set(defined, `${folder}/${name}`);
-  }
-  return packages;
-}
 
 function section(title: string, owners: readonly Owner[], rows: number): string {
   const lines = owners.slice(0, rows).map(({ name, bytes, objects }) => {

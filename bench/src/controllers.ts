@@ -1,7 +1,8 @@
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ControlPlane, ServerProcess, startKubeControllerManager } from '@sluice/local';
-import type { Role } from './fleet.ts';
+import { type Role, serversReady } from './fleet.ts';
 
 /** A controller of Endpoints and EndpointSlices. */
 export interface Controller {
@@ -9,7 +10,13 @@ export interface Controller {
   readonly description: string;
   /** Flags that differ from the defaults. */
   readonly flags: readonly string[];
-  start(controlPlane: ControlPlane, options: StartOptions): Promise<ServerProcess>;
+  /**
+   * Starts the servers of a fleet, which belong to the process that is measured. Like the start of the API server, theirs counts
+   * as nobody's. Default: there are none.
+   */
+  prepare?(controlPlane: ControlPlane, options: StartOptions): Promise<ServerProcess>;
+  /** `prepared`: what `prepare` returned. */
+  start(controlPlane: ControlPlane, options: StartOptions, prepared?: ServerProcess): Promise<ServerProcess>;
 }
 
 export interface StartOptions {
@@ -48,13 +55,15 @@ export const CONTROLLERS: readonly Controller[] = [
     name: FLEET,
     description: 'Sluice as one process of each role, with a NATS and a Redis that count as parts of it',
     flags: [],
-    start: (controlPlane, options) => startFleet(controlPlane, options),
+    prepare: (controlPlane, options) => prepareFleet(controlPlane, options),
+    start: startRoles,
   },
   {
     name: WORKER,
     description: 'Sluice as one worker, with a NATS and a Redis that count as parts of it',
     flags: [],
-    start: (controlPlane, options) => startFleet(controlPlane, options, ROOT, ['worker']),
+    prepare: (controlPlane, options) => prepareFleet(controlPlane, options, ['worker']),
+    start: startRoles,
   },
   {
     name: 'kcm',
@@ -89,7 +98,7 @@ export function baseControllers(root: string): readonly Controller[] {
       name: BASE_FLEET,
       description: 'the fleet of the checkout that --base names',
       flags: [],
-      start: (controlPlane, options) => startFleet(controlPlane, options, root),
+      start: (controlPlane, options) => startFleet(controlPlane, options, { root }),
     },
   ];
 }
@@ -132,11 +141,32 @@ async function startInformerLoop({ directory, kubeconfigs }: ControlPlane): Prom
   return loop;
 }
 
+/** How long NATS and Redis may take to start, in milliseconds. */
+const serversTimeoutMs = 30_000;
+
+async function prepareFleet(
+  controlPlane: ControlPlane,
+  options: StartOptions,
+  roles: readonly Role[] = [],
+): Promise<ServerProcess> {
+  const ready = join(controlPlane.directory, 'fleet', serversReady);
+  rmSync(ready, { force: true });
+  const fleet = await startFleet(controlPlane, options, { roles, wait: true });
+  await fleet.ready(async () => existsSync(ready), serversTimeoutMs);
+  return fleet;
+}
+
+async function startRoles(_: ControlPlane, __: StartOptions, prepared?: ServerProcess): Promise<ServerProcess> {
+  if (prepared === undefined) throw new Error('the servers of the fleet were not started');
+  prepared.signal('SIGUSR2');
+  return prepared;
+}
+
+/** `wait`: starts only the servers. Earlier checkouts do not know that. */
 async function startFleet(
   controlPlane: ControlPlane,
   { profileDirectory }: StartOptions,
-  root = ROOT,
-  roles: readonly Role[] = [],
+  { root = ROOT, roles = [], wait = false }: { root?: string; roles?: readonly Role[]; wait?: boolean } = {},
 ): Promise<ServerProcess> {
   const program = join(root, 'bench/src/fleet-program.ts');
   const directory = join(controlPlane.directory, 'fleet');
@@ -144,7 +174,7 @@ async function startFleet(
   const fleet = new ServerProcess({
     name: FLEET,
     program: process.execPath,
-    args: [program, directory, controlPlane.kubeconfigs.sluice, ...rest],
+    args: [program, ...(wait ? ['--wait'] : []), directory, controlPlane.kubeconfigs.sluice, ...rest],
     log: join(controlPlane.directory, 'fleet.log'),
   });
   await fleet.start();

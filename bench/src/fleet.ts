@@ -9,6 +9,9 @@ export type Role = 'run' | 'worker' | 'watcher' | 'reconciler' | 'writer';
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const READY_MILLISECONDS = 20_000;
 
+/** File that `fleet-program.ts --wait` creates in its directory when NATS and Redis run. */
+export const serversReady = 'ready';
+
 export interface FleetOptions {
   /** Folder for data and logs. */
   readonly directory: string;

@@ -16,6 +16,8 @@ export interface MeasureOptions extends TestbedOptions, StartOptions {
   readonly phases: readonly Phase[];
   /** Restarts the controller at the end. */
   readonly restart?: boolean;
+  /** Called with the controller after the last phase. */
+  readonly inspect?: (controller: ServerProcess) => Promise<void>;
 }
 
 /** Endpoints of larger Services are too long for the bench to parse during the measurement. */
@@ -26,10 +28,14 @@ export async function measure(controller: Controller, round: number, options: Me
   const { shape, phases, say } = options;
   say(`round ${round}, ${controller.name}: ${shape.services} Services × ${shape.pods} Pods`);
   return await withTestbed(options, async (testbed) => {
-    const start = () => controller.start(testbed.controlPlane, options);
     let peer: ServerProcess | undefined;
+    const prepare = async () => {
+      peer = await controller.prepare?.(testbed.controlPlane, options);
+      const prepared = peer;
+      return { prepared, start: () => controller.start(testbed.controlPlane, options, prepared) };
+    };
     try {
-      const started = await measureColdStart(testbed, controller.name, start);
+      const started = await measureColdStart(testbed, controller.name, await prepare());
       peer = started.peer;
       const results: RateResult[] = [];
       let pool = new PodPool(benchPods(shape), seededRandom(0));
@@ -38,10 +44,11 @@ export async function measure(controller: Controller, round: number, options: Me
         pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
         results.push(await measurePhase(testbed, peer, phase, pool));
       }
+      await options.inspect?.(peer);
       const run = { controller: controller.name, round, coldStart: started.coldStart, rates: results };
       if (!options.restart) return run;
       await peer.stop(15_000);
-      const again = await measureRestart(testbed, start, pool);
+      const again = await measureRestart(testbed, await prepare(), pool);
       peer = again.peer;
       return { ...run, restart: again.restart };
     } finally {
@@ -51,15 +58,22 @@ export async function measure(controller: Controller, round: number, options: Me
   });
 }
 
+/** How a controller starts. */
+export interface Start {
+  /** The process if it runs already, with the servers of a fleet. */
+  readonly prepared?: ServerProcess | undefined;
+  readonly start: () => Promise<ServerProcess>;
+}
+
 /** From the process start until every Service is complete in EndpointSlices and Endpoints. */
 export async function measureColdStart(
   testbed: Testbed,
   name: string,
-  start: () => Promise<ServerProcess>,
+  { prepared, start }: Start,
 ): Promise<{ peer: ServerProcess; coldStart: ColdStart }> {
   const { options, controlPlane, client, watches } = testbed;
   const convergence = new Convergence(options.shape);
-  let peer: ServerProcess | undefined;
+  let peer = prepared;
   let firstAt: number | undefined;
   let completeAt: number | undefined;
   watches.listener = (event, at) => {
@@ -88,7 +102,7 @@ export async function measureColdStart(
 /** From the process start, with one flip that no controller has seen, to the event that shows it. No controller runs before. */
 export async function measureRestart(
   testbed: Testbed,
-  start: () => Promise<ServerProcess>,
+  { prepared, start }: Start,
   pool: PodPool,
 ): Promise<{ peer: ServerProcess; restart: ColdStart }> {
   const { options, controlPlane, client, watches } = testbed;
@@ -99,7 +113,7 @@ export async function measureRestart(
     if (deleted || from !== 'slice') return;
     if (pods.some(({ name, ready }) => name === flip.pod.name && ready === flip.ready)) firstAt ??= at;
   };
-  let peer: ServerProcess | undefined;
+  let peer = prepared;
   const meter = new Meter(client, controlPlane, () => peer);
   await meter.start();
   const startedAt = performance.now();

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { say } from '@sluice/program';
-import { Fleet } from '../fleet.ts';
+import { Fleet, type Role } from '../fleet.ts';
 import { prepareHeapSnapshots, writeHeapSnapshots } from '../heap/write-snapshots.ts';
 import { cpuSeconds, memoryMb, peakMemoryMb, resetPeakMemory } from '../process-stats.ts';
 import { percentile } from '../statistics.ts';
@@ -13,7 +13,8 @@ export const topologies = ['all-in-one', 'worker', 'distributed'] as const;
 export type Topology = (typeof topologies)[number];
 
 /** The processes of a fleet that are measured, with its NATS and Redis. */
-const rolesOf = { worker: ['worker'], distributed: ['watcher', 'reconciler', 'writer'] } as const;
+const rolesOf = (topology: 'worker' | 'distributed', workers: number): readonly Role[] =>
+  topology === 'worker' ? Array.from({ length: workers }, () => 'worker') : ['watcher', 'reconciler', 'writer'];
 
 export interface MeasuredClusters {
   readonly topology: Topology;
@@ -38,6 +39,8 @@ export interface ClustersOptions {
   readonly shape: { readonly services: number; readonly pods: number };
   readonly rate: number;
   readonly seconds: number;
+  /** Processes of the topology `worker`. Default 1. */
+  readonly workers?: number;
   readonly seed: number;
   readonly timeoutSeconds: number;
   /** Folder for heap snapshots at the end. */
@@ -64,7 +67,7 @@ export async function measureClusters(
     fleet === undefined || topology === 'all-in-one'
       ? [await runOn(kubeconfigs, directory)]
       : [
-          ...(await Promise.all(rolesOf[topology].map((role) => fleet.run(role)))),
+          ...(await Promise.all(rolesOf(topology, options.workers ?? 1).map((role) => fleet.run(role)))),
           fleet.nats.process,
           fleet.redis.process,
         ];

@@ -14,6 +14,9 @@ export type Response =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string };
 
+/** Enough for the objects of a thousand clusters. */
+const execArgv = ['--disable-warning=ExperimentalWarning', '--max-old-space-size=12000'];
+
 const program = fileURLToPath(new URL('./fake-clusters-program.ts', import.meta.url));
 
 /** `FakeClusters` in a child process, so that their cost is not attributed to Sluice. */
@@ -23,7 +26,7 @@ export class FakeClustersProcess {
   #count = 0;
 
   private constructor() {
-    this.#child = fork(program, { serialization: 'advanced', execArgv: ['--disable-warning=ExperimentalWarning'] });
+    this.#child = fork(program, { serialization: 'advanced', execArgv });
     this.#child.on('message', (response: Response) => {
       const waiting = this.#pending.get(response.id);
       this.#pending.delete(response.id);

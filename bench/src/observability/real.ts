@@ -67,7 +67,7 @@ export async function compareReal(options: RealOptions): Promise<Table> {
   const results = new Map(levels.map((one) => [one, [] as (readonly RateResult[])[]]));
   const testbedOptions = { directory: join(directory, 'cluster'), shape, timeoutSeconds: 120, fsync: false, say };
   await withTestbed(testbedOptions, async (testbed) => {
-    const first = await measureColdStart(testbed, 'sluice', () => startSluice(testbed.controlPlane, {}));
+    const first = await measureColdStart(testbed, 'sluice', { start: () => startSluice(testbed.controlPlane, {}) });
     await first.peer.stop();
     let pool = new PodPool(benchPods(shape), seededRandom(0));
     for (let round = 1; round <= rounds; round++) {
@@ -100,7 +100,7 @@ async function runRound(
   let peer: ServerProcess | undefined;
   let scraping: Scraping | undefined;
   try {
-    peer = (await measureRestart(testbed, start, pool)).peer;
+    peer = (await measureRestart(testbed, { start }, pool)).peer;
     scraping = one === 'off' ? undefined : scrape(`http://127.0.0.1:${port}/metrics`, scrapeSeconds);
     const results: RateResult[] = [];
     for (const phase of [warmUp, ...rates.map((rate) => flips(rate, seconds))]) {
