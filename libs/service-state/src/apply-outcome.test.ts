@@ -374,6 +374,20 @@ describe('a failed plan', () => {
     expect(plannedNames()).not.toEqual([first]);
   });
 
+  test('with a create that met a slice of another Service keeps only the names of its other creates', () => {
+    change(aChange(2, [{ kind: 'service', service: aService({ ipFamilies: ['IPv4', 'IPv6'] }) }]));
+    complete({ status: 'conflict', results: [] });
+    plan = decided('endpointslice');
+    const [first, second] = plannedNames();
+    expect(second).toBeDefined();
+    for (let attempt = 0; attempt < 2; attempt++) {
+      complete(failure(attempt === 0 ? { current: relabelled(aSlice(first ?? '')) } : { error: 'timed out' }));
+      plan = decided('endpointslice');
+      expect(plannedNames()).not.toContain(first);
+      expect(plannedNames()[1]).toBe(second);
+    }
+  });
+
   test('lends no names to later plans once its replacement is applied', () => {
     complete({ status: 'conflict', results: [] });
     plan = decided('endpointslice');

@@ -1,16 +1,9 @@
 import { compareResourceVersions, endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
-import {
-  comparePlans,
-  type MutationResult,
-  mergeCauses,
-  type Outcome,
-  type OutcomeStatus,
-  type PlanId,
-} from '@sluice/messages';
+import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
 import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, knows } from './apply-result.ts';
 import { jitterOf } from './backoff.ts';
-import { type ControllerState, type InFlight, requestDecision } from './controller-state.ts';
+import { type ControllerState, type InFlight, requestDecision, type UnconfirmedCreates } from './controller-state.ts';
 import { noticeForeignWrites, uncertainAfter } from './foreign-write.ts';
 import { repairAfterOutcome } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
@@ -156,21 +149,24 @@ function unconfirmedAfter(
   { unconfirmedCreates }: ControllerState,
   { message }: InFlight,
   { status, results }: Outcome,
-): PlanId | undefined {
+): UnconfirmedCreates | undefined {
   if (status === 'applied') return undefined;
-  const isConfirmed = (group: number, index: number) =>
-    results.some(
-      (result) =>
-        result.group === group &&
-        result.index === index &&
-        (result.status === 'applied' || result.current !== undefined),
-    );
-  const isUnconfirmed = message.groups.some(({ mutations }, group) =>
-    mutations.some(
-      ({ verb, resource }, index) => verb === 'create' && resource === 'endpointslices' && !isConfirmed(group, index),
+  const creates = message.groups.flatMap(({ mutations }, group) =>
+    mutations.flatMap(({ verb, resource }, index) =>
+      verb === 'create' && resource === 'endpointslices'
+        ? [results.find((result) => result.group === group && result.index === index)]
+        : [],
     ),
   );
-  return isUnconfirmed ? (unconfirmedCreates ?? message.plan) : undefined;
+  const isConfirmed = (result: MutationResult | undefined) =>
+    result !== undefined && (result.status === 'applied' || result.current !== undefined);
+  if (creates.every(isConfirmed)) return undefined;
+  const found = creates.flatMap((result) =>
+    result === undefined || result.status === 'applied' || result.current === undefined ? [] : [result.name],
+  );
+  const names = unconfirmedCreates ?? message.plan;
+  const taken = new Set([...(unconfirmedCreates?.taken ?? []), ...found]);
+  return taken.size === 0 ? names : { ...names, taken: [...taken] };
 }
 
 /**

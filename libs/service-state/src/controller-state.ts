@@ -59,13 +59,19 @@ export interface ControllerState {
    * The plan after which the slices of the next plan are named, because its requests to create slices may still arrive
    * (ADR 0015); absent: the next plan itself.
    */
-  readonly unconfirmedCreates?: PlanId | undefined;
+  readonly unconfirmedCreates?: UnconfirmedCreates | undefined;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */
   readonly tracked: TrackedSlices;
   /** What the last decision counted (I1); null: this controller does not handle the Service. */
   readonly counted: CountedSlices | null;
+}
+
+/** The plan that gives slices their names. */
+export interface UnconfirmedCreates extends PlanId {
+  /** Names that turned out to belong to other slices, of another Service for example. */
+  readonly taken?: readonly string[];
 }
 
 /** Writes of other clients to a controller's slices, proven by their generations. */

@@ -142,7 +142,7 @@ function plannedMutations(
   const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';
   const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, {
     ...{ ownerUid, controller, plan: id, unconfirmed: unconfirmedCreates },
-    isTaken: (name) => state.slices.has(name),
+    isTaken: (name) => state.slices.has(name) || unconfirmedCreates?.taken?.includes(name) === true,
   });
   const ready = readyEndpointsDelta(state, controller, groups, readyElsewhere?.(controller) ?? 0);
   return {

@@ -54,7 +54,7 @@ const shapes: Readonly<Record<string, Shape>> = {
       parked: nullable(text),
       parkedSince: nullable(number),
       released: optional(flag),
-      unconfirmedCreates: optional(object({ epoch: number, number })),
+      unconfirmedCreates: optional(object({ epoch: number, number, taken: optional(list(text)) })),
       compaction: optional(object({ maxWrites: number, onlyWorthwhile: flag, expiresAt: number })),
       triggers: nullable(triggers),
     },
