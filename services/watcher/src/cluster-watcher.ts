@@ -1,5 +1,5 @@
 import { BusClosedError } from '@sluice/bus';
-import { runWithBackoff } from '@sluice/runtime';
+import { orAborted, runWithBackoff } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { PublishedState } from './published-state.ts';
@@ -42,6 +42,8 @@ export class ClusterWatcher {
     const sequence = { last: 0 };
     try {
       if (publishedState?.isResetting) await this.#reset(publishedState, sequence, stop);
+      const listed = await this.#options.listLimit?.acquire(stop);
+      if (listed !== undefined) void orAborted(this.synced, stop).then(listed);
       while (!stop.aborted) {
         const session = new WatchSession(this.#options, publishedState, sequence);
         this.#session = session;

@@ -10,7 +10,7 @@ import type { Settings } from '@sluice/service-state';
 import { MemoryStore, type Outage } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
-import { ClusterWatcher, type ClusterWatcherOptions, removeCluster } from '@sluice/watcher';
+import { ClusterWatcher, type ClusterWatcherOptions, ListLimit, removeCluster } from '@sluice/watcher';
 import { defaultRetry, drainable, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { clusterCache } from './telemetry/cluster-cache.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
@@ -90,6 +90,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const pipeline = options.metrics?.pipeline;
 
   const watchers = new Set<ClusterWatcher>();
+  const listLimit = new ListLimit(clock);
   // Increases with each watcher, so that a later watcher of the same cluster supersedes the earlier one.
   let lastEpoch = epoch - 1;
   const nextEpoch = () => (lastEpoch = lastEpoch < epoch ? epoch : Math.max(lastEpoch + 1, Math.floor(clock.now())));
@@ -101,6 +102,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       fencingToken: nextEpoch(),
       reader: cluster.reader,
       listBudget: cache.listBudget,
+      listLimit,
       tracer: options.tracers?.watcher,
       compaction: options.compaction,
       publishAfter: options.startAfter,

@@ -13,6 +13,7 @@ export interface WatcherRoleOptions
       | 'compaction'
       | 'digestPeriodMs'
       | 'digestQuietPeriodMs'
+      | 'listLimit'
       | 'resyncPeriodMs'
       | 'onState'
       | 'onAvailability'
