@@ -140,6 +140,22 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
       expect(startedIn(await heartbeat(leases, 'c', ['s1', 's3']))).toEqual([]);
     });
 
+    test('the holder of a scope sees which other member is prepared for it, until it releases the scope', async () => {
+      const { leases, pass } = await create();
+      const prepare = (member: string, ...prepared: string[]) =>
+        leases.heartbeat({ group: 'g', member, ttlMs, acquire: [], release: [], prepared });
+      await heartbeat(leases, 'a', ['s1', 's2', 's3']);
+      expect(preparedIn(await prepare('a', 's1'))).toEqual({});
+      expect(preparedIn(await prepare('b', 's1', 's2', 'unknown'))).toEqual({ s1: 'b', s2: 'b' });
+      expect(preparedIn(await prepare('c', 's2'))).toEqual({ s1: 'b', s2: 'c' });
+      expect(preparedIn(await heartbeat(leases, 'a'))).toEqual({ s1: 'b', s2: 'c' });
+      expect(preparedIn(await leases.state('g'))).toEqual({ s1: 'b', s2: 'c' });
+      await heartbeat(leases, 'a', [], ['s1']);
+      expect(preparedIn(await heartbeat(leases, 'a', ['s1']))).toEqual({ s2: 'c' });
+      await pass(ttlMs * 1.5);
+      expect(preparedIn(await heartbeat(leases, 'd', ['s1', 's2']))).toEqual({});
+    });
+
     test('a member that leaves releases everything immediately', async () => {
       const { leases } = await create();
       await heartbeat(leases, 'a', ['s1', 's2']);
@@ -208,7 +224,9 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
         { serves: ['s1', 's2'] },
         { serves: [] },
         {},
+        { prepared: ['s9'] },
       ];
+      await heartbeat(leases, 'a', ['s9']);
       await renew('a');
       await renew('b');
       let before = await renew('a');
@@ -341,6 +359,11 @@ const startedIn = ({ leases }: GroupState) =>
     .filter(({ started }) => started)
     .map(({ scope }) => scope)
     .sort();
+
+const preparedIn = ({ leases }: GroupState) =>
+  Object.fromEntries(
+    leases.flatMap(({ scope, preparedBy }) => (preparedBy === undefined ? [] : [[scope, preparedBy]])),
+  );
 
 const tokenOf = ({ leases }: GroupState, scope: string) =>
   leases.find((lease) => lease.scope === scope)?.fencingToken ?? 0;

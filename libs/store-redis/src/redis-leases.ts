@@ -71,11 +71,12 @@ export class RedisLeases implements Leases {
     scopes: string,
   ): Promise<readonly unknown[]> {
     const { client, clock } = this.#options;
-    const { group, member, ttlMs, release, acquire, started = [], leaving, disconnected } = heartbeat;
+    const { group, member, ttlMs, release, acquire, leaving, disconnected } = heartbeat;
+    const { started = [], prepared = [] } = heartbeat;
     const args = [
       ...[member, ttlMs, leaving ? 'leaving' : disconnected ? 'disconnected' : '', digest, scopes],
-      ...[known?.state.version ?? '', this.#nameChange(member), release.length, started.length],
-      ...[...release, ...started, ...acquire],
+      ...[known?.state.version ?? '', this.#nameChange(member)],
+      ...[release.length, started.length, prepared.length, ...release, ...started, ...prepared, ...acquire],
     ];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
     return list(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
@@ -125,7 +126,10 @@ type GroupKeys = readonly [string, ...string[]];
 /** The first key is also the Pub/Sub channel for changes. */
 export function groupKeys(fleet: string, group: string): GroupKeys {
   const tag = hashTagged(fleet, `leases/${group}`);
-  return [`${tag}:expiries`, ...['states', 'holders', 'starts', 'served', 'version'].map((part) => `${tag}:${part}`)];
+  return [
+    `${tag}:expiries`,
+    ...['states', 'holders', 'starts', 'served', 'version', 'prepared'].map((part) => `${tag}:${part}`),
+  ];
 }
 
 /** What a member knows of its group. */
@@ -166,9 +170,10 @@ function groupState(answer: readonly unknown[], known: GroupState | undefined): 
 function leasesOf(answer: unknown): readonly Lease[] {
   const flat = strings(answer);
   const leases: Lease[] = [];
-  for (let i = 0; i < flat.length; i += 4) {
-    const [scope = '', holder = '', fencingToken, started] = flat.slice(i, i + 4);
-    leases.push({ scope, holder, fencingToken: Number(fencingToken), started: started === '1' });
+  for (let i = 0; i < flat.length; i += 5) {
+    const [scope = '', holder = '', fencingToken, started, preparedBy = ''] = flat.slice(i, i + 5);
+    const lease = { scope, holder, fencingToken: Number(fencingToken), started: started === '1' };
+    leases.push(preparedBy === '' ? lease : { ...lease, preparedBy });
   }
   return leases;
 }

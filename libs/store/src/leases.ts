@@ -12,8 +12,8 @@ export interface Leases {
   /** Releases all leases of the member and removes it from the group. */
   leave(group: string, member: string): Promise<void>;
   /**
-   * Calls `onChange` soon after a member joins or leaves, or a lease is acquired, started or released. Best effort: it may
-   * miss changes and may call without one. Returns a function that stops the watch.
+   * Calls `onChange` soon after a member joins or leaves, a lease is acquired, started or released, or a member is prepared
+   * for one. Best effort: it may miss changes and may call without one. Returns a function that stops the watch.
    */
   watch(group: string, onChange: () => void): () => void;
   /** Reads the group without changing it, for observers. */
@@ -64,6 +64,11 @@ export interface Heartbeat {
   readonly acquire: readonly string[];
   /** Scopes whose work has started, reported once per held lease; ignored where the member is not the holder. */
   readonly started?: readonly string[];
+  /**
+   * Scopes on which the member can start at once when their holders release them, reported once per held lease; ignored where
+   * there is no other holder.
+   */
+  readonly prepared?: readonly string[];
   /** The member is about to leave: it keeps its leases until it releases them, but no longer counts as a member. */
   readonly leaving?: boolean;
   /** The member has no connection to the bus. */
@@ -108,4 +113,6 @@ export interface Lease {
   readonly fencingToken: number;
   /** Whether the holder has reported that work on the scope has started. */
   readonly started: boolean;
+  /** The member that has reported last that it can start on the scope at once, for the holder that waits for it. */
+  readonly preparedBy?: string | undefined;
 }

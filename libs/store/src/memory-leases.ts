@@ -9,11 +9,18 @@ interface Member {
   readonly serves: readonly string[] | undefined;
 }
 
+interface StoredLease {
+  holder: string | null;
+  readonly fencingToken: number;
+  started: boolean;
+  preparedBy?: string | undefined;
+}
+
 interface Group {
   readonly members: Map<string, Member>;
   readonly watchers: Set<() => void>;
   /** Includes free leases, so that no fencing token is issued twice. */
-  readonly leases: Map<string, { holder: string | null; fencingToken: number; started: boolean }>;
+  readonly leases: Map<string, StoredLease>;
   /** The group as of its version; undefined after a change. */
   state: GroupState | undefined;
 }
@@ -31,7 +38,7 @@ export class MemoryLeases implements Leases {
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     const { group: name, member, ttlMs, release, acquire, started = [] } = heartbeat;
-    const { leaving = false, disconnected = false, serves } = heartbeat;
+    const { prepared = [], leaving = false, disconnected = false, serves } = heartbeat;
     const group = this.#group(name);
     const known = group.members.get(member);
     const next: Member = { expiresAt: this.#clock.monotonic() + ttlMs, leaving, disconnected, serves };
@@ -42,6 +49,7 @@ export class MemoryLeases implements Leases {
       const lease = group.leases.get(scope);
       if (lease?.holder !== member) continue;
       lease.holder = null;
+      lease.preparedBy = undefined;
       group.state = undefined;
     }
     for (const scope of acquire) {
@@ -56,6 +64,13 @@ export class MemoryLeases implements Leases {
       const lease = group.leases.get(scope);
       if (lease?.holder !== member || lease.started) continue;
       lease.started = true;
+      notable = true;
+      group.state = undefined;
+    }
+    for (const scope of prepared) {
+      const lease = group.leases.get(scope);
+      if (!lease?.holder || lease.holder === member || lease.preparedBy === member) continue;
+      lease.preparedBy = member;
       notable = true;
       group.state = undefined;
     }
@@ -103,7 +118,7 @@ export class MemoryLeases implements Leases {
       group.members.delete(member);
       group.state = undefined;
       for (const lease of group.leases.values()) {
-        if (lease.holder === member) lease.holder = null;
+        if (lease.holder === member) Object.assign(lease, { holder: null, preparedBy: undefined });
       }
     }
     return group;

@@ -53,7 +53,7 @@ export const platformBugs: readonly PlantedBug[] = [
   {
     name: 'leases of dead members stay',
     file: 'libs/store/src/memory-leases.ts',
-    search: 'if (lease.holder === member) lease.holder = null;\n      }\n',
+    search: 'if (lease.holder === member) Object.assign(lease, { holder: null, preparedBy: undefined });\n      }\n',
     replace: 'if (lease.holder === member) lease.started = false;\n      }\n',
   },
   {

@@ -1,4 +1,4 @@
--- KEYS: expiries, states, holders and starts, as in group.lua. Leaves out expired members and their leases; writes nothing.
+-- KEYS: as in group.lua. Leaves out expired members and their leases; writes nothing.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -9,7 +9,7 @@ local function all_of(key)
 end
 
 local alive, active, held, cut_off = {}, {}, {}, {}
-local states, started = all_of(KEYS[2]), all_of(KEYS[4])
+local states, started, ready = all_of(KEYS[2]), all_of(KEYS[4]), all_of(KEYS[7])
 for member, expires_at in pairs(all_of(KEYS[1])) do
   if tonumber(expires_at) > now then
     local state = string.match(states[member] or ' ', '^%S*')
@@ -25,6 +25,8 @@ for scope, lease in pairs(all_of(KEYS[3])) do
     held[#held + 1] = holder
     held[#held + 1] = fencing_token
     held[#held + 1] = started[scope] == fencing_token and '1' or '0'
+    local of, by = string.match(ready[scope] or '', '^(%d+) (.*)$')
+    held[#held + 1] = of == fencing_token and by or ''
   end
 end
 return { active, held, cut_off }

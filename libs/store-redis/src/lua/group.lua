@@ -1,9 +1,11 @@
 -- KEYS: expiries (hash: member → time), states (hash: member → "<state> <digest of the scopes it can serve>", where the state is
 -- leaving, disconnected or empty, and the digest is empty for a member that can serve all scopes),
 -- holders (hash: scope → "<fencing token> <holder>", with an empty holder while the lease is free),
--- starts (hash: scope → fencing token under which the holder has started work), served (hash: digest → scopes), version.
+-- starts (hash: scope → fencing token under which the holder has started work), served (hash: digest → scopes), version,
+-- prepared (hash: scope → "<fencing token of the holder> <member that can start at once>").
 -- Times are the server's, in milliseconds.
 local expiries, states, leases, starts, served, version_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local prepared = KEYS[7]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -39,6 +41,7 @@ local function free(scope)
   changed, notable = true, true
   holders[scope] = nil
   write(scope)
+  redis.call('HDEL', prepared, scope)
 end
 
 local function remove(member)

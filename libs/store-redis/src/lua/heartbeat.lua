@@ -1,6 +1,6 @@
 -- KEYS: as in group.lua. ARGV: member, TTL in milliseconds, its state, digest of the scopes it can serve, these scopes or empty,
--- the version that it knows, name of this change, number of scopes to release, number of started scopes, then the scopes to
--- release, the started scopes and the scopes to acquire.
+-- the version that it knows, name of this change, numbers of scopes to release, of started scopes and of scopes for which it is
+-- prepared, then these scopes in this order and the scopes to acquire.
 -- Returns the version of the group, the time until another member expires and that member, followed by the group unless the
 -- member knows this version. Returns nothing, and changes nothing, if it needs the scopes of the digest.
 local member, own_state, own_digest, own_scopes, known = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -8,7 +8,7 @@ local described = own_state .. ' ' .. own_digest
 local all_alive = load_expiries()
 local version = redis.call('GET', version_key)
 -- Nothing has changed and nothing is to change: the group need not be loaded.
-local unchanged = all_alive and expiry[member] and version == known and #ARGV == 9
+local unchanged = all_alive and expiry[member] and version == known and #ARGV == 10
   and redis.call('HGET', states, member) == described
 
 if not unchanged then
@@ -35,15 +35,26 @@ end
 if own_scopes ~= '' then redis.call('HSET', served, own_digest, own_scopes) end
 expiry[member], state[member], digest[member] = now, own_state, own_digest
 
-local first_started = 10 + tonumber(ARGV[8])
-local first_acquired = first_started + tonumber(ARGV[9])
-for i = 10, first_started - 1 do
+local first_started = 11 + tonumber(ARGV[8])
+local first_prepared = first_started + tonumber(ARGV[9])
+local first_acquired = first_prepared + tonumber(ARGV[10])
+for i = 11, first_started - 1 do
   if holders[ARGV[i]] == member then free(ARGV[i]) end
 end
-for i = first_started, first_acquired - 1 do
+for i = first_started, first_prepared - 1 do
   if holders[ARGV[i]] == member then
     redis.call('HSET', starts, ARGV[i], string.format('%.0f', fencing_tokens[ARGV[i]]))
     changed, notable = true, true
+  end
+end
+for i = first_prepared, first_acquired - 1 do
+  local scope = ARGV[i]
+  if holders[scope] and holders[scope] ~= member then
+    local entry = string.format('%.0f', fencing_tokens[scope]) .. ' ' .. member
+    if redis.call('HGET', prepared, scope) ~= entry then
+      redis.call('HSET', prepared, scope, entry)
+      changed, notable = true, true
+    end
   end
 end
 for i = first_acquired, #ARGV do
@@ -74,12 +85,14 @@ for name in pairs(expiry) do
   end
   if state[name] == 'disconnected' then cut_off[#cut_off + 1] = name end
 end
-local started = all_of(starts)
+local started, ready = all_of(starts), all_of(prepared)
 for scope, holder in pairs(holders) do
   local fencing_token = string.format('%.0f', fencing_tokens[scope])
   held[#held + 1] = scope
   held[#held + 1] = holder
   held[#held + 1] = fencing_token
   held[#held + 1] = started[scope] == fencing_token and '1' or '0'
+  local of, by = string.match(ready[scope] or '', '^(%d+) (.*)$')
+  held[#held + 1] = of == fencing_token and by or ''
 end
 return { version, next_expiry, next_member, active, held, cut_off, scopes }
