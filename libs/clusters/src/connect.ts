@@ -250,7 +250,9 @@ async function openOn(
     ]),
   );
   const closed = new AbortController();
-  const middleware = options.readEarly ? [new EarlyWatches(http, closed.signal).middleware] : [];
+  const middleware = options.readEarly
+    ? [new EarlyWatches(http, { signal: closed.signal, clock: options.clock }).middleware]
+    : [];
   const close = async () => {
     closed.abort();
     await Promise.all([clients.close(), connection.destroy()]);

@@ -58,7 +58,7 @@ const passThrough: Middleware = (request, next) => next(request);
 const clock = new VirtualClock(0);
 const idle: ClusterReader = { ...recordingCluster([]), async *watch() {} };
 /** Its watch of Pods has been taken over. */
-const earlyWatches = new EarlyWatches(idle, signal);
+const earlyWatches = new EarlyWatches(idle, { signal, clock });
 await chainReader(idle, earlyWatches.middleware).watch('pods', '', signal, watchOptions)[Symbol.asyncIterator]().next();
 
 describe('a chain offers everything that the cluster offers', () => {

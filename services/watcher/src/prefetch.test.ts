@@ -8,11 +8,15 @@ let clock: VirtualClock;
 let open: Set<string>;
 let opened: number;
 let watchList: boolean;
+/** Resolved: the API server sends its lists. */
+let listed: PromiseWithResolvers<void>;
 let prefetch: Prefetch;
 
 beforeEach(() => {
   clock = new VirtualClock(0);
   [open, opened, watchList] = [new Set(), 0, true];
+  listed = Promise.withResolvers();
+  listed.resolve();
   const reader: ClusterReader = {
     identity: async () => 'uid',
     get watchList() {
@@ -23,6 +27,7 @@ beforeEach(() => {
       const name = `${resource}/${opened++}`;
       open.add(name);
       signal.addEventListener('abort', () => open.delete(name), { once: true });
+      await listed.promise;
       yield [{ type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true }];
     },
   };
@@ -36,8 +41,8 @@ const firstBatch = async (reader: ClusterReader, stop: AbortSignal) => {
 };
 
 test('the first watch of each resource is the one that is already open', async () => {
-  prefetch.start();
-  prefetch.start();
+  await prefetch.start();
+  await prefetch.start();
   expect(opened).toBe(5);
   const stop = signal();
   const reader = prefetch.reader(stop.signal);
@@ -52,14 +57,39 @@ test('the first watch of each resource is the one that is already open', async (
   expect(open.size).toBe(0);
 });
 
+test('preparation is complete when every list has been read', async () => {
+  listed = Promise.withResolvers();
+  let complete = false;
+  const starting = prefetch.start().then(() => {
+    complete = true;
+  });
+  await advance(clock, 100);
+  expect(complete).toBe(false);
+  listed.resolve();
+  await advance(clock, 0);
+  expect(complete).toBe(true);
+  await starting;
+  prefetch.close();
+});
+
+test('watches stay open as long as they are prepared for', async () => {
+  for (let ms = 0; ms < 6_000; ms += 1_000) {
+    await prefetch.start();
+    await advance(clock, 1_000);
+  }
+  expect([opened, open.size]).toEqual([5, 5]);
+  await advance(clock, 1_000);
+  expect(open.size).toBe(0);
+});
+
 test('watches whose lease does not come are closed, and not opened again at once', async () => {
-  prefetch.start();
+  await prefetch.start();
   await advance(clock, 2_000);
   expect(open.size).toBe(0);
-  prefetch.start();
+  await prefetch.start();
   expect(opened).toBe(5);
   await advance(clock, 30_000);
-  prefetch.start();
+  await prefetch.start();
   expect(opened).toBe(10);
   prefetch.close();
   await advance(clock, 0);
@@ -71,6 +101,6 @@ test('without preparation, or with an API server that cannot stream lists, the c
   await firstBatch(prefetch.reader(stop.signal), stop.signal);
   expect(opened).toBe(1);
   watchList = false;
-  prefetch.start();
+  await prefetch.start();
   expect(opened).toBe(1);
 });

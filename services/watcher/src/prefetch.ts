@@ -1,21 +1,28 @@
 import { type ClusterReader, chainReader, EarlyWatches } from '@sluice/kubernetes';
 import type { Clock } from '@sluice/runtime';
 
-/** How long watches stay open for a lease that does not come, in milliseconds: longer than a lease lasts. */
+/** How long watches stay open for a lease that does not come, in milliseconds: longer than a lease or a hand-over lasts. */
 const keepMs = 2_000;
 /** Events of each resource that are read before the lease comes: what decodes in a few tenths of a second. */
 const readAhead = 5_000;
 /** Time between two false alarms, in milliseconds: each costs the API server a list of everything. */
 const pauseMs = 30_000;
 
+interface Opened {
+  readonly watches: EarlyWatches;
+  readonly stop: AbortController;
+  /** Cancels the closing. */
+  cancel: () => void;
+}
+
 /**
- * Opens the watches of a cluster while the lease of its watcher is about to expire, so that the initial lists arrive with the
- * lease. They begin after the silence of the late watcher, so they are not older than what it has published.
+ * Opens the watches of a cluster while its watcher hands it over or its lease is about to expire, so that the initial lists
+ * arrive before the lease. The watches continue, so they also have what the other watcher publishes until it stops.
  */
 export class Prefetch {
   readonly #reader: ClusterReader;
   readonly #clock: Clock;
-  #open: { readonly watches: EarlyWatches; readonly stop: AbortController; readonly cancel: () => void } | undefined;
+  #open: Opened | undefined;
   #notBefore = Number.NEGATIVE_INFINITY;
 
   constructor(reader: ClusterReader, clock: Clock) {
@@ -23,17 +30,25 @@ export class Prefetch {
     this.#clock = clock;
   }
 
-  /** Opens the watches unless they are open, or were opened in vain a short time ago. */
-  start(): void {
-    const now = this.#clock.monotonic();
-    if (this.#open !== undefined || now < this.#notBefore || this.#reader.watchList !== true) return;
-    const stop = new AbortController();
-    const cancel = this.#clock.schedule(keepMs, () => {
+  /**
+   * Opens the watches, or keeps them open for longer. Resolves when what can be read before the lease is read: at once if they
+   * were opened in vain a short time ago.
+   */
+  async start(): Promise<void> {
+    if (this.#open === undefined) {
+      if (this.#clock.monotonic() < this.#notBefore || this.#reader.watchList !== true) return;
+      const stop = new AbortController();
+      const options = { signal: stop.signal, clock: this.#clock, readAhead };
+      this.#open = { watches: new EarlyWatches(this.#reader, options), stop, cancel: () => {} };
+    }
+    const open = this.#open;
+    open.cancel();
+    open.cancel = this.#clock.schedule(keepMs, () => {
       this.#open = undefined;
-      this.#notBefore = now + pauseMs;
-      stop.abort();
+      this.#notBefore = this.#clock.monotonic() + pauseMs;
+      open.stop.abort();
     });
-    this.#open = { watches: new EarlyWatches(this.#reader, stop.signal, readAhead), stop, cancel };
+    await open.watches.ready;
   }
 
   /** Reads the cluster, from the open watches first. Those that nobody reads close with `signal`. */

@@ -1,3 +1,4 @@
+import { VirtualClock } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type ClusterReader,
@@ -18,6 +19,7 @@ interface Opened {
 }
 
 const bookmark = (resourceVersion: string): WatchEvent => ({ type: 'BOOKMARK', resourceVersion });
+const clock = new VirtualClock(0);
 let opened: Opened[];
 let failure: Error | undefined;
 let stop: AbortController;
@@ -59,7 +61,10 @@ afterEach(() => {
 
 const eventLoopTurn = () => new Promise((resolve) => setImmediate(resolve));
 const openEarly = (readAhead?: number) =>
-  chainReader(reader, new EarlyWatches(reader, closed.signal, readAhead).middleware);
+  chainReader(
+    reader,
+    new EarlyWatches(reader, { signal: closed.signal, clock, ...(readAhead && { readAhead }) }).middleware,
+  );
 
 describe('before a reader requests a watch', () => {
   test('a WatchList of each resource is open and only its first batch is read', async () => {

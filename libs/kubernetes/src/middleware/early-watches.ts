@@ -1,3 +1,4 @@
+import type { Clock } from '@sluice/runtime';
 import {
   type ClusterReader,
   type Resource,
@@ -8,6 +9,7 @@ import {
 } from '../cluster.ts';
 import type { ClusterRequest, RequestOf, ResponseTo, WatchStream } from '../cluster-request.ts';
 import type { Middleware } from '../middleware.ts';
+import { type CatchUpOptions, catchUp } from './catch-up.ts';
 
 interface EarlyWatch {
   readonly batches: ReadAhead;
@@ -19,13 +21,17 @@ type Batch = IteratorResult<readonly WatchEvent[]>;
 
 /** Reads batches before they are requested, until it has as many events as it may keep. */
 class ReadAhead {
+  /** Resolves when the initial events are read, or as many as may be, or when the watch has failed. */
+  readonly ready: Promise<void>;
   readonly #source: AsyncIterator<readonly WatchEvent[]>;
   readonly #read: Promise<Batch>[] = [];
+  readonly #ready = Promise.withResolvers<void>();
   #taken = false;
 
   constructor(source: AsyncIterator<readonly WatchEvent[]>, maxEvents: number) {
     this.#source = source;
-    void this.#readAhead(maxEvents);
+    this.ready = this.#ready.promise;
+    void this.#readAhead(maxEvents).then(this.#ready.resolve);
   }
 
   next(): Promise<Batch> {
@@ -44,6 +50,7 @@ class ReadAhead {
       // The reflector that takes the watch over sees the failure.
       const batch = await next.catch(() => undefined);
       if (batch === undefined || batch.done === true) return;
+      if (batch.value.some((event) => event.type === 'BOOKMARK' && event.initialEventsEnd)) this.#ready.resolve();
       events += Math.max(1, batch.value.length);
     }
   }
@@ -64,18 +71,28 @@ class SkippedObjects {
   }
 }
 
+export interface EarlyWatchesOptions {
+  /** Closes the watches that nobody has taken over. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Of each resource, stop reading after this many events. Default: after the first batch. */
+  readonly readAhead?: number;
+}
+
 /**
  * Opens a WatchList of each resource before anyone requests it, so that the API server collects the initial events while the
  * preflight checks run or the lease of another watcher expires. Until the reflector takes a watch over, it reads only the first
  * batch, or a limited number of events.
  */
 export class EarlyWatches {
+  /** Resolves when the initial events are read, or as many of each resource as are read ahead. Never rejects. */
+  readonly ready: Promise<void>;
   readonly #watches = new Map<Resource, EarlyWatch>();
+  readonly #clock: Clock;
 
-  /**
-   * `signal` closes the watches that nobody has taken over. `readAhead`: of each resource, stop reading after this many events.
-   */
-  constructor(reader: ClusterReader, signal: AbortSignal, readAhead = 1) {
+  constructor(reader: ClusterReader, { signal, clock, readAhead = 1 }: EarlyWatchesOptions) {
+    this.#clock = clock;
+    const ready: Promise<void>[] = [];
     for (const resource of watchedResources) {
       const abort = new AbortController();
       signal.addEventListener('abort', () => this.#watches.delete(resource) && abort.abort(), { once: true });
@@ -84,18 +101,20 @@ export class EarlyWatches {
       const watch = reader.watch(resource, '', abort.signal, { sendInitialEvents: true, onSkipped });
       const batches = new ReadAhead(watch[Symbol.asyncIterator](), readAhead);
       this.#watches.set(resource, { batches, abort, skipped });
+      ready.push(batches.ready);
     }
+    this.ready = Promise.all(ready).then(() => {});
   }
 
   /** Answers the first WatchList of each resource with the early watch. */
   readonly middleware: Middleware = async (request, next) => {
     if (!isWatch(request)) return next(request);
-    const { resource, options, signal } = request;
+    const { resource, resourceVersion, options, signal } = request;
     const early = this.#watches.get(resource);
     this.#watches.delete(resource);
-    // The reflector rejects initial events that are older than the resourceVersion it has requested.
     if (early !== undefined && options.sendInitialEvents === true) {
-      return takeOver(early, options, signal) as ResponseTo<typeof request>;
+      const initial = { minimum: resourceVersion, clock: this.#clock };
+      return takeOver(early, initial, options, signal) as ResponseTo<typeof request>;
     }
     early?.abort.abort();
     return next(request);
@@ -106,14 +125,19 @@ function isWatch<R extends ClusterRequest>(request: R): request is R & RequestOf
   return request.verb === 'watch';
 }
 
-async function* takeOver(early: EarlyWatch, { onSkipped }: WatchOptions, signal: AbortSignal): WatchStream {
+async function* takeOver(
+  early: EarlyWatch,
+  initial: CatchUpOptions,
+  { onSkipped }: WatchOptions,
+  signal: AbortSignal,
+): WatchStream {
   const { batches, abort, skipped } = early;
   skipped.reportTo(onSkipped ?? (() => {}));
   const close = () => abort.abort();
   signal.addEventListener('abort', close, { once: true });
   if (signal.aborted) close();
   try {
-    for (let next = await batches.next(); next.done !== true; next = await batches.next()) yield next.value;
+    yield* catchUp(batches, initial);
   } finally {
     signal.removeEventListener('abort', close);
     close();
