@@ -54,8 +54,11 @@ export interface ServedScope {
   /** Name of the scope in metrics and logs. */
   readonly name: string;
   readonly work: ScopeWork;
-  /** Called while the holder of the scope is late, at each heartbeat: this process probably acquires it soon. */
-  readonly prepare: () => void;
+  /**
+   * Called at each heartbeat while the holder of the scope is late or hands it over: this process probably acquires it soon.
+   * Resolves once work could start at once.
+   */
+  readonly prepare: () => Promise<void>;
 }
 
 /** This process's share of a group to which it adds the scopes that it can serve. */
@@ -69,9 +72,7 @@ export class ServedShare {
       count: () => this.#scopes.size,
       nameOf: (scope) => this.#scopes.get(scope)?.name ?? scope,
       work: async (lease, store) => this.#scopes.get(lease.scope)?.work(lease, store),
-      onLate: (scopes) => {
-        for (const scope of scopes) this.#scopes.get(scope)?.prepare();
-      },
+      prepare: async (scope) => this.#scopes.get(scope)?.prepare(),
     });
   }
 
@@ -91,7 +92,7 @@ export class ServedShare {
   }
 }
 
-interface Owned extends Pick<OwnershipOptions, 'group' | 'scopes' | 'handoverMs' | 'nameOf' | 'onLate'> {
+interface Owned extends Pick<OwnershipOptions, 'group' | 'scopes' | 'handoverMs' | 'nameOf' | 'prepare'> {
   readonly role: OwningRole;
   readonly work: ScopeWork;
   /** Number of scopes in which this process takes part. */

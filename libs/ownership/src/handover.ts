@@ -3,17 +3,27 @@ import type { Lease } from '@sluice/store';
 /** Scopes in transfer at a time: 1/16 of the group's scopes, so a complete hand-over takes 16 rounds at most. */
 const inTransferLimit = { minimum: 4, fraction: 1 / 16 };
 
+const maxInTransfer = (scopes: number): number =>
+  Math.max(inTransferLimit.minimum, Math.ceil(scopes * inTransferLimit.fraction));
+
+interface Transfer {
+  /** Monotonic time. */
+  readonly since: number;
+  /** Whether this member has stopped; it works on the scope until the next member is prepared. */
+  released: boolean;
+}
+
 /**
  * Limits how many scopes are handed over at a time. Nobody works on a scope between its release here and its start
- * elsewhere, and a member that acquires many scopes at once starts each of them slowly. The next scopes are released once
- * other members have started the previous ones; until then this member keeps working on them.
+ * elsewhere, and a member that acquires many scopes at once starts each of them slowly. So this member works on a scope until
+ * the next one is prepared for it. The next scopes follow once other members have started the previous ones.
  */
 export class Handover {
   readonly #timeoutMs: number;
-  /** Monotonic time at which each scope was released; removed once another member has started it. */
-  readonly #inTransfer = new Map<string, number>();
+  /** By scope; removed once another member has started it. */
+  readonly #inTransfer = new Map<string, Transfer>();
 
-  /** `timeoutMs`: a scope that no member has started after this time stops counting against the limit. */
+  /** `timeoutMs`: a scope that no member has started after this time is released and stops counting against the limit. */
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
   }
@@ -21,19 +31,26 @@ export class Handover {
   /** Returns the `surplus` scopes to release now, among them all that nobody takes over. */
   next(
     surplus: readonly string[],
-    { member, scopes, leases, isWanted }: HandoverGroup,
+    { member, scopes, leases, isWanted, isPrepared = () => true }: HandoverGroup,
     now: number,
   ): readonly string[] {
+    const wanted = surplus.filter(isWanted).toSorted();
     for (const { scope, holder, started } of leases) if (holder !== member && started) this.#inTransfer.delete(scope);
-    for (const [scope, since] of this.#inTransfer) {
-      if (now - since >= this.#timeoutMs) this.#inTransfer.delete(scope);
+    const next: string[] = [];
+    for (const [scope, { since, released }] of this.#inTransfer) {
+      const isLate = now - since >= this.#timeoutMs;
+      if (isLate && wanted.includes(scope)) next.push(scope);
+      if (isLate || !(released || wanted.includes(scope))) this.#inTransfer.delete(scope);
     }
-    const unwanted = surplus.filter((scope) => !isWanted(scope));
-    const wanted = surplus.filter(isWanted);
-    const maxInTransfer = Math.max(inTransferLimit.minimum, Math.ceil(scopes * inTransferLimit.fraction));
-    const next = wanted.slice(0, Math.max(0, maxInTransfer - this.#inTransfer.size));
-    for (const scope of next) this.#inTransfer.set(scope, now);
-    return [...unwanted, ...next];
+    const others = wanted.filter((scope) => !this.#inTransfer.has(scope) && !next.includes(scope));
+    const offered = others.slice(0, Math.max(0, maxInTransfer(scopes) - this.#inTransfer.size));
+    for (const scope of offered) this.#inTransfer.set(scope, { since: now, released: false });
+    for (const [scope, transfer] of this.#inTransfer) {
+      if (transfer.released || !isPrepared(scope)) continue;
+      transfer.released = true;
+      next.push(scope);
+    }
+    return [...surplus.filter((scope) => !isWanted(scope)), ...next];
   }
 }
 
@@ -45,4 +62,19 @@ export interface HandoverGroup {
   readonly leases: readonly Pick<Lease, 'scope' | 'holder' | 'started'>[];
   /** Whether another member takes the scope over. */
   readonly isWanted: (scope: string) => boolean;
+  /** Whether that member can start at once. Default: it needs no preparation. */
+  readonly isPrepared?: (scope: string) => boolean;
+}
+
+/** The leases that other members release next for `member`: each chooses those of the first scopes, in their order. */
+export function leasesToReceive(
+  leases: readonly Lease[],
+  target: ReadonlyMap<string, string>,
+  member: string,
+): readonly Lease[] {
+  const surplus = leases.filter(({ scope, holder }) => (target.get(scope) ?? holder) !== holder);
+  const offered = [...Map.groupBy(surplus, ({ holder }) => holder).values()].flatMap((ofOne) =>
+    ofOne.toSorted((a, b) => (a.scope < b.scope ? -1 : 1)).slice(0, maxInTransfer(target.size)),
+  );
+  return offered.filter(({ scope }) => target.get(scope) === member);
 }

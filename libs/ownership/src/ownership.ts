@@ -1,9 +1,10 @@
 import { aborted, instant, sleep, suspendedMs, untilNextTick } from '@sluice/runtime';
 import type { GroupState, KeepAlive, Leases } from '@sluice/store';
 import { assign } from './assign.ts';
-import { Handover } from './handover.ts';
+import { Handover, leasesToReceive } from './handover.ts';
 import { Holdings, type HoldingsOptions } from './holdings.ts';
 import { Isolation } from './isolation.ts';
+import { Preparations } from './preparations.ts';
 import { ranges } from './ranges.ts';
 import { scopesToInherit } from './scopes-to-inherit.ts';
 import { ServedScopes } from './served-scopes.ts';
@@ -23,8 +24,8 @@ export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'rando
   /** Time between heartbeats, in milliseconds; less than half of `ttlMs`. */
   readonly heartbeatMs: number;
   /**
-   * How long a member that hands over waits for another one to start its scopes before it releases the next ones, in
-   * milliseconds. Default: a heartbeat.
+   * How long a member that hands over waits for another one to prepare and start its scopes before it continues with the next
+   * ones, in milliseconds. Default: a heartbeat.
    */
   readonly handoverMs?: number | undefined;
   /** Whether this process reaches the bus, without which no work on a scope advances. Default: always. */
@@ -32,10 +33,11 @@ export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'rando
   /** Called before each heartbeat, whether or not it succeeds: shows liveness even while the store is unreachable. */
   readonly onHeartbeat?: () => void;
   /**
-   * Called at each heartbeat while another member is late, with the scopes that this member acquires if the late one expires.
-   * It may still return.
+   * Called at each heartbeat for a scope that this member probably acquires soon: its holder hands it over, or is late and may
+   * still return. Resolves once work could start at once; a member that hands the scope over works on it until then. Default:
+   * there is nothing to prepare.
    */
-  readonly onLate?: (scopes: readonly string[]) => void;
+  readonly prepare?: (scope: string) => Promise<void>;
   /** Called with the group state after each successful heartbeat, for metrics and the console. */
   readonly onGroup?: (state: GroupState) => void;
 }
@@ -61,6 +63,7 @@ export class Ownership {
   readonly #options: OwnershipOptions;
   readonly #holdings: Holdings;
   readonly #handover: Handover;
+  readonly #preparations: Preparations;
   readonly #isolation = new Isolation();
   readonly #served: ServedScopes | undefined;
   /** Monotonic time from which scopes are released whose work has not stopped. */
@@ -93,6 +96,10 @@ export class Ownership {
       onPending: () => this.#wake.abort(),
     });
     this.#handover = new Handover(handoverMs);
+    this.#preparations = new Preparations(
+      (scope) => this.#prepare(scope),
+      () => this.#wake.abort(),
+    );
     if (scopes === undefined) this.#served = new ServedScopes(clock, () => this.#wake.abort());
   }
 
@@ -124,6 +131,7 @@ export class Ownership {
       }
       this.#leaving = true;
       this.#toAcquire = [];
+      this.#preparations.update([]);
       while (this.#holdings.isWorking) {
         // The first heartbeat announces the leave; others acquire stopped scopes while the rest is still worked on.
         await this.#heartbeat();
@@ -177,14 +185,16 @@ export class Ownership {
     this.#hold();
     const { monotonic: sentAt, wallOffset } = instant(clock);
     const pending = this.#holdings.pending;
+    const prepared = this.#preparations.pending;
     const request = {
       ...{ group, member, ttlMs, acquire: this.#toAcquire, serves: this.#served?.sent() },
-      ...{ started: pending.started, release: [...pending.stopped, ...pending.abandoned] },
+      ...{ started: pending.started, prepared, release: [...pending.stopped, ...pending.abandoned] },
       ...{ leaving: this.#leaving || this.#isolation.isolated, disconnected: !this.#isConnected() },
     };
     try {
       const state = await leases.heartbeat(request);
       this.#holdings.reported(pending);
+      this.#preparations.reported(prepared);
       this.#heartbeatAt = sentAt;
       this.#wallOffset = wallOffset;
       if (this.#unreachable) logger.info('store available again; leases renewed', { group });
@@ -196,7 +206,7 @@ export class Ownership {
       this.#hold();
       this.#options.onGroup?.(state);
       const inherited = this.#leaving ? [] : scopesToInherit(state, { member, ttlMs, scopes: this.#fixed });
-      if (inherited.length > 0) this.#options.onLate?.(inherited);
+      for (const scope of inherited) void this.#prepare(scope);
       if (pending.stopped.length > 0) this.#served?.released();
     } catch (error) {
       if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
@@ -232,7 +242,10 @@ export class Ownership {
     const isMine = (scope: string) => target.get(scope) === member && (this.#served?.has(scope) ?? true);
     if (this.#leaving) return this.#handOver(this.#holdings.scopes, state, target);
     this.#updateIsolation(state);
-    if (this.#isolation.isolated) return this.#releaseAll();
+    if (this.#isolation.isolated) {
+      this.#preparations.update([]);
+      return this.#releaseAll();
+    }
     const taken: string[] = [];
     for (const [scope, fencingToken] of acquired) {
       if (this.#holdings.has(scope)) continue;
@@ -249,6 +262,9 @@ export class Ownership {
     const surplus = this.#holdings.scopes.filter((scope) => !isMine(scope));
     this.#handOver(surplus, state, target);
     const missing = [...target.keys()].filter((scope) => isMine(scope) && !acquired.has(scope));
+    if (this.#options.prepare !== undefined) {
+      this.#preparations.update(leasesToReceive(leases, target, member).filter(({ scope }) => isMine(scope)));
+    }
     this.#toAcquire = missing.filter((scope) => this.#holdings.mayRetry(scope));
     if (this.#toAcquire.some((scope) => !holders.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
     this.#settled = surplus.length + missing.length === 0 ? this.#nameOf(state) : undefined;
@@ -270,8 +286,15 @@ export class Ownership {
     const { member, clock } = this.#options;
     const working = scopes.filter((scope) => this.#holdings.worksOn(scope));
     const isWanted = (scope: string) => (target.get(scope) ?? member) !== member;
-    const group = { member, scopes: target.size, leases, isWanted };
+    const preparedBy = new Map(leases.map(({ scope, preparedBy }) => [scope, preparedBy]));
+    const isPrepared = (scope: string) =>
+      this.#options.prepare === undefined || preparedBy.get(scope) === target.get(scope);
+    const group = { member, scopes: target.size, leases, isWanted, isPrepared };
     for (const scope of this.#handover.next(working, group, clock.monotonic())) this.#holdings.stop(scope);
+  }
+
+  async #prepare(scope: string): Promise<void> {
+    await this.#options.prepare?.(scope);
   }
 
   #isConnected(): boolean {

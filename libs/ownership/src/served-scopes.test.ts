@@ -23,12 +23,16 @@ const advance = (ms: number) => advanceClock(clock, ms);
 class Member {
   readonly name: string;
   readonly held = new Set<string>();
-  readonly late = new Set<string>();
+  readonly preparing = new Set<string>();
   readonly heartbeats: Heartbeat[] = [];
   readonly stop = new AbortController();
   readonly running: Promise<void>;
   connected = true;
   unreachable = false;
+  /** How long it takes to prepare a scope of another member. */
+  preparesAfterMs = 0;
+  /** The version of a member that knows nothing of preparations. */
+  isOld = false;
   /** How long work takes to start, by scope. */
   startsAfterMs: (scope: string) => number = () => 0;
   /** How long work takes to stop, by scope. */
@@ -45,16 +49,14 @@ class Member {
         heartbeat: (heartbeat) => {
           if (this.unreachable) return Promise.reject(new Error('store unreachable'));
           this.heartbeats.push(heartbeat);
-          return leases.heartbeat(heartbeat);
+          return leases.heartbeat(this.isOld ? { ...heartbeat, prepared: [] } : heartbeat);
         },
         leave: (...args) => leases.leave(...args),
         watch: (...args) => leases.watch(...args),
         state: (group) => leases.state(group),
       },
       isConnected: () => this.connected,
-      onLate: (scopes) => {
-        for (const scope of scopes) this.late.add(scope);
-      },
+      prepare: (scope) => this.#prepare(scope),
       work: (lease) => this.#work(lease),
     });
     for (const scope of scopes) this.serve(scope);
@@ -71,6 +73,11 @@ class Member {
     const served = this.#served.get(scope);
     served?.stop.abort();
     return served?.done ?? Promise.resolve();
+  }
+
+  async #prepare(scope: string): Promise<void> {
+    this.preparing.add(scope);
+    if (this.preparesAfterMs > 0) await sleep(clock, this.preparesAfterMs);
   }
 
   async #work({ scope, signal, started }: HeldLease): Promise<void> {
@@ -114,7 +121,7 @@ describe('members that serve different scopes', () => {
     await advance(ttlMs + 1);
     expect([...b.held].sort()).toEqual(['c1', 'c2']);
     expect(a.held.size).toBe(0);
-    expect([...b.late]).not.toContain('c0');
+    expect([...b.preparing]).not.toContain('c0');
   });
 
   test('prepare for the scopes that they acquire if the late member expires', async () => {
@@ -123,9 +130,10 @@ describe('members that serve different scopes', () => {
     const b = new Member('b', ['c0', 'c1']);
     await advance(2_000);
     const ofA = [...a.held].filter((scope) => scope === 'c0' || scope === 'c1');
+    b.preparing.clear();
     a.unreachable = true;
     await advance(ttlMs - heartbeatMs / 2);
-    expect([...b.late].sort()).toEqual(ofA.sort());
+    expect([...b.preparing].sort()).toEqual(ofA.sort());
   });
 
   test('leave scopes to others when they are cut off from the bus only if others can serve some', async () => {
@@ -231,6 +239,83 @@ describe('a hand-over', () => {
     await advance(10_000);
     expect([a.held.size, b.held.size]).toEqual([8, 8]);
   });
+});
+
+describe('a member that leaves', () => {
+  const both = async () => {
+    const a = new Member('a', names(3));
+    await advance(2_000);
+    // One heartbeat comes between those of the other.
+    const b = new Member('b', ['c0', 'c1']);
+    await advance(5_000);
+    const [scope] = [...a.held].filter((one) => one !== 'c2');
+    if (scope === undefined) throw new Error('nothing to hand over');
+    return { a, b, scope };
+  };
+
+  test('works on a scope until the next member is prepared for it, and not longer', async () => {
+    const { a, b, scope } = await both();
+    b.preparesAfterMs = 400;
+    a.stop.abort();
+    await advance(399);
+    expect([...a.held]).toEqual([scope]);
+    expect([...b.preparing]).toContain(scope);
+    await advance(1);
+    expect([...a.held]).toEqual([]);
+    expect([...b.held].sort()).toEqual(['c0', 'c1']);
+    await a.running;
+  });
+
+  test('stops at once what nobody else can serve', async () => {
+    const { a, b, scope } = await both();
+    b.preparesAfterMs = 400;
+    a.stop.abort();
+    await advance(1);
+    expect([...a.held]).toEqual([scope]);
+  });
+
+  test.each(['is slow to prepare', 'has a version that does not prepare', 'is cut off from the store'])(
+    'stops after a time if the next one %s',
+    async (problem) => {
+      const { a, b, scope } = await both();
+      if (problem === 'is slow to prepare') b.preparesAfterMs = 10_000;
+      if (problem.startsWith('has')) b.isOld = true;
+      a.stop.abort();
+      if (problem.startsWith('is cut')) b.unreachable = true;
+      await advance(ttlMs - heartbeatMs);
+      expect([...a.held]).toEqual([scope]);
+      await advance(handoverMs - ttlMs + 2 * heartbeatMs);
+      expect([...a.held]).toEqual([]);
+      await a.running;
+      b.unreachable = false;
+      await advance(2 * heartbeatMs);
+      expect([...b.held].sort()).toEqual(['c0', 'c1']);
+    },
+  );
+
+  test('hands over to a third member when the next one dies before it is prepared', async () => {
+    const { a, b, scope } = await both();
+    b.preparesAfterMs = 10_000;
+    a.stop.abort();
+    await advance(1);
+    b.unreachable = true;
+    const c = new Member('c', ['c0', 'c1']);
+    await advance(ttlMs + heartbeatMs + handoverMs);
+    await a.running;
+    expect([...c.held]).toContain(scope);
+  });
+});
+
+test('a member that joins prepares the scopes that it gets, and their holder works on them meanwhile', async () => {
+  const a = new Member('a', names(2));
+  await advance(2_000);
+  const b = new Member('b', names(2));
+  b.preparesAfterMs = 500;
+  await advance(499);
+  expect([a.held.size, b.held.size, b.preparing.size]).toEqual([2, 0, 1]);
+  await advance(1);
+  expect([a.held.size, b.held.size]).toEqual([1, 1]);
+  expect([...b.held]).toEqual([...b.preparing]);
 });
 
 describe('heartbeats', () => {

@@ -29,8 +29,8 @@ export const platformBugs: readonly PlantedBug[] = [
   {
     name: 'a new member gets nothing',
     file: 'libs/ownership/src/handover.ts',
-    search: 'const next = wanted.slice(0, Math.max(0, maxInTransfer - this.#inTransfer.size));',
-    replace: 'const next = wanted.slice(0, 0);',
+    search: 'const offered = others.slice(0, Math.max(0, maxInTransfer(scopes) - this.#inTransfer.size));',
+    replace: 'const offered = others.slice(0, 0);',
   },
   {
     name: 'one member owns too much',

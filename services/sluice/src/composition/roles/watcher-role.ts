@@ -36,8 +36,8 @@ export interface WatcherRoleOptions
 const digestPeriodMs = 60_000;
 
 /**
- * How long a process that hands over clusters waits until another one has read them, before it releases the next ones, in
- * milliseconds. A hand-over takes sixteen times that at most, so that it ends while the process shuts down.
+ * How long a process that hands over clusters waits until another one has read and acquired them, in milliseconds: until then
+ * it watches them, and continues with the next ones afterwards. A hand-over takes sixteen times that at most, so that it ends while the process shuts down.
  */
 const handoverMs = 1_000;
 
