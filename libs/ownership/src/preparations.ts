@@ -4,11 +4,11 @@ import type { Lease } from '@sluice/store';
 interface Preparation {
   /** Of the lease that its holder is to release. */
   readonly fencingToken: number;
-  /** Whether work could start at once, and whether the holder has been told. */
+  /** Whether work could start at once, and whether the last heartbeat has reported it. */
   state: 'preparing' | 'prepared' | 'reported';
 }
 
-/** Prepares the scopes that other members hand over to this one, and knows what to tell them. */
+/** Prepares the scopes that other members hand over to this one, and keeps what the next heartbeat reports to them. */
 export class Preparations {
   readonly #prepare: (scope: string) => Promise<void>;
   readonly #onPrepared: () => void;
