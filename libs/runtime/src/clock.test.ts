@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { untilNextTick, untilTick } from './clock.ts';
+import { untilTick } from './clock.ts';
 import { advance } from './testing/index.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -32,14 +32,4 @@ describe('untilTick', () => {
   test('is 0 without an interval', () => {
     expect(untilTick(new VirtualClock(1_030), 0)).toBe(0);
   });
-});
-
-test.each([
-  [1_000, 250],
-  [1_001, 249],
-  [1_187, 63],
-  [1_188, 312],
-  [1_249.5, 250.5],
-])('at %d ms, a loop with ticks of 250 ms that has just run sleeps %d ms', (now, expected) => {
-  expect(untilNextTick(new VirtualClock(now), 250)).toBe(expected);
 });

@@ -28,18 +28,6 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
-/** Part of an interval in which the tick ahead is left out. */
-const minimumPart = 1 / 4;
-
-/**
- * Time to sleep in a loop that runs at each tick, in milliseconds. A timer may run a little before its tick, and other events wake such a loop too:
- * it then waits for the tick after the one that is about to come, a quarter of the interval longer than usual at most.
- */
-export function untilNextTick(clock: Clock, intervalMs: number): number {
-  const leftMs = untilTick(clock, intervalMs);
-  return leftMs < intervalMs * minimumPart ? leftMs + intervalMs : leftMs;
-}
-
 /**
  * Milliseconds until `offsetMs` after the next multiple of `intervalMs`, the same moment for all callers in this process, so that
  * their timers share a wake-up. Processes differ, because the clock has an arbitrary origin. 0 for an interval of 0.

@@ -20,9 +20,6 @@ interface Group {
   renewing: boolean;
 }
 
-/** A heartbeat is late once the last one that was answered is older than this, in periods. The next one takes a little more than a period. */
-const latePeriods = 1.5;
-
 /**
  * The lease thread's side: renews the leases of each group while the main thread is late, but not for longer than
  * `maxSilenceMs` without a sign of life from it.
@@ -57,19 +54,13 @@ export class LeaseRenewer {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#groups.size > 0) {
-      await sleep(this.#options.clock, Math.min(...this.#groups.values().map((group) => this.#pauseMs(group))));
+      const groups = [...this.#groups.values()];
+      await sleep(this.#options.clock, Math.min(...groups.map(({ options }) => options.periodMs)) / 2);
       for (const group of this.#groups.values()) {
         if (!group.renewing && this.#isDue(group)) void this.#renew(group);
       }
     }
     this.#running = false;
-  }
-
-  /** Time until the group's next heartbeat is late. Half a period at least: one that is late is tried again after that. */
-  #pauseMs({ cells, options: { periodMs } }: Group): number {
-    const renewedAt = Math.max(cells.renewedAt, cells.heartbeatAt);
-    const untilLateMs = renewedAt + latePeriods * periodMs - this.#options.clock.monotonic();
-    return Math.max(untilLateMs, periodMs / 2);
   }
 
   /** False before the first heartbeat, while the main thread renews in time, and when it no longer shows that it can stop work. */
@@ -84,7 +75,7 @@ export class LeaseRenewer {
       this.#options.log({ level: 'warn', message: 'event loop blocked; leases are not renewed', fields });
     }
     group.silent = silent;
-    return !silent && now - Math.max(cells.renewedAt, cells.heartbeatAt) >= latePeriods * options.periodMs;
+    return !silent && now - Math.max(cells.renewedAt, cells.heartbeatAt) >= options.periodMs;
   }
 
   async #renew(group: Group): Promise<void> {
