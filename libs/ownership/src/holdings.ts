@@ -59,7 +59,7 @@ export interface PendingReport {
 /** Work that lasted this long resets the backoff: the next failure counts as the first. */
 const stableWorkMs = 60_000;
 
-/** The scopes on which this member works, and what it has to tell its group about them. */
+/** The scopes on which this member works, and what its next heartbeat reports about them. */
 export class Holdings {
   readonly #options: HoldingsOptions;
   readonly #holdings = new Map<string, Holding>();
