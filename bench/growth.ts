@@ -49,7 +49,7 @@ async function measure(pods: number, { rate, seconds, timeoutSeconds, directory 
   const startedAt = performance.now();
   const sluice = await runOn(kubeconfigs, folder);
   const pid = sluice.pid ?? 0;
-  await completed(fakes, 1, timeoutSeconds);
+  await completed(() => fakes.request('incomplete', 1), timeoutSeconds);
   const completeSeconds = (performance.now() - startedAt) / 1000;
   say(`${pods} Pods: complete after ${completeSeconds.toFixed(1)} s`);
   const [startCpuSeconds, startPeakMb] = [cpuSeconds(pid), peakMemoryMb(pid)];

@@ -69,7 +69,7 @@ export async function measureSize(size: Size, options: MeasureOptions): Promise<
       nats: fleet.nats.process.pid ?? 0,
       redis: fleet.redis.process.pid ?? 0,
     };
-    await completed(fakes, clusters, timeoutSeconds);
+    await completed(() => fakes.request('incomplete', clusters), timeoutSeconds);
     const completeSeconds = (performance.now() - startedAt) / 1_000;
     say(`${clusters} × ${services} × ${pods}: complete after ${completeSeconds.toFixed(1)} s`);
     await sleep(drainMs);

@@ -6,7 +6,7 @@ import { Fleet, type Role } from '../fleet.ts';
 import { prepareHeapSnapshots, writeHeapSnapshots } from '../heap/write-snapshots.ts';
 import { cpuSeconds, memoryMb, peakMemoryMb, resetPeakMemory } from '../process-stats.ts';
 import { percentile } from '../statistics.ts';
-import { FakeClustersProcess } from './fake-clusters-process.ts';
+import { FakeClusterShards } from './fake-cluster-shards.ts';
 import { completed, runOn } from './run.ts';
 
 export const topologies = ['all-in-one', 'worker', 'distributed'] as const;
@@ -58,7 +58,7 @@ export async function measureClusters(
   const directory = join(parent, topology);
   const kubeconfigs = join(directory, 'kubeconfigs');
   mkdirSync(kubeconfigs, { recursive: true });
-  const fakes = await FakeClustersProcess.start({ ...options, directory: kubeconfigs });
+  const fakes = await FakeClusterShards.start({ ...options, directory: kubeconfigs });
   say(`${topology}: ${options.clusters} clusters started`);
   if (options.heap !== undefined) prepareHeapSnapshots(options.heap);
   const fleet = topology === 'all-in-one' ? undefined : await Fleet.start({ directory, kubeconfig: kubeconfigs });
@@ -73,20 +73,19 @@ export async function measureClusters(
         ];
   const sum = (of: (pid: number) => number) =>
     processes.reduce((total, { pid }) => total + (pid === undefined ? 0 : of(pid)), 0);
-  await completed(fakes, options.clusters, options.timeoutSeconds);
+  await completed(() => fakes.incomplete(), options.timeoutSeconds);
   const completeSeconds = (performance.now() - startedAt) / 1000;
   say(`${topology}: complete after ${completeSeconds.toFixed(1)} s`);
   const [startCpuSeconds, startPeakMb] = [sum(cpuSeconds), sum(peakMemoryMb)];
   const idleBefore = sum(cpuSeconds);
   await sleep(idleSeconds * 1_000);
   const idleCpuMsPerSecond = ((sum(cpuSeconds) - idleBefore) * 1_000) / idleSeconds;
-  const all = { among: options.clusters, measured: options.clusters };
   // Warms up the code that a start does not use.
-  await fakes.request('flip', { rate: options.rate, seconds: 5, ...all });
+  await fakes.flip({ rate: options.rate, seconds: 5 });
   for (const { pid } of processes) if (pid !== undefined) resetPeakMemory(pid);
   const cpuBefore = sum(cpuSeconds);
   const { rate, seconds } = options;
-  const { flips, latencies, missing, lateMs } = await fakes.request('flip', { rate, seconds, ...all });
+  const { flips, latencies, missing, lateMs } = await fakes.flip({ rate, seconds });
   const cpu = sum(cpuSeconds) - cpuBefore;
   const result: MeasuredClusters = {
     ...{ topology, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },

@@ -4,6 +4,8 @@ import { type ClusterFault, FakeCluster } from './fake-cluster.ts';
 
 export interface FakeClustersOptions {
   readonly clusters: number;
+  /** Number of the first cluster. Default 0. */
+  readonly first?: number;
   readonly shape: Shape;
   readonly seed: number;
   /** Receives a kubeconfig per cluster. */
@@ -40,15 +42,15 @@ export class FakeClusters {
   readonly #options: FakeClustersOptions;
 
   constructor(options: FakeClustersOptions) {
-    const { clusters, shape, seed } = options;
+    const { clusters, first = 0, shape, seed } = options;
     this.#options = options;
-    this.#clusters = Array.from({ length: clusters }, (_, i) => new FakeCluster(shape, seed + 2 * i));
+    this.#clusters = Array.from({ length: clusters }, (_, i) => new FakeCluster(shape, seed + 2 * (first + i)));
   }
 
   async serve(): Promise<void> {
-    const { directory, clusters, behindNetwork = 0 } = this.#options;
+    const { directory, clusters, first = 0, behindNetwork = 0 } = this.#options;
     for (const [i, fake] of this.#clusters.entries()) {
-      await fake.serve(directory, clusterName(i), i >= clusters - behindNetwork);
+      await fake.serve(directory, clusterName(first + i), i >= clusters - behindNetwork);
     }
   }
 

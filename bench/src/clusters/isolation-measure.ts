@@ -54,7 +54,7 @@ export async function measureIsolation(options: IsolationOptions): Promise<reado
   const fakes = await FakeClustersProcess.start({ clusters, shape, seed, directory: kubeconfigs, behindNetwork: bad });
   const sluice = await runOn(kubeconfigs, directory);
   const pid = sluice.pid ?? 0;
-  await completed(fakes, clusters, timeoutSeconds);
+  await completed(() => fakes.request('incomplete', clusters), timeoutSeconds);
   await fakes.request('flip', { rate: options.rate, seconds: 10, among: clusters, measured: clusters });
   const phase = async (form: Round | undefined): Promise<Phase> => {
     const faults: readonly ClusterFault[] = form === undefined ? [] : [form, 'slow', 'throttled'];

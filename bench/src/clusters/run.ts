@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '@sluice/local';
-import type { FakeClustersProcess } from './fake-clusters-process.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/sluice', import.meta.url));
 
@@ -20,17 +19,17 @@ export async function runOn(kubeconfigs: string, log: string): Promise<ServerPro
 }
 
 /**
- * Waits until all Pods of all Services are in the slices of the first `clusters` clusters.
+ * Waits until no cluster is incomplete: all Pods of all Services are in its slices.
  *
  * @throws Error with the number of incomplete clusters after `timeoutSeconds`
  */
-export async function completed(fakes: FakeClustersProcess, clusters: number, timeoutSeconds: number): Promise<void> {
+export async function completed(incomplete: () => Promise<number>, timeoutSeconds: number): Promise<void> {
   const deadline = performance.now() + timeoutSeconds * 1000;
   for (;;) {
-    const incomplete = await fakes.request('incomplete', clusters);
-    if (incomplete === 0) return;
+    const left = await incomplete();
+    if (left === 0) return;
     if (performance.now() > deadline) {
-      throw new Error(`after ${timeoutSeconds} s, ${incomplete} of ${clusters} clusters are not complete`);
+      throw new Error(`after ${timeoutSeconds} s, ${left} clusters are not complete`);
     }
     await sleep(50);
   }

@@ -19,6 +19,11 @@ let failing: boolean;
 let refusal: string;
 /** Which clusters were guarded and released, in order. */
 let guarded: string[];
+/** How long connecting takes, in milliseconds. */
+let openMs: number;
+/** Connections being opened. */
+let opening: number;
+let mostOpening: number;
 let set: ClusterSet;
 let stop: AbortController;
 let running: Promise<void>;
@@ -35,6 +40,10 @@ const names = (...candidates: readonly ClusterCandidate[]): void => {
 const server = (seed: number) => new FakeApiServer({ clock, random: seededRandom(seed) });
 
 async function open({ server: address }: ClusterAccess): Promise<ConnectedCluster> {
+  opening += 1;
+  mostOpening = Math.max(mostOpening, opening);
+  if (openMs > 0) await new Promise<void>((resolve) => clock.schedule(openMs, resolve));
+  opening -= 1;
   const found = servers.get(address) ?? new Error(`nothing at ${address}`);
   if (found instanceof Error) throw found;
   const behind = () => servers.get(address) as FakeApiServer;
@@ -57,6 +66,7 @@ beforeEach(() => {
   clock = new VirtualClock(1_000);
   [servers, serving, events, failing, refusal] = [new Map(), new Map(), [], false, ''];
   guarded = [];
+  [openMs, opening, mostOpening] = [0, 0, 0];
   reading = { candidates: [], problems: [] };
   stop = new AbortController();
   const source: ClusterSource = {
@@ -107,6 +117,25 @@ afterEach(async () => {
 
 const phases = () => Object.fromEntries(set.states.map(({ name, phase }) => [name, phase]));
 const pass = (ms = 6_000) => advance(clock, ms);
+
+test('connects to a limited number of clusters at once, so that a thousand do not time out together', async () => {
+  openMs = 100;
+  const many = Array.from({ length: 200 }, (_, i) => named(`c${i}`));
+  for (const [i, { name }] of many.entries()) servers.set(name, server(i));
+  names(...many);
+  await pass();
+  expect(serving.size).toBe(200);
+  expect(mostOpening).toBe(64);
+});
+
+test('clusters that do not respond hold up the others for two seconds at most', async () => {
+  openMs = 30_000;
+  names(...Array.from({ length: 65 }, (_, i) => named(`c${i}`)));
+  await pass(5_000);
+  expect(opening).toBe(64);
+  await pass(2_000);
+  expect(opening).toBe(65);
+});
 
 test('an unresponsive source delays no other, and the set is not initialized until it responds', async () => {
   servers.set('a', server(1));

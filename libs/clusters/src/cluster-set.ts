@@ -7,7 +7,16 @@ import {
   isOutage,
   outageReason,
 } from '@sluice/kubernetes';
-import { backoffMs, type Clock, errorMessage, type Logger, orAborted, type Random, sleep } from '@sluice/runtime';
+import {
+  backoffMs,
+  type Clock,
+  errorMessage,
+  type Logger,
+  orAborted,
+  type Random,
+  Semaphore,
+  sleep,
+} from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { ConfiguredClusters } from './configured-clusters.ts';
@@ -60,6 +69,9 @@ interface Served {
 
 const retry = { baseMs: 500, maxMs: 30_000 };
 
+/** Each connection takes some ten requests, so a thousand at once would time out. */
+const connecting = { permits: 64, maxHoldMs: 2_000 };
+
 /**
  * Serves each cluster that the sources list, for as long as it is listed. Clusters are independent: one that is
  * unreachable or invalid delays no other. A cluster's key is its identity; its name is for people. Of two names for one
@@ -68,6 +80,7 @@ const retry = { baseMs: 500, maxMs: 30_000 };
 export class ClusterSet {
   readonly #options: ClusterSetOptions;
   readonly #configured: ConfiguredClusters;
+  readonly #connecting: Semaphore;
   readonly #entries = new Map<string, Entry>();
   /** Entries being served or stopped, by cluster identity. */
   readonly #holders = new Map<string, Entry>();
@@ -79,6 +92,7 @@ export class ClusterSet {
   constructor(options: ClusterSetOptions) {
     this.#options = options;
     this.#configured = new ConfiguredClusters(options.sources, options.logger);
+    this.#connecting = new Semaphore({ ...connecting, clock: options.clock });
   }
 
   /** All clusters, including rejected ones, sorted by name. */
@@ -190,11 +204,14 @@ export class ClusterSet {
 
   async #open(entry: Entry): Promise<ConnectedCluster | undefined> {
     const { name } = entry.state;
+    const connected = await this.#connecting.acquire(entry.stop.signal);
     let cluster: ConnectedCluster;
     try {
       cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal, name)), name };
     } catch (error) {
       return this.#unavailable(entry, error);
+    } finally {
+      connected();
     }
     const refusal = await orAborted(this.#admit(entry, cluster), this.#stopping.signal);
     if (refusal === 'aborted') {

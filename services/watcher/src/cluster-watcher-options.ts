@@ -1,9 +1,8 @@
 import type { Bus } from '@sluice/bus';
 import type { ClusterReader, ListBudget, ReflectorState, Resource } from '@sluice/kubernetes';
-import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
+import type { Clock, Logger, Random, Semaphore, YieldQueue } from '@sluice/runtime';
 import type { Outage, Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
-import type { ListLimit } from './list-limit.ts';
 
 /** Background compaction of one cluster's slices. */
 export interface CompactionOptions {
@@ -43,7 +42,7 @@ export interface ClusterWatcherOptions {
   /** Bounds the memory for the objects of the cluster. Default: 1 GiB. */
   readonly listBudget?: ListBudget;
   /** Shared by all watchers of the process. Default: the cluster is listed at once. */
-  readonly listLimit?: ListLimit | undefined;
+  readonly listing?: Semaphore | undefined;
   /** Keeps the published state, so that the next watcher publishes only changes. Default: none. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;

@@ -42,7 +42,7 @@ export class ClusterWatcher {
     const sequence = { last: 0 };
     try {
       if (publishedState?.isResetting) await this.#reset(publishedState, sequence, stop);
-      const listed = await this.#options.listLimit?.acquire(stop);
+      const listed = await this.#options.listing?.acquire(stop);
       if (listed !== undefined) void orAborted(this.synced, stop).then(listed);
       while (!stop.aborted) {
         const session = new WatchSession(this.#options, publishedState, sequence);

@@ -10,6 +10,7 @@ export { type ClosableCluster, type DrainableCluster, drainable } from './draina
 export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';
+export { FairShare } from './scheduling/fair-share.ts';
 export { FixedLimit } from './scheduling/fixed-limit.ts';
 export { RetryLimit } from './scheduling/retry-limit.ts';
 export type { CompetingControllerDetection, WritableCluster } from './writable-cluster.ts';

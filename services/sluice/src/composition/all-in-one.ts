@@ -10,11 +10,11 @@ import type { Settings } from '@sluice/service-state';
 import { MemoryStore, type Outage } from '@sluice/store';
 import type { Metrics, PartitionTopic } from '@sluice/telemetry';
 import { partitionLag, watchIdleTimes } from '@sluice/telemetry';
-import { ClusterWatcher, type ClusterWatcherOptions, ListLimit, removeCluster } from '@sluice/watcher';
+import { ClusterWatcher, type ClusterWatcherOptions, listSemaphore, removeCluster } from '@sluice/watcher';
 import { defaultRetry, drainable, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { clusterCache } from './telemetry/cluster-cache.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
-import { writable } from './writable-cluster.ts';
+import { requestShares, writable } from './writable-cluster.ts';
 
 export interface AllInOneOptions {
   readonly clusters: readonly Cluster[];
@@ -82,15 +82,16 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const watching = new AbortController();
   const working = new AbortController();
   const requests = new AbortController();
+  const writing = { ...options, fairShare: requestShares(options.limits) };
   const byIdentity = new Map<string, WritableCluster>(
-    options.clusters.map((cluster) => [cluster.identity, writable(cluster, options)]),
+    options.clusters.map((cluster) => [cluster.identity, writable(cluster, writing)]),
   );
   const named = new Map(options.clusters.map((cluster) => [cluster.identity, cluster]));
   const ports = { bus, clock, random };
   const pipeline = options.metrics?.pipeline;
 
   const watchers = new Set<ClusterWatcher>();
-  const listLimit = new ListLimit(clock);
+  const listing = listSemaphore(clock);
   // Increases with each watcher, so that a later watcher of the same cluster supersedes the earlier one.
   let lastEpoch = epoch - 1;
   const nextEpoch = () => (lastEpoch = lastEpoch < epoch ? epoch : Math.max(lastEpoch + 1, Math.floor(clock.now())));
@@ -102,7 +103,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       fencingToken: nextEpoch(),
       reader: cluster.reader,
       listBudget: cache.listBudget,
-      listLimit,
+      listing,
       tracer: options.tracers?.watcher,
       compaction: options.compaction,
       publishAfter: options.startAfter,
@@ -165,8 +166,8 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     done: Promise.all(running),
     async serve(cluster, signal) {
       const { identity } = cluster;
-      const writing = drainable(writable(cluster, options));
-      byIdentity.set(identity, writing.cluster);
+      const { cluster: written, drain } = drainable(writable(cluster, writing));
+      byIdentity.set(identity, written);
       named.set(identity, cluster);
       const { watcher, close } = watch(cluster);
       try {
@@ -178,7 +179,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       } finally {
         close();
         byIdentity.delete(identity);
-        await writing.drain();
+        await drain();
         named.delete(identity);
       }
     },

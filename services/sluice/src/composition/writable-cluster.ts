@@ -11,6 +11,7 @@ import {
   type CheckResult,
   type ClosableCluster,
   type CompetingControllerDetection,
+  FairShare,
   FixedLimit,
   MassAdditionGuard,
   MassRemovalGuard,
@@ -23,6 +24,8 @@ export interface WritableOptions {
   readonly logger: Logger;
   /** Limits per cluster. Default: those of the flags. */
   readonly limits?: Partial<WriterLimits>;
+  /** Divides the requests in flight of this process among its clusters. Default: each cluster has its own limit only. */
+  readonly fairShare?: FairShare;
   /** Share of the partitions that this process works on, 0 to 1. Default: 1. */
   readonly partitionShare?: () => number;
   /** Default: no metrics. */
@@ -34,15 +37,22 @@ export interface WritableOptions {
 /** Minimum time between repeated error logs about one cluster, in milliseconds. */
 const repeatLogMs = 60_000;
 
+/** More requests in flight gain nothing on one event loop, and their timeouts run while they wait for it. */
+const maxRequestsInFlight = 256;
+
+/** One cluster alone may use all that its own limit allows. */
+export const requestShares = ({ maxWritesInFlight = 0 }: Partial<WriterLimits> = {}): FairShare =>
+  new FairShare(Math.max(maxRequestsInFlight, maxWritesInFlight));
+
 /** The cluster with the limits and guards that a writer needs. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
-  const { clock, metrics, partitionShare } = options;
+  const { clock, fairShare, metrics, partitionShare } = options;
   const allLimits = { ...writerDefaults, ...options.limits };
   const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent, maxAdditionPercent } = allLimits;
   const { maxRetriesPerSecond: retriesPerSecond } = allLimits;
   const onDelayed = () => metrics?.pipeline.retryDelayed(cluster.identity);
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
-  const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, clock });
+  const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, fairShare, clock });
   const close = metrics?.pipeline.exposeLimit(cluster.identity, limit) ?? (() => {});
   return {
     writer:

@@ -1,5 +1,6 @@
 import { isApiError } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
+import type { FairShare } from './fair-share.ts';
 import { LatencyBaseline } from './latency-baseline.ts';
 import { PriorityQueue } from './priority-queue.ts';
 import { Saturation } from './saturation.ts';
@@ -12,6 +13,8 @@ export interface AdaptiveLimitOptions {
   readonly initial?: number;
   /** Maximum requests per second, with a burst of one second. Default: unlimited. */
   readonly perSecond?: number;
+  /** Bounds the requests of all clusters of the process. Default: this limit alone. */
+  readonly fairShare?: FairShare | undefined;
   readonly clock: Clock;
 }
 
@@ -50,8 +53,12 @@ export class AdaptiveLimit {
   readonly #latency = new LatencyBaseline();
   readonly #saturation = new Saturation();
   readonly #rateLimit: TokenBucket | undefined;
+  readonly #fairShare: FairShare | undefined;
   #limit: number;
   #inFlight = 0;
+  /** Requests in flight or waiting. */
+  #requests = 0;
+  #leave: () => void = () => {};
   /** Sequence number of the last request started, and of the last one started when the limit was lowered. */
   #lastStarted = 0;
   #lastLowered = 0;
@@ -62,10 +69,11 @@ export class AdaptiveLimit {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #wake: Cancel | undefined;
 
-  constructor({ max, initial, perSecond, clock }: AdaptiveLimitOptions) {
+  constructor({ max, initial, perSecond, fairShare, clock }: AdaptiveLimitOptions) {
     this.max = max;
     this.#limit = Math.min(max, initial ?? Math.max(initialLimit.min, max * initialLimit.share));
     this.#clock = clock;
+    this.#fairShare = fairShare;
     this.#rateLimit = perSecond === undefined ? undefined : new TokenBucket(perSecond, clock.monotonic());
   }
 
@@ -95,6 +103,15 @@ export class AdaptiveLimit {
    * waits, the request runs at once, so that it can fail with its own reason.
    */
   async run<T>(priority: number, request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    if (this.#requests++ === 0) this.#leave = this.#fairShare?.enter() ?? this.#leave;
+    try {
+      return await this.#run(priority, request, signal);
+    } finally {
+      if (--this.#requests === 0) this.#leave();
+    }
+  }
+
+  async #run<T>(priority: number, request: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const arrivedAt = this.#clock.monotonic();
     if (!(await this.#acquire(priority, signal))) return request();
     this.#peak = Math.max(this.#peak, this.#inFlight);
@@ -182,7 +199,8 @@ export class AdaptiveLimit {
   }
 
   #mayStart(): boolean {
-    return this.#inFlight < this.current && this.#pauseMs() <= 0;
+    const max = Math.min(this.current, this.#fairShare?.current ?? this.current);
+    return this.#inFlight < max && this.#pauseMs() <= 0;
   }
 
   #pauseMs(): number {

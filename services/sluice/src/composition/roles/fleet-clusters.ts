@@ -13,8 +13,8 @@ import type { ClusterWork } from '@sluice/preflight';
 import { aborted } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import type { ClusterPhase, Metrics } from '@sluice/telemetry';
-import { drainable, type WritableCluster } from '@sluice/writer';
-import { writable } from '../writable-cluster.ts';
+import { drainable, type FairShare, type WritableCluster } from '@sluice/writer';
+import { requestShares, writable } from '../writable-cluster.ts';
 import { runWatcherRole, type WatcherRoleOptions } from './watcher-role.ts';
 
 export interface FleetClustersOptions
@@ -39,12 +39,14 @@ export class FleetClusters {
   readonly #watched = new Set<string>();
   readonly #writable = new Map<string, WritableCluster>();
   readonly #pending: PendingClusters;
+  readonly #fairShare: FairShare;
   /** Partitions whose plans this process applies. */
   #partitions = 0;
 
   constructor(options: FleetClustersOptions) {
     this.#options = options;
     this.#pending = new PendingClusters(options.clock);
+    this.#fairShare = requestShares(options.limits);
     this.#set = new ClusterSet({ ...options, serve: (cluster, signal) => this.#serve(cluster, signal) });
   }
 
@@ -114,7 +116,14 @@ export class FleetClusters {
     const { identity } = cluster;
     const partitionShare = () => this.#partitions / partitions;
     const writing = drainable(
-      writable(cluster, { clock, logger, limits, partitionShare, ...(metrics && { metrics }) }),
+      writable(cluster, {
+        clock,
+        logger,
+        limits,
+        fairShare: this.#fairShare,
+        partitionShare,
+        ...(metrics && { metrics }),
+      }),
     );
     this.#writable.set(identity, writing.cluster);
     this.#pending.connected(identity);

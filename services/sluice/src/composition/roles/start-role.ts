@@ -17,7 +17,7 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import { aborted, orAborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health, OwningRole } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
-import { ListLimit } from '@sluice/watcher';
+import { listSemaphore } from '@sluice/watcher';
 import { clusterChecks } from '../cluster-checks.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { clusterConnections } from './cluster-connections.ts';
@@ -135,7 +135,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     watcher: {
       ...optionsOf('watcher'),
       share,
-      listLimit: new ListLimit(clock),
+      listing: listSemaphore(clock),
       compaction: toCompaction(configuration.controllers),
       maxCacheBytes: configuration.watcher.maxCacheBytes,
     },

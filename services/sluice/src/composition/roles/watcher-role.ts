@@ -13,7 +13,7 @@ export interface WatcherRoleOptions
       | 'compaction'
       | 'digestPeriodMs'
       | 'digestQuietPeriodMs'
-      | 'listLimit'
+      | 'listing'
       | 'resyncPeriodMs'
       | 'onState'
       | 'onAvailability'

@@ -1,22 +1,22 @@
-import { VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { ListLimit } from './list-limit.ts';
+import { Semaphore } from './semaphore.ts';
+import { advance } from './testing/index.ts';
+import { VirtualClock } from './virtual-clock.ts';
 
 let clock: VirtualClock;
-let limit: ListLimit;
+let semaphore: Semaphore;
 let begun: string[];
 let ends: Map<string, () => void>;
 
 beforeEach(() => {
   clock = new VirtualClock(0);
-  limit = new ListLimit(clock, 2);
+  semaphore = new Semaphore({ clock, permits: 2, maxHoldMs: 2_000 });
   [begun, ends] = [[], new Map()];
 });
 
-async function list(names: string, signal = new AbortController().signal): Promise<void> {
+async function begin(names: string, signal = new AbortController().signal): Promise<void> {
   for (const name of names) {
-    void limit.acquire(signal).then((end) => {
+    void semaphore.acquire(signal).then((end) => {
       if (signal.aborted) return end();
       begun.push(name);
       ends.set(name, end);
@@ -30,24 +30,24 @@ async function end(...names: readonly string[]): Promise<void> {
   await advance(clock, 0);
 }
 
-test('lists begin in order, as many at once as may', async () => {
-  await list('abcd');
+test('tasks begin in order, as many at once as there are permits', async () => {
+  await begin('abcd');
   expect(begun).toEqual(['a', 'b']);
   await end('b');
   expect(begun).toEqual(['a', 'b', 'c']);
   await end('a', 'c');
-  await list('ef');
+  await begin('ef');
   expect(begun).toEqual(['a', 'b', 'c', 'd', 'e']);
 });
 
 test('an end that is reported twice counts once', async () => {
-  await list('abcde');
+  await begin('abcde');
   await end('a', 'a');
   expect(begun).toEqual(['a', 'b', 'c']);
 });
 
-test('slow lists let others begin, and their end lets no more begin', async () => {
-  await list('abcdef');
+test('slow tasks let others begin, and their end lets no more begin', async () => {
+  await begin('abcdef');
   await advance(clock, 2_000);
   expect(begun).toEqual(['a', 'b', 'c', 'd']);
   await end('a', 'b');
@@ -56,12 +56,12 @@ test('slow lists let others begin, and their end lets no more begin', async () =
 
 test('who is stopped takes no turn, and passes on one that it has got', async () => {
   const stop = new AbortController();
-  await list('a');
-  await list('b', stop.signal);
-  await list('cd', stop.signal);
-  await list('e');
+  await begin('a');
+  await begin('b', stop.signal);
+  await begin('cd', stop.signal);
+  await begin('e');
   stop.abort();
-  await list('f', stop.signal);
+  await begin('f', stop.signal);
   await end('b');
   expect(begun).toEqual(['a', 'b', 'e']);
 });

@@ -1,29 +1,29 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from './clock.ts';
 
-/** Clusters that are listed at once. */
-const defaultMax = 8;
+export interface SemaphoreOptions {
+  readonly clock: Clock;
+  /** Tasks that run at once. */
+  readonly permits: number;
+  /** After this time, a permit no longer counts, in milliseconds: a task that waits for a slow server delays no other for long. */
+  readonly maxHoldMs: number;
+}
 
-/** After this time, the next cluster may be listed too, in milliseconds: a slow API server delays no other cluster for long. */
-const holdMs = 2_000;
-
-/**
- * Limits how many clusters a process lists at once. The event loop handles everything that has arrived before it handles timers,
- * so with the lists of hundreds of clusters, heartbeats of leases would come too late.
- */
-export class ListLimit {
-  readonly #clock: Clock;
+/** Limits how many tasks run at once, in the order in which they ask. */
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
   readonly #waiting = new Set<() => void>();
   #free: number;
 
-  constructor(clock: Clock, max = defaultMax) {
-    this.#clock = clock;
-    this.#free = max;
+  constructor(options: SemaphoreOptions) {
+    this.#options = options;
+    this.#free = options.permits;
   }
 
-  /** Resolves when a list may begin, with a function to call at its end; or when `signal` aborts. */
+  /** Resolves when the task may begin, with a function to call at its end; or when `signal` aborts. */
   async acquire(signal: AbortSignal): Promise<() => void> {
     if (this.#free > 0) this.#free -= 1;
     else if (!(await this.#turn(signal))) return () => {};
+    const { clock, maxHoldMs } = this.#options;
     let isHeld = true;
     const release = () => {
       if (!isHeld) return;
@@ -33,7 +33,7 @@ export class ListLimit {
       if (next === undefined) this.#free += 1;
       else next();
     };
-    const cancel = this.#clock.schedule(holdMs, release);
+    const cancel = clock.schedule(maxHoldMs, release);
     return release;
   }
 
