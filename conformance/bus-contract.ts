@@ -178,6 +178,22 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
       await bus.close();
     });
 
+    test.runIf(features.maxBacklog === undefined)(
+      'reads large records between small ones in append order',
+      async () => {
+        const bus = await create();
+        const sizes = Array.from({ length: 60 }, (_, i) => (i % 12 === 7 ? 900_000 : 20_000));
+        const appended = sizes.map((bytes, i) => ({
+          ...{ key: 'k', id: `r${i}`, headers: {}, payload: new Uint8Array(bytes) },
+        }));
+        await bus.append('changes', 0, appended);
+        const reader = bus.read('changes', 0, streamStart);
+        const read = await take(reader, sizes.length);
+        expect(read.map(({ id, payload }) => [id, payload.length])).toEqual(sizes.map((bytes, i) => [`r${i}`, bytes]));
+        await bus.close();
+      },
+    );
+
     test('several readers read a log from its beginning independently', async () => {
       const bus = await create();
       await bus.append('mutations', 1, records('a', 1, 50));

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JetStreamManager, jetstreamManager, type StreamConfig } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  type JetStreamManager,
+  jetstreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
 import { createInbox, headers, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
 
@@ -79,6 +85,34 @@ export function jetstreamProtocolContract(name: string, connect: () => Promise<N
         expect((await publish({ [header]: String(last - 1) })).error?.err_code).toBe(10071);
         expect(await publish({ [header]: String(last) })).toMatchObject({ seq: last + 1 });
       }
+    });
+
+    test('a pull request ends before a message that exceeds its bytes, and says how many it still waits for', async () => {
+      const { publish, nc, jsm, stream } = await create();
+      await publish({});
+      await publish({}, 10_000);
+      await jsm.consumers.add(stream, {
+        ...{ name: 'c', ack_policy: AckPolicy.None },
+        ...{ deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: 1 },
+      });
+      const inbox = createInbox();
+      const received: string[] = [];
+      nc.subscribe(inbox, {
+        callback: (_, { data, headers: status }) => {
+          const pending = status?.get('Nats-Pending-Messages');
+          received.push(status?.code ? `${status.code} ${pending}` : `${data.length} bytes`);
+        },
+      });
+      const pull = async (maxBytes: number) => {
+        const request = { batch: 5, max_bytes: maxBytes, expires: 30_000_000_000, idle_heartbeat: 10_000_000_000 };
+        received.length = 0;
+        nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.c`, JSON.stringify(request), { reply: inbox });
+        await sleep(500);
+        return [...received];
+      };
+      expect(await pull(5_000)).toEqual(['1 bytes', '409 4']);
+      expect(await pull(5_000)).toEqual(['409 5']);
+      expect(await pull(20_000)).toEqual(['10000 bytes']);
     });
 
     test('the oldest messages make room for new ones', async () => {

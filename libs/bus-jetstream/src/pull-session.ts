@@ -22,14 +22,21 @@ export interface PullEvents {
 const requestMs = 30_000;
 const nanoseconds = 1_000_000;
 
+/**
+ * Bytes of a pull request. A server disconnects a client that does not read 64 MiB in time, and a worker has some two requests for
+ * each of 128 readers.
+ */
+const pullBytes = 128 * 1024;
+
 /** Allowance for the subject and the server's headers on top of the largest message. */
 const messageOverhead = 64 * 1024;
 
-const [heartbeat, noResponders] = [100, 503];
+const [heartbeat, conflict, noResponders] = [100, 409, 503];
 
 /**
  * Pulls records from a consumer without acknowledgements. A pull request is always open while the reader has room, so
- * records arrive at once. It is limited in records and bytes, so a slow reader is not flooded.
+ * records arrive at once. It is limited in records and bytes, so a slow reader is not flooded. A record that exceeds a request is
+ * requested alone, with room for the largest.
  */
 export class PullSession {
   readonly #link: NatsLink;
@@ -44,6 +51,10 @@ export class PullSession {
   #stopWatchingSilence: Cancel = () => {};
   /** Requested and not delivered yet. */
   #outstanding = 0;
+  /** Records since the last request. */
+  #received = 0;
+  /** Whether the next record exceeds an ordinary request. */
+  #isLarge = false;
   /** Last value of the consumer's delivery counter. */
   #deliveries = 0;
   #lastMessageAt = 0;
@@ -81,11 +92,12 @@ export class PullSession {
     if (this.#isEnded || room - this.#outstanding < 1 || this.#outstanding > room / 2) return;
     // The server sends nothing while no request is open, so silence counts from here.
     if (this.#outstanding === 0) this.#lastMessageAt = this.#clock.monotonic();
-    const batch = room - this.#outstanding;
+    const batch = this.#isLarge ? 1 : room - this.#outstanding;
     this.#outstanding += batch;
+    this.#received = 0;
     const request = {
       batch,
-      max_bytes: Math.max(1024 * 1024, this.#link.maxPayload + messageOverhead),
+      max_bytes: this.#isLarge ? this.#link.maxPayload + messageOverhead : pullBytes,
       expires: requestMs * nanoseconds,
       idle_heartbeat: this.#silence.periodMs * nanoseconds,
     };
@@ -113,6 +125,8 @@ export class PullSession {
     if (ack?.stream !== stream || ack.consumer !== consumer)
       return this.end(`unexpected message with reply subject "${message.reply}"`);
     this.#outstanding -= 1;
+    this.#received += 1;
+    this.#isLarge = false;
     this.#deliveries += 1;
     if (ack.delivery !== this.#deliveries) return this.end('a delivery is missing');
     this.#events.delivered(ack.offset, message);
@@ -129,6 +143,7 @@ export class PullSession {
     // A request that expires or is fulfilled reports what is pending. Anything else: the consumer is gone or has moved.
     if (pending === '' || code === noResponders) return this.end(headers.status);
     this.#outstanding -= Number(pending);
+    if (code === conflict && this.#received === 0) this.#isLarge = true;
     this.pull();
   }
 

@@ -1,6 +1,6 @@
 import { headers, type MsgHdrs } from '@nats-io/nats-core';
 import type { Cancel, Clock } from '@sluice/runtime';
-import type { MemoryStream } from './memory-stream.ts';
+import { type MemoryStream, sizeOf } from './memory-stream.ts';
 
 /** Delivers a message to an inbox. */
 export type Send = (inbox: string, message: ConsumerMessage) => void;
@@ -15,6 +15,7 @@ export interface ConsumerMessage {
 /** A pull request, as the client sends it. */
 export interface PullRequest {
   readonly batch: number;
+  readonly max_bytes: number;
   readonly expires: number;
   readonly idle_heartbeat: number;
 }
@@ -22,6 +23,7 @@ export interface PullRequest {
 interface Waiting {
   readonly inbox: string;
   left: number;
+  leftBytes: number;
   readonly cancel: Cancel;
 }
 
@@ -46,7 +48,7 @@ export class MemoryConsumer {
     this.#send = send;
   }
 
-  pull(inbox: string, { batch, expires, idle_heartbeat }: PullRequest): void {
+  pull(inbox: string, { batch, max_bytes, expires, idle_heartbeat }: PullRequest): void {
     const cancels = [
       this.#clock.schedule(expires / nanoseconds, () => this.#expire(waiting)),
       this.#beat(idle_heartbeat / nanoseconds, inbox),
@@ -54,7 +56,7 @@ export class MemoryConsumer {
     const cancel = () => {
       for (const one of cancels) one();
     };
-    const waiting: Waiting = { inbox, left: batch, cancel };
+    const waiting: Waiting = { inbox, left: batch, leftBytes: max_bytes, cancel };
     this.#waiting.push(waiting);
     this.deliver();
   }
@@ -65,6 +67,12 @@ export class MemoryConsumer {
       const [waiting] = this.#waiting;
       const message = this.#stream.next(this.#next);
       if (waiting === undefined || message === undefined) return;
+      const bytes = sizeOf(message);
+      if (bytes > waiting.leftBytes) {
+        this.#end(waiting, headers(409, 'Message Size Exceeds MaxBytes'));
+        continue;
+      }
+      waiting.leftBytes -= bytes;
       this.#next = message.sequence + 1;
       this.#delivered += 1;
       this.#quietSince = this.#clock.monotonic();
@@ -91,8 +99,12 @@ export class MemoryConsumer {
   }
 
   #expire(waiting: Waiting): void {
+    this.#end(waiting, headers(408, 'Request Timeout'));
+  }
+
+  /** Ends a request that got fewer records than it asked for. */
+  #end(waiting: Waiting, status: MsgHdrs): void {
     this.#finish(waiting);
-    const status = headers(408, 'Request Timeout');
     status.set('Nats-Pending-Messages', String(waiting.left));
     this.#send(waiting.inbox, { subject: waiting.inbox, headers: status });
   }

@@ -196,7 +196,7 @@ export class MemoryStream {
 }
 
 /** As files of a server count it, about. */
-function sizeOf({ subject, headers, data }: StoredMessage): number {
+export function sizeOf({ subject, headers, data }: StoredMessage): number {
   let bytes = 30 + subject.length + data.length;
   for (const [name, values] of headers ?? []) for (const value of values) bytes += name.length + value.length + 4;
   return bytes;
