@@ -43,10 +43,10 @@ export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'rando
 }
 
 /**
- * How long another thread renews the leases while the event loop is blocked, in milliseconds. A blocked process sends
- * nothing, but its partitions stand still.
+ * How long another thread renews the leases while the event loop is blocked, in milliseconds: the lease duration of
+ * kube-controller-manager. A blocked process sends nothing, but its partitions stand still.
  */
-const maxSilenceMs = 5_000;
+const maxSilenceMs = 15_000;
 
 /**
  * How long a member waits at startup until the other thread can renew its leases, in milliseconds. A process has its longest
