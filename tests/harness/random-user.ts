@@ -2,6 +2,7 @@ import { type FakeApiServer, isStatusError, type StoredObject } from '@sluice/fa
 import type { RawObject } from '@sluice/kubernetes';
 import { asRecord, type Clock, type Random, randomInteger } from '@sluice/runtime';
 import { namespace, nodeObject, podObject } from './objects.ts';
+import { putNode } from './put-node.ts';
 
 interface Action {
   readonly weight: number;
@@ -55,7 +56,9 @@ export class RandomUser {
 
   /** Creates a few initial objects. */
   createInitialObjects(): void {
-    for (const name of ['n0', 'n1', 'n2'] as const) this.#server.put('nodes', nodeObject(name, this.#pick(['a', 'b'])));
+    const now = this.#clock.now();
+    for (const name of ['n0', 'n1', 'n2'] as const)
+      putNode(this.#server, nodeObject(name, this.#pick(['a', 'b'])), now);
     for (let i = 0; i < 3; i++) this.#putService();
     for (let i = 0; i < 6; i++) this.#putPod();
   }
@@ -161,7 +164,8 @@ export class RandomUser {
 
   #putNode(): void {
     const given = { ready: this.#chance(0.9), cpu: this.#pick(['4', '8']) };
-    this.#server.put('nodes', nodeObject(this.#pick(nodeNames), this.#pick(['a', 'b', 'c', '']), given));
+    const node = nodeObject(this.#pick(nodeNames), this.#pick(['a', 'b', 'c', '']), given);
+    putNode(this.#server, node, this.#clock.now());
   }
 
   /** Custom Endpoints if the Service has no selector; otherwise an edit of the controller's Endpoints. */

@@ -1,6 +1,7 @@
 import type { FakeApiServer } from '@sluice/fake-apiserver';
 import { asRecord } from '@sluice/runtime';
 import { namespace, nodeObject, podObject } from '../../harness/objects.ts';
+import { putNode } from '../../harness/put-node.ts';
 
 interface PodOptions {
   readonly app: string;
@@ -35,19 +36,23 @@ export class SmallUser {
         this.#pod('a', { app: 'web', address: 4 });
       },
       () => this.#server.delete('nodes', '', 'n'),
-      () => this.#server.put('nodes', nodeObject('n', 'b')),
+      () => this.#node('b'),
       () => this.#service('db', 'web'),
     ];
   }
 
   createInitialObjects(): void {
-    this.#server.put('nodes', nodeObject('n', 'a'));
+    this.#node('a');
     this.#service('web', 'web');
     this.#pod('a', { app: 'web', address: 1 });
   }
 
   step(): void {
     this.#actions[this.#done++]?.();
+  }
+
+  #node(zone: string): void {
+    putNode(this.#server, nodeObject('n', zone), this.#now());
   }
 
   #service(name: string, app: string): void {

@@ -41,8 +41,10 @@ const cluster = {
   },
 };
 
+const decidedAt = Date.parse('2026-01-01T12:00:00.500Z');
+
 const check = (...evidence: RemovalEvidence[]) =>
-  checkRemoval(aPlan([], { ready: { delta: -1, total: 1, evidence } }), cluster, signal);
+  checkRemoval(aPlan([], { decidedAt, ready: { delta: -1, total: 1, evidence } }), cluster, signal);
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
 const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
@@ -71,6 +73,45 @@ describe('contradicts a removal:', () => {
   test('a Pod that has become ready since, unless other evidence is wrong', async () => {
     expect(await check(notReady)).toEqual({ text: 'Pod p is ready again', overtaken: true });
     expect(await check(notReady, gone)).toMatchObject({ overtaken: false });
+  });
+});
+
+describe('an object that was created again', () => {
+  const created = (creationTimestamp: string) => ({ metadata: { creationTimestamp } });
+  const objects: [string, RemovalEvidence, (at: string) => void][] = [
+    ['Service web exists', { kind: 'service' }, (at) => store('services', 'web', { ...created(at), spec: {} })],
+    ['Node n exists', { kind: 'node', name: 'n' }, (at) => store('nodes', 'n', created(at))],
+    [
+      'Endpoints web exist',
+      { kind: 'endpoints' },
+      (at) => {
+        store('services', 'web', { spec: {} });
+        store('endpoints', 'web', created(at));
+      },
+    ],
+  ];
+
+  test.each(objects)('after its deletion was known asks for another decision: %s', async (text, evidence, create) => {
+    for (const at of ['2026-01-01T12:00:00Z', '2026-01-01T12:00:01Z', '2026-01-01T11:59:01Z']) {
+      create(at);
+      expect(await check(evidence), at).toEqual({ text, overtaken: true });
+    }
+  });
+
+  test.each(objects)('long before contradicts the removal: %s', async (text, evidence, create) => {
+    for (const at of ['2026-01-01T11:59:00Z', '2025-01-01T00:00:00Z']) {
+      create(at);
+      expect(await check(evidence), at).toEqual({ text, overtaken: false });
+    }
+  });
+
+  test('at an unknown time contradicts the removal', async () => {
+    expect(await check({ kind: 'node', name: 'n' })).toMatchObject({ overtaken: false });
+  });
+
+  test('does not hide that other evidence is wrong', async () => {
+    store('nodes', 'n', created('2026-01-01T12:00:00Z'));
+    expect(await check({ kind: 'node', name: 'n' }, gone)).toMatchObject({ overtaken: false });
   });
 });
 
