@@ -115,3 +115,12 @@ test('a state without snapshot awaits one if the watcher knows content', () => {
   expect(awaitsSnapshot(state, aChange(++n, []))).toBe(false);
   expect(awaitsSnapshot(state, change(known))).toBe(true);
 });
+
+test('Endpoints alone need a snapshot only if they are to be deleted', () => {
+  const endpoints: Fact = { kind: 'endpoints', endpoints: someEndpoints({ version: 10 }), uid: 'e' };
+  const change = aChange(++n, [], { resourceVersions, digest: digestFacts([endpoints]) });
+  state = new ServiceState(key);
+  expect(awaitsSnapshot(state, change)).toBe(false);
+  state.setOrphaned(true);
+  expect(awaitsSnapshot(state, change)).toBe(true);
+});

@@ -41,8 +41,8 @@ export class LosslessInvariants {
   }
 
   /**
-   * While watches lag, the digest of a deleted Service whose Endpoints or slices the watcher still lists reaches a
-   * reconciler that has deleted them and has forgotten the Service.
+   * While watches lag, the digest of a deleted Service whose slices the watcher still lists reaches a reconciler that has
+   * deleted them and has forgotten the Service.
    */
   #isLateDeletion(what: string): boolean {
     const isLate = hasFault(this.#scenario, 'watch lag', 'watch errors', 'slow link', 'slow API server');
