@@ -2,7 +2,15 @@ import type { RoleOptions, ServedShare } from '@sluice/backends';
 import { type Bus, ByReferenceBus, ChunkedBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainWriter, type Middleware } from '@sluice/kubernetes';
-import { type Clock, type Logger, type Random, seededRandom, type VirtualClock, YieldQueue } from '@sluice/runtime';
+import {
+  type Clock,
+  type Logger,
+  type Random,
+  randomInteger,
+  seededRandom,
+  type VirtualClock,
+  YieldQueue,
+} from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
 import { runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
@@ -19,6 +27,9 @@ export const leaseTimes = { ttlMs: 1_500, heartbeatMs: 450 };
 const digestQuietPeriodMs = 500;
 /** How long a member waits at most until another one replaces it, in milliseconds. */
 export const replacedWithinMs = 2_000;
+
+/** Longest interval of the ticks at which a process acts; those of another process are at other times. */
+const longestTickMs = 5_000;
 
 /** A worker watches all clusters, and does the work of the other roles too. */
 export type Role = 'watcher' | 'reconciler' | 'writer' | 'worker';
@@ -87,7 +98,7 @@ export class Fleet {
     const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
     const process: SimulatedProcess = new SimulatedProcess({
-      ...{ clock, random, onCall },
+      ...{ clock, random, onCall, originMs: randomInteger(seededRandom(seed + this.#started), 0, longestTickMs) },
       ...(atEffect && { atEffect: () => atEffect(member) }),
       ...(onEnd && { onEnd: () => onEnd(member) }),
     });

@@ -128,6 +128,7 @@ async function run(seed: number) {
     const machine = new PausedMachine(clock);
     const process = new SimulatedProcess({
       clock: machine.clock,
+      originMs: index * 100,
       random: seededRandom(seed + index),
       onCall: () => {},
     });

@@ -23,6 +23,8 @@ export interface Link {
 
 export interface SimulationPorts {
   readonly clock: Clock;
+  /** Origin of the monotonic clock of the process, which differs between processes. */
+  readonly originMs: number;
   readonly random: Random;
   /** Called before each use of a port by any process; may throw. */
   readonly onCall: () => void;
@@ -99,10 +101,10 @@ export class SimulatedProcess {
   }
 
   get clock(): Clock {
-    const { clock } = this.#ports;
+    const { clock, originMs } = this.#ports;
     return {
       now: () => clock.now() + this.#wallOffsetMs,
-      monotonic: () => (this.#pausedAt ?? clock.monotonic()) - this.#pausedMs,
+      monotonic: () => (this.#pausedAt ?? clock.monotonic()) - this.#pausedMs - originMs,
       schedule: (delayMs, callback): Cancel => {
         let cancelled = false;
         const run = async () => {

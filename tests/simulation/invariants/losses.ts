@@ -22,10 +22,12 @@ interface Claim {
   loss: string | undefined;
   /** Whether a resync of the partition was requested. */
   isResynced: boolean;
-  /** Clusters with a gap. */
-  readonly incomplete: Set<string>;
+  /** Clusters with a gap, and when the first one was delivered. */
+  readonly incompleteSince: Map<string, number>;
   /** Services of which a snapshot has ended since. */
   readonly complete: Set<string>;
+  /** When the next gap was delivered after such a snapshot. */
+  readonly completeUntil: Map<string, number>;
   /** Stamp of the last Change by cluster. */
   readonly last: Map<string, Stamp>;
   /** The first Change after a gap, by cluster, while no resync has been requested. */
@@ -58,7 +60,8 @@ export class LossInvariants {
     for (const { key, field, value } of entries) if (field === 'lastChange' && isStamp(value)) last.set(key, value);
     this.#claims.set(`${member} ${scope}`, {
       loss: checkpoint !== null && intact ? undefined : 'a claim that reports a possible loss',
-      ...{ isResynced: false, incomplete: new Set(), complete: new Set(), last, gaps: new Map() },
+      ...{ isResynced: false, incompleteSince: new Map(), complete: new Set(), completeUntil: new Map() },
+      ...{ last, gaps: new Map() },
     });
   }
 
@@ -72,6 +75,7 @@ export class LossInvariants {
       claim.loss = undefined;
       claim.isResynced = true;
       claim.complete.clear();
+      claim.completeUntil.clear();
       claim.gaps.clear();
       return;
     }
@@ -100,7 +104,7 @@ export class LossInvariants {
           report(`past a gap before ${gap.epoch}/${gap.sequence}, and has requested no resync`);
       }
       if (!this.#isReadable || !/^controller\/.*:plan$/.test(field) || value === undefined) continue;
-      if (this.#isNew(scope, value) && !isComplete(claim, key))
+      if (this.#isNew(scope, value) && !wasComplete(claim, key, value))
         report(`with a plan for ${key} that was decided without a new snapshot`);
     }
   }
@@ -123,8 +127,12 @@ export class LossInvariants {
     const { key, stamp, snapshot } = change;
     if (hasGap(claim, change)) {
       if (!claim.gaps.has(key.cluster)) claim.gaps.set(key.cluster, stamp);
-      claim.incomplete.add(key.cluster);
-      for (const one of claim.complete) if (parseServiceKey(one).cluster === key.cluster) claim.complete.delete(one);
+      if (!claim.incompleteSince.has(key.cluster)) claim.incompleteSince.set(key.cluster, this.#now());
+      for (const one of claim.complete) {
+        if (parseServiceKey(one).cluster !== key.cluster) continue;
+        claim.complete.delete(one);
+        claim.completeUntil.set(one, this.#now());
+      }
     }
     if (isNewer(claim, change)) claim.last.set(key.cluster, stamp);
     if (snapshot?.last) claim.complete.add(formatServiceKey(key));
@@ -139,8 +147,15 @@ export class LossInvariants {
   }
 }
 
-function isComplete({ isResynced, incomplete, complete }: Claim, key: string): boolean {
-  return complete.has(key) || !(isResynced || incomplete.has(parseServiceKey(key).cluster));
+/** Whether nothing was missing when the plan was decided: a Change that reveals a gap can be delivered while the commit is on its way. */
+function wasComplete(
+  { isResynced, incompleteSince, complete, completeUntil }: Claim,
+  key: string,
+  plan: unknown,
+): boolean {
+  const { decidedAt } = plan as { decidedAt: number };
+  if (complete.has(key) || decidedAt < (completeUntil.get(key) ?? Number.NEGATIVE_INFINITY)) return true;
+  return !isResynced && decidedAt < (incompleteSince.get(parseServiceKey(key).cluster) ?? Number.POSITIVE_INFINITY);
 }
 
 function isNewer({ last }: Claim, { key, stamp, previousSequence }: Change): boolean {
