@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import { UsageError } from '@sluice/process';
-import { aborted, type Clock, type Logger, orAborted, sleep } from '@sluice/runtime';
+import { aborted, type Clock, type Logger, orAborted, sleep, untilNextTick } from '@sluice/runtime';
 import type { Lease, Leases } from '@sluice/store';
 
 export interface BusClaimOptions {
@@ -50,7 +50,7 @@ export class BusClaim {
   async keep(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted && !this.#isForbidden) {
-      await sleep(clock, renewMs, signal);
+      await sleep(clock, untilNextTick(clock, renewMs), signal);
       await this.#holds(signal);
     }
     await aborted(signal);

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
 import type { Leases, Store, StoredDocument } from '@sluice/store';
 import { formatGenerations, type PartitionGenerations, parseGenerations, storedName } from './generations.ts';
 
@@ -49,7 +49,7 @@ export class FleetGeneration {
     const { clock, logger } = this.#ports;
     const done = AbortSignal.any([signal, this.#ended.signal]);
     while (!done.aborted) {
-      await sleep(clock, pollMs.next, done);
+      await sleep(clock, untilNextTick(clock, pollMs.next), done);
       if (done.aborted) break;
       try {
         await this.#read();

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
 import type { ClusterState } from './cluster-state.ts';
 
@@ -28,6 +28,6 @@ export async function publishPauses({ directory, states, clock, logger }: Option
   };
   while (!signal.aborted) {
     await update().catch((error: unknown) => logger.debug('cannot publish paused writes', { error }));
-    await sleep(clock, periodMs, signal);
+    await sleep(clock, untilNextTick(clock, periodMs), signal);
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
 import { type ClusterDirectory, unidentified } from '@sluice/store';
 import { outageOf } from './cluster-outages.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -41,7 +41,7 @@ export async function publishUnidentified({ directory, states, clock, logger }: 
   };
   while (!signal.aborted) {
     await update(states()).catch((error: unknown) => logger.debug('cannot publish unavailable clusters', { error }));
-    await sleep(clock, periodMs, signal);
+    await sleep(clock, untilNextTick(clock, periodMs), signal);
   }
   await update([]).catch(() => {});
 }

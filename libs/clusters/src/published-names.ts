@@ -1,4 +1,4 @@
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
 import { type ClusterDirectory, isUnidentified } from '@sluice/store';
 
 interface Options {
@@ -66,7 +66,7 @@ export class PublishedNames {
     const startedUpAt = clock.monotonic() + startupMs;
     while (!signal.aborted) {
       await this.read();
-      await sleep(clock, clock.monotonic() < startedUpAt ? startupPeriodMs : periodMs, signal);
+      await sleep(clock, untilNextTick(clock, clock.monotonic() < startedUpAt ? startupPeriodMs : periodMs), signal);
     }
   }
 }

@@ -384,6 +384,34 @@ describe('random joins, leaves, freezes and store outages', () => {
   });
 });
 
+describe('heartbeats', () => {
+  test('of all groups of a process are sent at the same moments', async () => {
+    const first = new Member('a');
+    await advance(70);
+    const second = new Member('b');
+    await advance(5 * heartbeatMs);
+    expect(second.renewedAt).toBe(first.renewedAt);
+    expect(first.renewedAt % heartbeatMs).toBe(0);
+  });
+
+  test.each([1, 29, 31, 150, 269, 271, 299])(
+    'follow each other within little more than a period if something wakes the member %i ms after one',
+    async (ms) => {
+      const member = new Member('a');
+      await advance(5 * heartbeatMs);
+      const sentAt = [member.renewedAt];
+      clock.schedule(member.renewedAt + heartbeatMs + ms - clock.monotonic(), () => void new Member('b'));
+      for (let waited = 0; waited < 5 * heartbeatMs; waited++) {
+        await advance(1);
+        if (member.renewedAt !== sentAt.at(-1)) sentAt.push(member.renewedAt);
+      }
+      const gaps = sentAt.slice(1).map((at, i) => at - (sentAt[i] ?? at));
+      expect(gaps.length).toBeGreaterThan(4);
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(1.1 * heartbeatMs);
+    },
+  );
+});
+
 test('logs one line for all leases acquired in one heartbeat, and who held them before', async () => {
   const lines: string[] = [];
   const info = (message: string, fields: LogFields = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`);

@@ -1,4 +1,4 @@
-import { aborted, instant, sleep, suspendedMs } from '@sluice/runtime';
+import { aborted, instant, sleep, suspendedMs, untilNextTick } from '@sluice/runtime';
 import type { GroupState, KeepAlive, Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover, leasesToReceive } from './handover.ts';
@@ -172,7 +172,8 @@ export class Ownership {
     if (this.#unreachable || !this.#holdings.hasStopped) {
       // A member that has died has missed a heartbeat by now. Its leases are acquired when they expire, not a heartbeat later.
       const untilExpiryMs = this.#unreachable ? heartbeatMs : this.#nextExpiryAt - clock.monotonic();
-      await sleep(clock, Math.min(heartbeatMs, Math.max(1, untilExpiryMs)), this.#wake.signal);
+      // All groups of a process send their heartbeats in one turn, so process and store wake once for all.
+      await sleep(clock, Math.min(untilNextTick(clock, heartbeatMs), Math.max(1, untilExpiryMs)), this.#wake.signal);
     }
     this.#wake = new AbortController();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { untilTick } from './clock.ts';
+import { untilNextTick, untilTick } from './clock.ts';
 import { advance } from './testing/index.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -32,4 +32,15 @@ describe('untilTick', () => {
   test('is 0 without an interval', () => {
     expect(untilTick(new VirtualClock(1_030), 0)).toBe(0);
   });
+});
+
+test.each([
+  [1_000, 250],
+  [1_001, 249],
+  [1_100, 150],
+  [1_225, 25],
+  [1_226, 274],
+  [1_249.5, 250.5],
+])('at %d ms, a loop with ticks of 250 ms that has just run sleeps %d ms', (now, expected) => {
+  expect(untilNextTick(new VirtualClock(now), 250)).toBe(expected);
 });

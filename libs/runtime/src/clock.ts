@@ -28,6 +28,18 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** A tick that is nearer than this part of the interval counts as the one at which a loop has just run. */
+const sameTickPart = 1 / 10;
+
+/**
+ * Time to sleep in a loop that runs at each tick, in milliseconds: a tenth of the interval longer than the interval at most. A timer may run a
+ * little before its tick, and must not run again at it. A loop that something else has woken runs again at the next tick.
+ */
+export function untilNextTick(clock: Clock, intervalMs: number): number {
+  const leftMs = untilTick(clock, intervalMs);
+  return leftMs < intervalMs * sameTickPart ? leftMs + intervalMs : leftMs;
+}
+
 /**
  * Milliseconds until `offsetMs` after the next multiple of `intervalMs`, the same moment for all callers in this process, so that
  * their timers share a wake-up. Processes differ, because the clock has an arbitrary origin. 0 for an interval of 0.

@@ -46,6 +46,25 @@ test('leases are renewed while the event loop is blocked, each time well before 
   expect(cells.renewedAt).toBe(times.at(-1));
 });
 
+test('a block is noticed as early, whatever the thread last saw', async () => {
+  for (const period of [1, 124, 126, 251, 374]) {
+    for (let n = 0; n < 7; n++) {
+      await advance(clock, period);
+      [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+    }
+    const blockedAt = clock.monotonic();
+    renewed = [];
+    await advance(clock, 375);
+    expect(renewed.map(({ at }) => at - blockedAt)).toEqual([375]);
+  }
+});
+
+test('a failed renewal is tried again four times before the leases expire', async () => {
+  holdsAll = false;
+  await advance(clock, options.ttlMs - 1);
+  expect(renewed.map(({ at }) => at - 1_000)).toEqual([375, 500, 625, 750, 875]);
+});
+
 test('a process that shows no sign of life for too long loses its leases', async () => {
   await advance(clock, 60_000);
   expect(cells.renewedAt).toBeLessThanOrEqual(6_000);
@@ -58,6 +77,14 @@ test('a process that shows no sign of life for too long loses its leases', async
 test('nothing is renewed while heartbeats arrive in time', async () => {
   for (let n = 0; n < 20; n++) {
     await advance(clock, 200);
+    [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+  }
+  expect(renewed).toEqual([]);
+});
+
+test('nothing is renewed while each heartbeat takes a little more than a period', async () => {
+  for (let n = 0; n < 400; n++) {
+    await advance(clock, 251);
     [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
   }
   expect(renewed).toEqual([]);

@@ -21,6 +21,12 @@ interface Group {
 }
 
 /**
+ * A heartbeat is late once the last one that was answered is older than this, in periods. While heartbeats arrive in time, each takes a little more
+ * than a period. A lease lasts long enough to try the renewal several times after that.
+ */
+const latePeriods = 1.5;
+
+/**
  * The lease thread's side: renews the leases of each group while the main thread is late, but not for longer than
  * `maxSilenceMs` without a sign of life from it.
  */
@@ -54,13 +60,22 @@ export class LeaseRenewer {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#groups.size > 0) {
-      const groups = [...this.#groups.values()];
-      await sleep(this.#options.clock, Math.min(...groups.map(({ options }) => options.periodMs)) / 2);
+      await sleep(this.#options.clock, Math.min(...this.#groups.values().map((group) => this.#pauseMs(group))));
       for (const group of this.#groups.values()) {
         if (!group.renewing && this.#isDue(group)) void this.#renew(group);
       }
     }
     this.#running = false;
+  }
+
+  /** Time until the group's heartbeat is late, so that it is noticed at once; half a period if it is late already, to try again. */
+  #pauseMs(group: Group): number {
+    const untilLateMs = this.#lateAt(group) - this.#options.clock.monotonic();
+    return untilLateMs > 0 ? Math.max(1, untilLateMs) : group.options.periodMs / 2;
+  }
+
+  #lateAt({ cells, options }: Group): number {
+    return Math.max(cells.renewedAt, cells.heartbeatAt) + latePeriods * options.periodMs;
   }
 
   /** False before the first heartbeat, while the main thread renews in time, and when it no longer shows that it can stop work. */
@@ -75,7 +90,7 @@ export class LeaseRenewer {
       this.#options.log({ level: 'warn', message: 'event loop blocked; leases are not renewed', fields });
     }
     group.silent = silent;
-    return !silent && now - Math.max(cells.renewedAt, cells.heartbeatAt) >= options.periodMs;
+    return !silent && now >= this.#lateAt(group);
   }
 
   async #renew(group: Group): Promise<void> {

@@ -1,7 +1,7 @@
 import { BusClosedError } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import type { ResyncRequest } from '@sluice/messages';
-import { aborted, runWithBackoff, sleep } from '@sluice/runtime';
+import { aborted, runWithBackoff, sleep, untilNextTick } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Compactor } from './compactor.ts';
@@ -159,7 +159,7 @@ export class WatchSession {
     const publishedState = this.#publishedState;
     if (publishedState === undefined) return;
     while (!signal.aborted) {
-      await sleep(this.#options.clock, checkpointPeriodMs, signal);
+      await sleep(this.#options.clock, untilNextTick(this.#options.clock, checkpointPeriodMs), signal);
       if (signal.aborted || !this.#informer.hasSynced) continue;
       try {
         await this.#checkpoint(publishedState);

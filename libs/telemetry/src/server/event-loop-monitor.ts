@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import { type Clock, untilNextTick } from '@sluice/runtime';
 import type { Check } from './health.ts';
 
 /** A liveness check of a loop: fails if the loop has not completed an iteration for `limitMs`. */
@@ -31,7 +31,7 @@ export function monitorEventLoop(clock: Clock): { readonly check: Check; close()
   let cancel = (): void => {};
   const tick = () => {
     monitor.heartbeat();
-    cancel = clock.schedule(eventLoopTickMs, tick);
+    cancel = clock.schedule(untilNextTick(clock, eventLoopTickMs), tick);
   };
   tick();
   return { check: monitor.check, close: () => cancel() };
