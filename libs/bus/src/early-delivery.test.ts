@@ -1,7 +1,16 @@
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type AppendedOffsets, BusClosedError, type BusRecord, type Delivery, streamStart, type Topic } from './bus.ts';
+import {
+  type AppendedOffsets,
+  BusClosedError,
+  type BusRecord,
+  type Delivery,
+  type PartitionReader,
+  type StreamOffset,
+  streamStart,
+  type Topic,
+} from './bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
 import { LocalDeliveryBus } from './local-delivery-bus.ts';
 import { MemoryBus } from './memory-bus.ts';
@@ -13,6 +22,11 @@ class Servers extends ForwardingBus {
   /** The next appends fail. */
   failures: Error[] = [];
   held: PromiseWithResolvers<void> | undefined;
+  /** Answers of the appends that begin with these records, which are stored at once. */
+  readonly answers = new Map<string, Promise<AppendedOffsets>>();
+  readonly #stored = new Map<string, AppendedOffsets>();
+  /** The log that was created in place of the first one. */
+  recreated: MemoryBus | undefined;
 
   override get connected(): boolean {
     return this.isConnected;
@@ -23,7 +37,14 @@ class Servers extends ForwardingBus {
     if (failure !== undefined) throw failure;
     this.appends.push(`${topic}: ${records.map(({ id }) => id).join(' ')}`);
     await this.held?.promise;
-    return super.append(topic, partition, records);
+    const id = `${topic} ${records[0]?.id}`;
+    const offsets = this.#stored.get(id) ?? (await (this.recreated ?? this.inner).append(topic, partition, records));
+    this.#stored.set(id, offsets);
+    return this.answers.get(records[0]?.id ?? '') ?? offsets;
+  }
+
+  override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
+    return (this.recreated ?? this.inner).read(topic, partition, after);
   }
 }
 
@@ -105,6 +126,66 @@ describe('changes', () => {
     expect(other.deliver('changes', 0, [record('c')])).toBeUndefined();
     servers.isConnected = true;
     expect(other.deliver('changes', 0, [record('c')])).toBeDefined();
+  });
+
+  test('are not delivered before the reader has read all of several appends, whatever the order of their answers', async () => {
+    const reader = await caughtUp();
+    const [outcome, change] = [Promise.withResolvers<AppendedOffsets>(), Promise.withResolvers<AppendedOffsets>()];
+    servers.answers.set('outcome', outcome.promise).set('change', change.promise);
+    const appends = ['outcome', 'change'].map((id) => bus.append('changes', 0, [record(id)]));
+    await advance(clock, 0);
+    change.resolve([3]);
+    outcome.resolve([2]);
+    await Promise.all(appends);
+    expect(shown(await reader.next(1))).toEqual(['2 outcome']);
+    expect(deliver('next change')).toBeUndefined();
+    expect(shown(await reader.next(1))).toEqual(['3 change']);
+    expect(deliver('next change')).toBeDefined();
+  });
+
+  test('are not delivered earlier because an append was repeated, which has the offset of its first occurrence', async () => {
+    const reader = await caughtUp();
+    const unanswered = Promise.withResolvers<AppendedOffsets>();
+    servers.answers.set('a', unanswered.promise);
+    unanswered.reject(new Error('no answer'));
+    await expect(bus.append('changes', 0, [record('a')])).rejects.toThrow('no answer');
+    await bus.append('changes', 0, [record('b')]);
+    servers.answers.delete('a');
+    expect(await bus.append('changes', 0, [record('a')])).toEqual([2]);
+    expect(shown(await reader.next(1))).toEqual(['2 a']);
+    expect(deliver('after b')).toBeUndefined();
+    expect(shown(await reader.next(1))).toEqual(['3 b']);
+    expect(deliver('after b')).toBeDefined();
+  });
+
+  test('are not delivered while the bus does not know where an append ended', async () => {
+    const reader = await caughtUp();
+    const [unknown, known] = [Promise.withResolvers<AppendedOffsets>(), Promise.withResolvers<AppendedOffsets>()];
+    servers.answers.set('a', known.promise).set('b', unknown.promise);
+    const appends = ['a', 'b'].map((id) => bus.append('changes', 0, [record(id)]));
+    await advance(clock, 0);
+    unknown.resolve(undefined);
+    known.resolve([2]);
+    await Promise.all(appends);
+    await reader.next(10);
+    expect(deliver('c')).toBeUndefined();
+    await bus.append('changes', 0, [record('c')]);
+    await reader.next(10);
+    expect(deliver('d')).toBeDefined();
+  });
+
+  test('are delivered from a recreated log, whose offsets restart, once the reader has read an append to it', async () => {
+    const former = await caughtUp();
+    for (const id of ['a', 'b', 'c']) await bus.append('changes', 0, [record(id)]);
+    former.close();
+    servers.recreated = new MemoryBus({ partitions: 1 });
+    const reader = bus.read('changes', 0, { ...streamStart, streamId: 'recreated' });
+    await advance(clock, 0);
+    expect(deliver('d')).toBeUndefined();
+    await bus.append('changes', 0, [record('d')]);
+    expect(deliver('e')).toBeUndefined();
+    expect(shown(await reader.next(10))).toEqual(['1 d']);
+    expect(deliver('e')).toBeDefined();
   });
 
   test('get into the log before what is appended later', async () => {

@@ -1,3 +1,4 @@
+import { AppendedEnd } from './appended-end.ts';
 import {
   type AppendedOffsets,
   type BusRecord,
@@ -22,12 +23,11 @@ export interface LocalChangesOptions {
 export class LocalChanges {
   readonly #options: LocalChangesOptions;
   #reader: EarlyReader | undefined;
-  /** Calls of `append` in flight. */
-  #appending = 0;
-  /** Offset of the last record that a reader must have read from the log before it gets others early. */
-  #end = 0;
+  readonly #appended = new AppendedEnd();
   /** Offset of the last record that was delivered early. */
   #earlyEnd = 0;
+  /** Identity of the log of the last reader that knew it. */
+  #streamId = '';
 
   constructor(options: LocalChangesOptions) {
     this.#options = options;
@@ -36,24 +36,24 @@ export class LocalChanges {
   read(open: (after: StreamOffset) => PartitionReader, after: StreamOffset): PartitionReader {
     const reader: EarlyReader = new EarlyReader(open(after), after.offset, () => {
       if (this.#reader === reader) this.#reader = undefined;
+      if (reader.streamId !== '') this.#streamId = reader.streamId;
       void this.flush();
     });
     this.#reader = reader;
+    const isRecreated = this.#streamId !== '' && after.streamId !== '' && after.streamId !== this.#streamId;
+    if (isRecreated) {
+      this.#appended.forget();
+      this.#earlyEnd = 0;
+    }
     void this.#readFromLog();
     return reader;
   }
 
-  async append(records: readonly BusRecord[]): Promise<AppendedOffsets> {
-    this.#appending += 1;
-    try {
+  append(records: readonly BusRecord[]): Promise<AppendedOffsets> {
+    return this.#appended.during(async () => {
       await this.flush();
-      const offsets = await this.#options.append(records);
-      // If the bus does not know it, nothing is delivered early until it knows one again.
-      this.#end = offsets?.at(-1) ?? Number.POSITIVE_INFINITY;
-      return offsets;
-    } finally {
-      this.#appending -= 1;
-    }
+      return this.#options.append(records);
+    });
   }
 
   deliver(
@@ -63,7 +63,7 @@ export class LocalChanges {
   ): Promise<AppendedOffsets> | undefined {
     const reader = this.#reader;
     const { lingering } = this.#options;
-    if (reader === undefined || this.#appending > 0 || reader.offset < this.#end) return undefined;
+    if (reader === undefined || !this.#appended.isReached(reader.offset)) return undefined;
     if (!reader.hasRoom || !lingering.hasRoom) return undefined;
     checkRecordBytes(records, maxBytes);
     reader.deliver(records);
@@ -84,9 +84,10 @@ export class LocalChanges {
 
   /** A new reader first reads from the log what the one before it has got early. */
   async #readFromLog(): Promise<void> {
-    this.#appending += 1;
-    await this.flush();
-    this.#end = Math.max(this.#end, this.#earlyEnd);
-    this.#appending -= 1;
+    await this.#appended.during(async () => {
+      await this.flush();
+      this.#appended.raise(this.#earlyEnd);
+      return [];
+    });
   }
 }

@@ -96,7 +96,7 @@ export const platformBugs: readonly PlantedBug[] = [
   {
     name: 'a Change is delivered early although the one before it was not read',
     file: 'libs/bus/src/local-changes.ts',
-    search: ' || reader.offset < this.#end) return undefined;',
+    search: ' || !this.#appended.isReached(reader.offset)) return undefined;',
     replace: ') return undefined;',
   },
   {
