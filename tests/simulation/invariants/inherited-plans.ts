@@ -66,11 +66,16 @@ export class InheritedPlans {
 
   /** Call with each write request. */
   check(member: string, partition: number, verb: string, plan: PlannedMutations, what: string): void {
-    const name = `${formatServiceKey(plan.key)}/${plan.controller}/${plan.plan.epoch}/${plan.plan.number}`;
+    const name = nameOf(plan);
     const { inherited, isDoubtful } = this.#claim(member, partition);
     if (inherited.has(name) && verb === 'create') this.#report(`${what}, which a former owner may have sent already`);
     if (inherited.has(name) && isDoubtful) this.#report(`${what}, though the store has lost which plans were applied`);
     if (this.#passed.has(name)) this.#report(`${what}, although a checkpoint has passed its plan`);
+  }
+
+  /** Whether a checkpoint has passed the plan, so that nobody applies it again. */
+  hasPassed(plan: PlannedMutations): boolean {
+    return this.#passed.has(nameOf(plan));
   }
 
   #report(what: string): void {
@@ -86,6 +91,9 @@ export class InheritedPlans {
     return claim;
   }
 }
+
+const nameOf = ({ key, controller, plan }: PlannedMutations): string =>
+  `${formatServiceKey(key)}/${controller}/${plan.epoch}/${plan.number}`;
 
 /** Without the number of the redelivery. */
 const planOf = (id: string): string => id.split('/again/')[0] ?? id;

@@ -7,6 +7,7 @@ import { type FaultKind, hasFault, isLossy, type Scenario } from '../scenario.ts
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
+import { decode } from './decode.ts';
 import { InheritedPlans } from './inherited-plans.ts';
 import { LateMessages } from './late-messages.ts';
 import { LossInvariants } from './losses.ts';
@@ -121,6 +122,8 @@ export class Invariants {
       for (const record of early) {
         const partition = observations.partitionOf(record.key);
         plans.delivered(partition, record);
+        const message = decode(record.payload);
+        if (message.kind === 'outcome') unreported.answered(member, message);
         losses.delivered(member, 'changes', partition, [record]);
       }
       for (const plan of deliveries.filter(({ isEarly }) => !isEarly))

@@ -33,10 +33,11 @@ export class PlanInvariants {
     return this.#plans.get(name)?.plan;
   }
 
-  /** The newest plan that contains the mutation, preferably of this cluster. */
-  withMutation(mutation: Mutation, cluster: string): PlannedMutations | undefined {
-    const plans = this.#bySignature.get(signature(mutation));
-    return plans?.findLast(({ key }) => key.cluster === cluster) ?? plans?.at(-1);
+  /** The plans that contain the mutation, preferably of this cluster; the newest one comes first. */
+  withMutation(mutation: Mutation, cluster: string): readonly PlannedMutations[] {
+    const plans = (this.#bySignature.get(signature(mutation)) ?? []).toReversed();
+    const ofCluster = plans.filter(({ key }) => key.cluster === cluster);
+    return ofCluster.length > 0 ? ofCluster : plans;
   }
 
   /** The last plan that contains the creation of this slice, `namespace/name`. */

@@ -53,8 +53,10 @@ export class RequestInvariants {
       const mutation = (request.verb === 'delete'
         ? { ...request, ...request.preconditions }
         : request) as unknown as Mutation;
-      const plan = this.#check(member, mutation, cluster);
+      const [plan, ...older] = this.#plans.withMutation(mutation, cluster.identity);
+      this.#check(member, mutation, cluster, plan);
       if (plan === undefined) return next(request);
+      const others = older.filter((other) => !this.#inherited.hasPassed(other));
       const workKeyOfPlan = workKeyOf(plan);
       const workKey = `${member} ${workKeyOfPlan}`;
       const inFlight = this.#inFlight.get(workKey) ?? [];
@@ -63,7 +65,7 @@ export class RequestInvariants {
       this.#inFlight.set(workKey, [...inFlight, plan.plan]);
       try {
         const newest = this.#applied.get(workKeyOfPlan);
-        const response = await this.#unreported.during(member, plan, mutation, () => next(request));
+        const response = await this.#unreported.during(member, [plan, ...others], mutation, () => next(request));
         this.#checkOrder(member, mutation, plan, newest);
         const before = this.#applied.get(workKeyOfPlan);
         if (before === undefined || comparePlans(before, plan.plan) < 0) this.#applied.set(workKeyOfPlan, plan.plan);
@@ -97,19 +99,14 @@ export class RequestInvariants {
     this.#report('no late creates', `${what} after writes of plan ${newest.epoch}/${newest.number}`);
   }
 
-  #check(member: string, mutation: Mutation, cluster: SimulatedCluster): PlannedMutations | undefined {
+  #check(member: string, mutation: Mutation, cluster: SimulatedCluster, plan: PlannedMutations | undefined): void {
     const what = `${member} sends ${signature(mutation).slice(0, 100)}`;
     if (!isConditional(mutation)) this.#report('writes are conditional', what);
-    const plan = this.#plans.withMutation(mutation, cluster.identity);
-    if (plan === undefined) {
-      this.#report('writes are planned', `${what}, which no plan contains`);
-      return undefined;
-    }
+    if (plan === undefined) return this.#report('writes are planned', `${what}, which no plan contains`);
     if (plan.key.cluster !== cluster.identity) this.#report('nothing crosses clusters', `${what} to ${cluster.name}`);
     const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
     this.#inherited.check(member, partition, mutation.verb, plan, what);
     this.#checkLease(member, plan, what);
-    return plan;
   }
 
   #checkLease(member: string, plan: PlannedMutations, what: string): void {
