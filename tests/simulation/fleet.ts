@@ -193,12 +193,12 @@ export class Fleet {
     options: RoleOptions & { readonly share: ServedShare },
     signal: AbortSignal,
   ): Promise<void> {
-    const { clusters, clock, digestPeriodMs, processes, seed } = this.#options;
+    const { clusters, clock, digestPeriodMs, seed } = this.#options;
     const cluster = clusters[index];
     if (cluster === undefined) throw new RangeError(`no cluster ${index}`);
     const { name, identity, server, faults } = cluster;
     // With initial events, a standby reads the cluster while another process still watches it.
-    const watchList = processes === 'roles' && seed % 2 === 0;
+    const watchList = seed % 2 === 0;
     const reader = process.reader(new FakeClient(server, { clock, faults, watchList }));
     // Only the comparison of digests finds a slice that was created and deleted while no watcher ran, if a stored digest fits.
     const digests =
