@@ -364,6 +364,21 @@ describe('a failed plan', () => {
     expect(plannedNames()).toEqual([first]);
   });
 
+  test.each<[string, Partial<Outcome>]>([
+    ['is applied', {}],
+    ['fails too', { status: 'unavailable', results: [], message: 'no' }],
+  ])('without an answer lends its names beyond a plan that creates nothing and %s', (_, outcome) => {
+    const [first] = plannedNames();
+    complete({ ...failure({ error: 'timed out' }), status: 'unavailable' });
+    change(aChange(2, [fact.slice('extra', { version: 10 })]));
+    plan = decided('endpointslice');
+    expect(plan.groups[0]?.mutations).toMatchObject([{ verb: 'update', object: { metadata: { name: 'extra' } } }]);
+    complete(outcome);
+    change(aChange(3, [fact.sliceGone('extra', state.slices.get('extra')?.slice.metadata.uid)]));
+    plan = decided('endpointslice');
+    expect(plannedNames()).toEqual([first]);
+  });
+
   test.each<[string, Partial<MutationResult>]>([
     ['a slice that is no longer there', { current: null }],
     ['a slice of another Service', { current: relabelled(aSlice('x', { version: 60 })) }],

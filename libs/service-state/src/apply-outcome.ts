@@ -150,7 +150,6 @@ function unconfirmedAfter(
   { message }: InFlight,
   { status, results }: Outcome,
 ): UnconfirmedCreates | undefined {
-  if (status === 'applied') return undefined;
   const creates = message.groups.flatMap(({ mutations }, group) =>
     mutations.flatMap(({ verb, resource }, index) =>
       verb === 'create' && resource === 'endpointslices'
@@ -158,6 +157,9 @@ function unconfirmedAfter(
         : [],
     ),
   );
+  // A plan that creates nothing leaves the names of earlier creates free, so those may still arrive.
+  if (creates.length === 0) return unconfirmedCreates;
+  if (status === 'applied') return undefined;
   const isConfirmed = (result: MutationResult | undefined) =>
     result !== undefined && (result.status === 'applied' || result.current !== undefined);
   if (creates.every(isConfirmed)) return undefined;

@@ -56,7 +56,7 @@ export interface ControllerState {
     readonly expiresAt: number;
   };
   /**
-   * The plan after which the slices of the next plan are named, because its requests to create slices may still arrive
+   * The plan after which the next slices to be created are named, because its requests to create slices may still arrive
    * (ADR 0015); absent: the next plan itself.
    */
   readonly unconfirmedCreates?: UnconfirmedCreates | undefined;
