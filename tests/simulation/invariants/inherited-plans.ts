@@ -78,6 +78,11 @@ export class InheritedPlans {
     return this.#passed.has(nameOf(plan));
   }
 
+  /** Whether the plan was in the log when the member claimed its partition, so that it may be a repetition. */
+  isInherited(member: string, partition: number, plan: PlannedMutations): boolean {
+    return this.#claim(member, partition).inherited.has(nameOf(plan));
+  }
+
   #report(what: string): void {
     this.#violations.report('no plan is applied twice', what);
   }

@@ -59,6 +59,7 @@ export class Invariants {
       isIntact: !lossy,
       isChunked: recordBytes !== null,
       isOrdered: !hasFault(scenario, ...forgetful),
+      hasPreconditions: !scenario.disabled.includes('preconditions'),
       partitions,
     };
     const observations = new Observations(intact, () => clock.now(), violations);

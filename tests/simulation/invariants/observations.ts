@@ -11,6 +11,8 @@ export interface Conditions {
   readonly isIntact: boolean;
   /** Whether the store keeps what was applied, and gives no lease to two members. */
   readonly isOrdered: boolean;
+  /** Whether API servers check the resourceVersion of a write. */
+  readonly hasPreconditions: boolean;
   /** Whether messages are sent in chunks, which hides their content. */
   readonly isChunked: boolean;
   readonly partitions: number;

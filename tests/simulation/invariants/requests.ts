@@ -124,10 +124,15 @@ export class RequestInvariants {
 
   /**
    * No write succeeds after a newer plan of its Service. Also across logs that were recreated: only the store knows which plans
-   * were applied, and only leases exclude two writers. A new owner repeats plans in vain, since their preconditions fail.
+   * were applied, and only leases exclude two writers. A writer that has claimed its partition repeats plans in vain, since their
+   * preconditions fail; without preconditions it repeats them with effect.
    */
-  #checkOrder(member: string, mutation: Mutation, { plan }: PlannedMutations, newest: PlanId | undefined): void {
-    if (!this.#observations.conditions.isOrdered || newest === undefined || comparePlans(plan, newest) >= 0) return;
+  #checkOrder(member: string, mutation: Mutation, planned: PlannedMutations, newest: PlanId | undefined): void {
+    const { isOrdered, hasPreconditions } = this.#observations.conditions;
+    const { plan } = planned;
+    if (!isOrdered || newest === undefined || comparePlans(plan, newest) >= 0) return;
+    const partition = this.#observations.partitionOf(formatServiceKey(planned.key));
+    if (!hasPreconditions && this.#inherited.isInherited(member, partition, planned)) return;
     const what = `${member} sends ${signature(mutation).slice(0, 100)} of plan ${plan.epoch}/${plan.number}`;
     this.#report('plans in order', `${what} after plan ${newest.epoch}/${newest.number}`);
   }
