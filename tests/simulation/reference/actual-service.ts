@@ -1,5 +1,5 @@
 import type { ClusterView } from './cluster-view.ts';
-import { hasPlainHints, labelLine, selects, sliceLine } from './expected-service.ts';
+import { hasPlainHints, isHeadless, labelLine, selects, sliceLine } from './expected-service.ts';
 import {
   type EndpointsObject,
   headlessLabel,
@@ -26,7 +26,8 @@ export function actualLines(
     const own = slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === sliceManager);
     const properties = new Set<string>();
     for (const slice of own) {
-      for (const property of sliceProperties('slice', slice, maxPerSlice)) properties.add(property);
+      for (const property of sliceProperties('slice', asPlaceholder(slice, service), maxPerSlice))
+        properties.add(property);
       for (const endpoint of slice.endpoints ?? []) {
         lines.push(sliceLine(slice.addressType, portsOf(slice), endpoint, hasPlainHints(service)));
       }
@@ -49,6 +50,14 @@ export function slicesOf(view: ClusterView, namespace: string, name: string): re
   return (view.all('endpointslices') as readonly SliceObject[]).filter(
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[serviceNameLabel] === name,
   );
+}
+
+/** For a slice without endpoints a missing label equals an empty one, so its headless label is not compared (E24). */
+function asPlaceholder(slice: SliceObject, service: ServiceObject): SliceObject {
+  if ((slice.endpoints ?? []).length > 0) return slice;
+  const { [headlessLabel]: _, ...others } = slice.metadata.labels ?? {};
+  const labels = { ...others, ...(isHeadless(service) && { [headlessLabel]: '' }) };
+  return { ...slice, metadata: { ...slice.metadata, labels } };
 }
 
 function* sliceProperties(what: string, slice: SliceObject, maxPerSlice: number): Iterable<string> {

@@ -163,7 +163,8 @@ function sliceLabels(service: ServiceObject): Record<string, string> {
   };
 }
 
-const isHeadless = ({ spec: { clusterIP = '' } }: ServiceObject): boolean => clusterIP === '' || clusterIP === 'None';
+export const isHeadless = ({ spec: { clusterIP = '' } }: ServiceObject): boolean =>
+  clusterIP === '' || clusterIP === 'None';
 
 /** Pods that the Service selects and that may be in endpoints, terminating or not (C2, C3, C9). */
 function podsOf(view: ClusterView, { metadata, spec }: ServiceObject): readonly PodObject[] {
