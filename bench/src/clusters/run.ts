@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ServerProcess } from '@sluice/local';
+import { say } from '@sluice/program';
 
 const PROGRAM = fileURLToPath(new URL('../../../bin/sluice', import.meta.url));
 
@@ -19,16 +20,22 @@ export async function runOn(kubeconfigs: string, log: string): Promise<ServerPro
 }
 
 /**
- * Waits until no cluster is incomplete: all Pods of all Services are in its slices.
+ * Waits until no cluster is incomplete: all Pods of all Services are in its slices. Says twice a minute how many are left.
  *
  * @throws Error with the number of incomplete clusters after `timeoutSeconds`
  */
 export async function completed(incomplete: () => Promise<number>, timeoutSeconds: number): Promise<void> {
-  const deadline = performance.now() + timeoutSeconds * 1000;
+  const startedAt = performance.now();
+  let saidAt = startedAt;
   for (;;) {
     const left = await incomplete();
     if (left === 0) return;
-    if (performance.now() > deadline) {
+    const now = performance.now();
+    if (now - saidAt > 30_000) {
+      saidAt = now;
+      say(`${left} clusters are not complete after ${Math.round((now - startedAt) / 1000)} s`);
+    }
+    if (now - startedAt > timeoutSeconds * 1000) {
       throw new Error(`after ${timeoutSeconds} s, ${left} clusters are not complete`);
     }
     await sleep(50);

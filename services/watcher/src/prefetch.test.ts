@@ -1,7 +1,8 @@
 import type { ClusterReader } from '@sluice/kubernetes';
-import { VirtualClock } from '@sluice/runtime';
+import { Semaphore, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
+import { FalseAlarms } from './false-alarms.ts';
 import { Prefetch } from './prefetch.ts';
 
 let clock: VirtualClock;
@@ -10,6 +11,8 @@ let opened: number;
 let watchList: boolean;
 /** Resolved: the API server sends its lists. */
 let listed: PromiseWithResolvers<void>;
+let reader: ClusterReader;
+let falseAlarms: FalseAlarms;
 let prefetch: Prefetch;
 
 beforeEach(() => {
@@ -17,7 +20,7 @@ beforeEach(() => {
   [open, opened, watchList] = [new Set(), 0, true];
   listed = Promise.withResolvers();
   listed.resolve();
-  const reader: ClusterReader = {
+  reader = {
     identity: async () => 'uid',
     get watchList() {
       return watchList;
@@ -31,7 +34,8 @@ beforeEach(() => {
       yield [{ type: 'BOOKMARK', resourceVersion: '7', initialEventsEnd: true }];
     },
   };
-  prefetch = new Prefetch(reader, clock);
+  falseAlarms = new FalseAlarms(clock);
+  prefetch = new Prefetch({ reader, clock, falseAlarms });
 });
 
 const signal = () => new AbortController();
@@ -103,4 +107,36 @@ test('without preparation, or with an API server that cannot stream lists, the c
   watchList = false;
   await prefetch.start();
   expect(opened).toBe(1);
+});
+
+test('a limited number of clusters is read at once, and after a false alarm none for a while', async () => {
+  const listing = new Semaphore({ clock, permits: 2, maxHoldMs: 10_000 });
+  listed = Promise.withResolvers();
+  const clusters = Array.from({ length: 5 }, () => new Prefetch({ reader, clock, listing, falseAlarms }));
+  for (const cluster of clusters) void cluster.start();
+  await advance(clock, 0);
+  expect(opened).toBe(10);
+  await advance(clock, 2_000);
+  expect([opened, open.size]).toEqual([10, 0]);
+  listed.resolve();
+  await advance(clock, 0);
+  for (const cluster of clusters) await cluster.start();
+  expect(opened).toBe(10);
+  await advance(clock, 30_000);
+  for (const cluster of clusters) await cluster.start();
+  expect(opened).toBe(35);
+  for (const cluster of clusters) cluster.close();
+});
+
+test('a cluster whose lease comes before its turn is read as usual', async () => {
+  const listing = new Semaphore({ clock, permits: 1, maxHoldMs: 10_000 });
+  const end = await listing.acquire(signal().signal);
+  prefetch = new Prefetch({ reader, clock, listing, falseAlarms });
+  void prefetch.start();
+  const stop = signal();
+  const own = prefetch.reader(stop.signal);
+  end();
+  await firstBatch(own, stop.signal);
+  expect(opened).toBe(1);
+  stop.abort();
 });

@@ -1,15 +1,26 @@
 import { type ClusterReader, chainReader, EarlyWatches } from '@sluice/kubernetes';
-import type { Clock } from '@sluice/runtime';
+import type { Clock, Semaphore } from '@sluice/runtime';
+import type { FalseAlarms } from './false-alarms.ts';
 
 /** How long watches stay open for a lease that does not come, in milliseconds: longer than a lease or a hand-over lasts. */
 const keepMs = 2_000;
 /** Events of each resource that are read before the lease comes: what decodes in a few tenths of a second. */
 const readAhead = 5_000;
-/** Time between two false alarms, in milliseconds: each costs the API server a list of everything. */
-const pauseMs = 30_000;
+
+export interface PrefetchOptions {
+  readonly reader: ClusterReader;
+  readonly clock: Clock;
+  /** Limits how many clusters are read at once. Default: this one is read at once. */
+  readonly listing?: Semaphore | undefined;
+  /** After a false alarm, nothing is opened for a while: each costs the API server a list of everything. */
+  readonly falseAlarms: FalseAlarms;
+}
 
 interface Opened {
-  readonly watches: EarlyWatches;
+  /** Resolves with undefined if the watches are not opened anymore. */
+  readonly watches: Promise<EarlyWatches | undefined>;
+  /** Once they are open. */
+  opened: EarlyWatches | undefined;
   readonly stop: AbortController;
   /** Cancels the closing. */
   cancel: () => void;
@@ -20,14 +31,11 @@ interface Opened {
  * arrive before the lease. The watches continue, so they also have what the other watcher publishes until it stops.
  */
 export class Prefetch {
-  readonly #reader: ClusterReader;
-  readonly #clock: Clock;
+  readonly #options: PrefetchOptions;
   #open: Opened | undefined;
-  #notBefore = Number.NEGATIVE_INFINITY;
 
-  constructor(reader: ClusterReader, clock: Clock) {
-    this.#reader = reader;
-    this.#clock = clock;
+  constructor(options: PrefetchOptions) {
+    this.#options = options;
   }
 
   /**
@@ -35,30 +43,53 @@ export class Prefetch {
    * were opened in vain a short time ago.
    */
   async start(): Promise<void> {
+    const { reader, clock, falseAlarms } = this.#options;
     if (this.#open === undefined) {
-      if (this.#clock.monotonic() < this.#notBefore || this.#reader.watchList !== true) return;
-      const stop = new AbortController();
-      const options = { signal: stop.signal, clock: this.#clock, readAhead };
-      this.#open = { watches: new EarlyWatches(this.#reader, options), stop, cancel: () => {} };
+      if (falseAlarms.isRecent || reader.watchList !== true) return;
+      this.#open = this.#openSoon();
     }
     const open = this.#open;
     open.cancel();
-    open.cancel = this.#clock.schedule(keepMs, () => {
+    open.cancel = clock.schedule(keepMs, () => {
       this.#open = undefined;
-      this.#notBefore = this.#clock.monotonic() + pauseMs;
+      falseAlarms.report();
       open.stop.abort();
     });
-    await open.watches.ready;
+    await (await open.watches)?.ready;
+  }
+
+  #openSoon(): Opened {
+    const { reader, clock, listing } = this.#options;
+    const stop = new AbortController();
+    const options = { signal: stop.signal, clock, readAhead };
+    const open = async () => {
+      const release = await listing?.acquire(stop.signal);
+      if (stop.signal.aborted) {
+        release?.();
+        return undefined;
+      }
+      const watches = new EarlyWatches(reader, options);
+      opened.opened = watches;
+      void watches.ready.then(release);
+      return watches;
+    };
+    const opened: Opened = { watches: open(), opened: undefined, stop, cancel: () => {} };
+    return opened;
   }
 
   /** Reads the cluster, from the open watches first. Those that nobody reads close with `signal`. */
   reader(signal: AbortSignal): ClusterReader {
     const open = this.#open;
-    if (open === undefined) return this.#reader;
+    const { reader } = this.#options;
+    if (open === undefined) return reader;
     this.#open = undefined;
     open.cancel();
+    if (open.opened === undefined) {
+      open.stop.abort();
+      return reader;
+    }
     signal.addEventListener('abort', () => open.stop.abort(), { once: true });
-    return chainReader(this.#reader, open.watches.middleware);
+    return chainReader(reader, open.opened.middleware);
   }
 
   /** Closes the watches that are open. */

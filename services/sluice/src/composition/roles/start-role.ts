@@ -17,7 +17,7 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import { aborted, orAborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health, OwningRole } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
-import { listSemaphore } from '@sluice/watcher';
+import { FalseAlarms, listSemaphore } from '@sluice/watcher';
 import { clusterChecks } from '../cluster-checks.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { clusterConnections } from './cluster-connections.ts';
@@ -136,6 +136,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
       ...optionsOf('watcher'),
       share,
       listing: listSemaphore(clock),
+      falseAlarms: new FalseAlarms(clock),
       compaction: toCompaction(configuration.controllers),
       maxCacheBytes: configuration.watcher.maxCacheBytes,
     },

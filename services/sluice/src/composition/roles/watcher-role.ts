@@ -3,7 +3,7 @@ import type { Cluster } from '@sluice/clusters';
 import type { Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
-import { ClusterWatcher, type ClusterWatcherOptions, Prefetch, removeCluster } from '@sluice/watcher';
+import { ClusterWatcher, type ClusterWatcherOptions, FalseAlarms, Prefetch, removeCluster } from '@sluice/watcher';
 import { clusterCache } from '../telemetry/cluster-cache.ts';
 
 export interface WatcherRoleOptions
@@ -23,6 +23,8 @@ export interface WatcherRoleOptions
   readonly share: ServedShare;
   /** Version and server are shown to users, if known. */
   readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
+  /** Shared by all clusters of the process. Default: this cluster has its own. */
+  readonly falseAlarms?: FalseAlarms;
   /** Maximum memory for the objects of the cluster. Default: half of the heap. */
   readonly maxCacheBytes?: number | undefined;
   /** Called when this process starts to watch the cluster, and when it stops. */
@@ -53,7 +55,8 @@ export function watcherShare(options: RoleOptions): ServedShare {
 export async function runWatcherRole(options: WatcherRoleOptions, served: AbortSignal): Promise<void> {
   const { cluster, share } = options;
   const logger = options.logger.with({ cluster: cluster.name });
-  const prefetch = new Prefetch(cluster.reader, options.clock);
+  const { clock, listing, falseAlarms = new FalseAlarms(clock) } = options;
+  const prefetch = new Prefetch({ reader: cluster.reader, clock, listing, falseAlarms });
   const running = share.serve(
     cluster.identity,
     {
