@@ -70,7 +70,7 @@ interface Served {
 const retry = { baseMs: 500, maxMs: 30_000 };
 
 /** Each connection takes some ten requests, so a thousand at once would time out. */
-const connecting = { permits: 64, maxHoldMs: 2_000 };
+const connecting = { permits: 64, maxIdleMs: 2_000 };
 
 /**
  * Serves each cluster that the sources list, for as long as it is listed. Clusters are independent: one that is
@@ -204,14 +204,14 @@ export class ClusterSet {
 
   async #open(entry: Entry): Promise<ConnectedCluster | undefined> {
     const { name } = entry.state;
-    const connected = await this.#connecting.acquire(entry.stop.signal);
+    const permit = await this.#connecting.acquire(entry.stop.signal);
     let cluster: ConnectedCluster;
     try {
       cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal, name)), name };
     } catch (error) {
       return this.#unavailable(entry, error);
     } finally {
-      connected();
+      permit.release();
     }
     const refusal = await orAborted(this.#admit(entry, cluster), this.#stopping.signal);
     if (refusal === 'aborted') {

@@ -1,32 +1,32 @@
 import { beforeEach, expect, test } from 'vitest';
-import { Semaphore } from './semaphore.ts';
+import { type Permit, Semaphore } from './semaphore.ts';
 import { advance } from './testing/index.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 let clock: VirtualClock;
 let semaphore: Semaphore;
 let begun: string[];
-let ends: Map<string, () => void>;
+let permits: Map<string, Permit>;
 
 beforeEach(() => {
   clock = new VirtualClock(0);
-  semaphore = new Semaphore({ clock, permits: 2, maxHoldMs: 2_000 });
-  [begun, ends] = [[], new Map()];
+  semaphore = new Semaphore({ clock, permits: 2, maxIdleMs: 2_000, maxHoldMs: 5_000 });
+  [begun, permits] = [[], new Map()];
 });
 
 async function begin(names: string, signal = new AbortController().signal): Promise<void> {
   for (const name of names) {
-    void semaphore.acquire(signal).then((end) => {
-      if (signal.aborted) return end();
+    void semaphore.acquire(signal).then((permit) => {
+      if (signal.aborted) return permit.release();
       begun.push(name);
-      ends.set(name, end);
+      permits.set(name, permit);
     });
   }
   await advance(clock, 0);
 }
 
 async function end(...names: readonly string[]): Promise<void> {
-  for (const name of names) ends.get(name)?.();
+  for (const name of names) permits.get(name)?.release();
   await advance(clock, 0);
 }
 
@@ -64,4 +64,20 @@ test('who is stopped takes no turn, and passes on one that it has got', async ()
   await begin('f', stop.signal);
   await end('b');
   expect(begun).toEqual(['a', 'b', 'e']);
+});
+
+test('a task that makes progress keeps its permit for longer, but not forever', async () => {
+  await begin('abc');
+  await advance(clock, 1_500);
+  permits.get('a')?.renew();
+  await advance(clock, 1_500);
+  expect(begun).toEqual(['a', 'b', 'c']);
+  await begin('d');
+  await advance(clock, 400);
+  expect(begun).toEqual(['a', 'b', 'c']);
+  for (let ms = 0; ms < 1_600; ms += 400) {
+    for (const name of 'ac') permits.get(name)?.renew();
+    await advance(clock, 400);
+  }
+  expect(begun).toEqual(['a', 'b', 'c', 'd']);
 });

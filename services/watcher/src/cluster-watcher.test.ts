@@ -1,7 +1,7 @@
 import { LogTruncatedError } from '@sluice/bus';
 import { type Resource, watchedResources } from '@sluice/kubernetes';
 import { type Change, encodeMessage, type ResyncRequest } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { Semaphore, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
@@ -98,6 +98,34 @@ describe('a standby', () => {
 });
 
 describe('at the start', () => {
+  test('the next cluster is listed once this one is published, so that lists do not pile up', async () => {
+    const listing = new Semaphore({ clock, permits: 1, maxIdleMs: 60_000 });
+    watcher = new ClusterWatcher({
+      ...{
+        cluster: 'c',
+        fencingToken: 1,
+        reader,
+        bus,
+        clock,
+        random: seededRandom(1),
+        logger,
+        resyncPeriodMs,
+        listing,
+      },
+    });
+    bus.shut = true;
+    await start();
+    let isNext = false;
+    void listing.acquire(stop.signal).then(() => {
+      isNext = true;
+    });
+    await advance();
+    expect(isNext).toBe(false);
+    bus.open();
+    await advance();
+    expect(isNext).toBe(true);
+  });
+
   test.each(watchedResources)('nothing is published before %s have been listed (A9)', async (late) => {
     reader.shut(late);
     let synced = false;

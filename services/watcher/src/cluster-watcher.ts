@@ -1,4 +1,5 @@
 import { BusClosedError } from '@sluice/bus';
+import type { Resource } from '@sluice/kubernetes';
 import { orAborted, runWithBackoff } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -42,12 +43,16 @@ export class ClusterWatcher {
     const sequence = { last: 0 };
     try {
       if (publishedState?.isResetting) await this.#reset(publishedState, sequence, stop);
-      const listed = await this.#options.listing?.acquire(stop);
-      if (listed !== undefined) void orAborted(this.synced, stop).then(listed);
+      const permit = await this.#options.listing?.acquire(stop);
+      const onProgress = (resource: Resource) => {
+        permit?.renew();
+        this.#options.onProgress?.(resource);
+      };
       while (!stop.aborted) {
-        const session = new WatchSession(this.#options, publishedState, sequence);
+        const session = new WatchSession({ ...this.#options, onProgress }, publishedState, sequence);
         this.#session = session;
         this.#synced.resolve(session.synced);
+        if (permit !== undefined) void orAborted(session.loaded, stop).then(permit.release);
         if (await session.run(stop)) await this.#reset(publishedState, sequence, stop);
       }
     } finally {

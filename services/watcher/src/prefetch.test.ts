@@ -110,7 +110,7 @@ test('without preparation, or with an API server that cannot stream lists, the c
 });
 
 test('a limited number of clusters is read at once, and after a false alarm none for a while', async () => {
-  const listing = new Semaphore({ clock, permits: 2, maxHoldMs: 10_000 });
+  const listing = new Semaphore({ clock, permits: 2, maxIdleMs: 10_000 });
   listed = Promise.withResolvers();
   const clusters = Array.from({ length: 5 }, () => new Prefetch({ reader, clock, listing, falseAlarms }));
   for (const cluster of clusters) void cluster.start();
@@ -129,13 +129,13 @@ test('a limited number of clusters is read at once, and after a false alarm none
 });
 
 test('a cluster whose lease comes before its turn is read as usual', async () => {
-  const listing = new Semaphore({ clock, permits: 1, maxHoldMs: 10_000 });
-  const end = await listing.acquire(signal().signal);
+  const listing = new Semaphore({ clock, permits: 1, maxIdleMs: 10_000 });
+  const permit = await listing.acquire(signal().signal);
   prefetch = new Prefetch({ reader, clock, listing, falseAlarms });
   void prefetch.start();
   const stop = signal();
   const own = prefetch.reader(stop.signal);
-  end();
+  permit.release();
   await firstBatch(own, stop.signal);
   expect(opened).toBe(1);
   stop.abort();

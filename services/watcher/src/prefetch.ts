@@ -63,14 +63,14 @@ export class Prefetch {
     const stop = new AbortController();
     const options = { signal: stop.signal, clock, readAhead };
     const open = async () => {
-      const release = await listing?.acquire(stop.signal);
+      const permit = await listing?.acquire(stop.signal);
       if (stop.signal.aborted) {
-        release?.();
+        permit?.release();
         return undefined;
       }
       const watches = new EarlyWatches(reader, options);
       opened.opened = watches;
-      void watches.ready.then(release);
+      void watches.ready.then(permit?.release);
       return watches;
     };
     const opened: Opened = { watches: open(), opened: undefined, stop, cancel: () => {} };

@@ -177,8 +177,10 @@ export class Publisher {
    * milliseconds of hashing allow. With `all`, of every Service that has nothing dirty or in flight.
    */
   async checkpoint(all = false): Promise<void> {
-    const { publishedState, indexer, clock, digestQuietPeriodMs = defaultQuietPeriodMs } = this.#options;
-    if (publishedState === undefined) return;
+    const { publishedState, indexer, clock, yieldQueue, digestQuietPeriodMs = defaultQuietPeriodMs } = this.#options;
+    if (publishedState === undefined || this.#publishedAt.size === 0) return;
+    // All clusters of a process do this at the same moment.
+    await yieldQueue?.next();
     const digests = new Map<string, string | undefined>();
     const lastStamps = new Map<number, Stamp>();
     let facts = 0;

@@ -38,6 +38,7 @@ export class WatchSession {
   readonly #compactor: Compactor | undefined;
   readonly #synced = Promise.withResolvers<void>();
   readonly #published = Promise.withResolvers<void>();
+  readonly #loaded = Promise.withResolvers<void>();
   /** Whether the initial snapshots were published, so that changes follow. */
   #isPublishing = false;
   readonly #historyRestarted = new AbortController();
@@ -72,8 +73,14 @@ export class WatchSession {
       notOlderThan: (resource) => publishedState?.resourceVersion(resource) ?? '',
       onSynced: () => {
         const { publishAfter } = options;
-        if (publishAfter === undefined) this.#publishInitial();
-        else void publishAfter.then(() => this.#publishInitial(), neverPublish);
+        const loaded = () => this.#loaded.resolve();
+        if (publishAfter === undefined) {
+          this.#publishInitial();
+          void this.#publisher.idle().then(loaded, loaded);
+        } else {
+          void publishAfter.then(() => this.#publishInitial(), neverPublish);
+          loaded();
+        }
         this.#synced.resolve();
       },
       onHistoryRestarted: (proof) => {
@@ -91,6 +98,11 @@ export class WatchSession {
   /** Resolves once the caches are synced. */
   get synced(): Promise<void> {
     return this.#synced.promise;
+  }
+
+  /** Resolves once the initial snapshots are published, or with the caches synced if the snapshots wait for something else. */
+  get loaded(): Promise<void> {
+    return this.#loaded.promise;
   }
 
   /** Publishes a snapshot of every Service. Does nothing before the initial snapshots, since they follow. */
