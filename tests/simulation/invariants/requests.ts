@@ -8,6 +8,7 @@ import type { CommitInvariants } from './commits.ts';
 import type { InheritedPlans } from './inherited-plans.ts';
 import { type Observations, planName } from './observations.ts';
 import { type PlanInvariants, signature } from './plans.ts';
+import { RequestsInFlight } from './requests-in-flight.ts';
 import type { UnreportedWrites } from './unreported-writes.ts';
 
 export interface RequestInvariantsOptions {
@@ -26,8 +27,7 @@ export class RequestInvariants {
   readonly #plans: PlanInvariants;
   readonly #commits: CommitInvariants;
   readonly #inherited: InheritedPlans;
-  /** Requests in flight by member and work key, with their plans. */
-  readonly #inFlight = new Map<string, PlanId[]>();
+  readonly #inFlight = new RequestsInFlight();
   readonly #unreported: UnreportedWrites;
   /** Newest plan of which a write succeeded, by work key. */
   readonly #applied = new Map<string, PlanId>();
@@ -59,10 +59,12 @@ export class RequestInvariants {
       const others = older.filter((other) => !this.#inherited.hasPassed(other));
       const workKeyOfPlan = workKeyOf(plan);
       const workKey = `${member} ${workKeyOfPlan}`;
-      const inFlight = this.#inFlight.get(workKey) ?? [];
-      if (inFlight.some((other) => comparePlans(other, plan.plan) !== 0))
+      const end = this.#inFlight.begin(
+        workKey,
+        [plan, ...others].map(({ plan: { epoch, number } }) => `${epoch}/${number}`),
+      );
+      if (!this.#inFlight.areOfOnePlan(workKey))
         this.#report('one plan at a time', `${member} sends two plans of ${plan.key.service} at once`);
-      this.#inFlight.set(workKey, [...inFlight, plan.plan]);
       try {
         const newest = this.#applied.get(workKeyOfPlan);
         const response = await this.#unreported.during(member, [plan, ...others], mutation, () => next(request));
@@ -73,8 +75,7 @@ export class RequestInvariants {
           this.#creating.set(workKeyOfPlan, (this.#creating.get(workKeyOfPlan) ?? new Set()).add(plan));
         return response;
       } finally {
-        const left = this.#inFlight.get(workKey) ?? [];
-        this.#inFlight.set(workKey, left.slice(1));
+        end();
       }
     };
   }
