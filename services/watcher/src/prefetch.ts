@@ -69,12 +69,12 @@ export class Prefetch {
         return undefined;
       }
       const watches = new EarlyWatches(reader, options);
-      opened.opened = watches;
+      entry.opened = watches;
       void watches.ready.then(permit?.release);
       return watches;
     };
-    const opened: Opened = { watches: open(), opened: undefined, stop, cancel: () => {} };
-    return opened;
+    const entry: Opened = { watches: open(), opened: undefined, stop, cancel: () => {} };
+    return entry;
   }
 
   /** Reads the cluster, from the open watches first. Those that nobody reads close with `signal`. */

@@ -15,13 +15,11 @@ export class FairShare {
     return Math.ceil(this.#total / Math.max(1, this.#active));
   }
 
-  /** Call when a cluster has its first request, and the returned function when it has none left. */
+  /** Call when a cluster has its first request, and the returned function once, when it has none left. */
   enter(): () => void {
     this.#active += 1;
-    let isActive = true;
     return () => {
-      if (isActive) this.#active -= 1;
-      isActive = false;
+      this.#active -= 1;
     };
   }
 }
