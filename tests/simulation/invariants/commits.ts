@@ -24,7 +24,7 @@ export class CommitInvariants {
   readonly #tokens = new Map<string, number>();
   /** By member and scope. */
   readonly #delivered = new Map<string, Delivered>();
-  /** Records of plans whose Outcome is on the bus since the member's claim, by member and scope. */
+  /** Plans whose Outcome is on the bus since the member's claim, by member and scope. */
   readonly #answered = new Map<string, Set<string>>();
   /** Ids of records that are, or were, in a log. */
   readonly #stored = new Set<string>();
@@ -79,7 +79,7 @@ export class CommitInvariants {
       const [record = '', isOutcome] = id.split('/outcome/');
       if (isOutcome === undefined) continue;
       const answered = this.#answered.get(name) ?? new Set();
-      this.#answered.set(name, answered.add(record));
+      this.#answered.set(name, answered.add(planOf(record)));
     }
   }
 
@@ -147,7 +147,7 @@ export class CommitInvariants {
     if (this.#observations.conditions.isChunked) return;
     const scope = `${member} writer/${partition}`;
     for (const [at, id] of this.#delivered.get(scope)?.ids ?? []) {
-      if (at <= previous.offset || at > offset || this.#answered.get(scope)?.has(id)) continue;
+      if (at <= previous.offset || at > offset || this.#answered.get(scope)?.has(planOf(id))) continue;
       this.#violations.report('checkpoint follows Outcomes', `${what} past ${id}, which has no Outcome`);
     }
   }
@@ -156,4 +156,9 @@ export class CommitInvariants {
 function scopeOf(topic: Topic, partition: number): string | undefined {
   if (topic === 'requests') return undefined;
   return `${topic === 'changes' ? 'reconciler' : 'writer'}/${partition}`;
+}
+
+/** A plan that is redelivered while it is being applied has one Outcome, whichever of its records that names. */
+function planOf(record: string): string {
+  return record.split('/again/')[0] ?? '';
 }

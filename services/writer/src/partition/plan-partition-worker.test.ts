@@ -253,15 +253,17 @@ describe('a plan is not applied', () => {
     expect((await outcomes()).at(-1)).toBe('web endpointslice 1/1 conflict');
   });
 
-  test('if it is redelivered while it is being applied', async () => {
+  test('if it is redelivered while it is being applied: both have the same Outcome, once', async () => {
     cluster.shut('create a');
     start();
     const plan = aPlan([[create('a')]]);
     await send(plan, plan);
+    expect(checkpoint()).toBe(0);
     cluster.open('create a');
     await settle();
     expect(cluster.requests).toEqual(['create a']);
-    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 1/1 conflict']);
+    expect(await outcomes()).toEqual(['web endpointslice 1/1 applied']);
+    expect(checkpoint()).toBe(2);
   });
 
   const elsewhere: Mutation = {
@@ -773,6 +775,13 @@ describe('the log', () => {
       expect(logged).toEqual([expect.stringContaining(text)]);
     },
   );
+
+  test('says why a plan of which nothing was sent is returned', async () => {
+    const plan = aPlan([[create('a')]]);
+    await send(plan);
+    await send(plan);
+    expect(logged).toEqual(['info: already applied or superseded']);
+  });
 
   test('states how much of a clean-up failed (H7)', async () => {
     cluster.fails('delete b', forbidden);

@@ -47,7 +47,7 @@ export class PlanPartitionWorker {
   /** Newest plan read per work key, while a plan of that key is in flight. */
   readonly #newestPlans = new Map<string, PlanId>();
   /** The last plan queued per work key. The next one waits for it. */
-  readonly #tails = new Map<string, Promise<HandledRecord>>();
+  readonly #tails = new Map<string, { readonly plan: PlanId; readonly handled: Promise<HandledRecord> }>();
   readonly #running = new Map<number, Promise<void>>();
   readonly #tracing: PlanTraceOptions | undefined;
   #error: unknown;
@@ -139,38 +139,36 @@ export class PlanPartitionWorker {
       // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
       // again, so later copies of the record are rejected.
       if (!this.#fence.rejects(workKey, plan.plan)) this.#fence.complete(workKey, plan.plan);
-      return this.#report(received, conflictResult);
+      return this.#report(received, conflictResult, 'a former owner of the partition may have applied it');
     }
-    // A redelivered plan, or one of a new owner, waits for the plan that is being applied.
     const predecessor = this.#tails.get(workKey);
-    const task =
+    if (predecessor !== undefined && comparePlans(predecessor.plan, plan.plan) === 0) {
+      // Reachable: plan redelivered while it is being applied
+      return predecessor.handled;
+    }
+    // A plan of a new owner waits for the plan that is being applied.
+    const handled =
       predecessor === undefined
         ? this.#process(received, workKey, signal)
-        : predecessor.then(() => this.#process(received, workKey, signal));
-    this.#tails.set(workKey, task);
+        : predecessor.handled.then(() => this.#process(received, workKey, signal));
+    this.#tails.set(workKey, { plan: plan.plan, handled });
     const newest = this.#newestPlans.get(workKey);
     if (newest === undefined || comparePlans(newest, plan.plan) < 0) this.#newestPlans.set(workKey, plan.plan);
-    const handled = await task;
-    if (this.#tails.get(workKey) === task) {
+    const result = await handled;
+    if (this.#tails.get(workKey)?.handled === handled) {
       this.#tails.delete(workKey);
       this.#newestPlans.delete(workKey);
     }
-    return handled;
+    return result;
   }
 
   async #process(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<HandledRecord> {
-    const { record, plan } = received;
+    const { plan } = received;
     if (this.#fence.rejects(workKey, plan.plan)) {
       // Reachable: completed plan delivered again
-      const { key } = record;
-      this.#options.logger.debug('plan not applied: already applied or superseded', {
-        key,
-        controller: plan.controller,
-        ...plan.plan,
-      });
       // Applying it again could undo later changes. If the first Outcome was lost, or the plan never arrived in order,
       // this one makes the reconciler decide again.
-      return this.#report(received, conflictResult);
+      return this.#report(received, conflictResult, 'already applied or superseded');
     }
     const handled = await this.#apply(received, workKey, signal).catch((error: unknown) => {
       if (!(error instanceof SupersededError)) throw error;

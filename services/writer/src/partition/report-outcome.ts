@@ -60,7 +60,8 @@ export async function reportOutcome(
   }
   ended?.published();
   onOutcome?.(plan, outcome);
-  if (applied.status !== 'applied') logFailure(logger, plan, record, applied, trace);
+  if (applied.status !== 'applied')
+    logFailure(logger, plan, record, { ...applied, ...(message !== undefined && { message }) }, trace);
   return { stored };
 }
 
