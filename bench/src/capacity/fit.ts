@@ -7,14 +7,16 @@ export interface Measurement {
 }
 
 /**
- * As many sizes as there are unknown costs of clusters, Services and Pods. Each has a rate that a worker follows on one core. They
- * enclose the sizes that predictions are compared with: the first clusters of a process cost more memory than later ones.
+ * The sizes that give the costs. Each has a rate that a worker follows on one core. They enclose the sizes that predictions are compared with. The first four give
+ * what clusters, Services and Pods cost: many of them, so that they outweigh the garbage of the changes, which grows with the
+ * endpoints of a Service. The last one adds Services with many endpoints.
  */
 export const fitted = {
   small: { clusters: 1, services: 10, pods: 5, rate: 20 },
   clusters: { clusters: 150, services: 10, pods: 5, rate: 50 },
-  services: { clusters: 10, services: 200, pods: 1, rate: 50 },
-  pods: { clusters: 1, services: 100, pods: 100, rate: 50 },
+  services: { clusters: 20, services: 200, pods: 1, rate: 50 },
+  pods: { clusters: 10, services: 100, pods: 40, rate: 50 },
+  endpoints: { clusters: 1, services: 100, pods: 100, rate: 50 },
 } as const satisfies Readonly<Record<string, Size>>;
 
 export type Fitted = Readonly<Record<keyof typeof fitted, MeasuredSize>>;
@@ -48,7 +50,7 @@ const total = (name: Name) => {
 };
 
 function sizeCost(measured: Fitted, of: (one: MeasuredSize) => number): SizeCost {
-  const names = Object.keys(fitted) as Name[];
+  const names = ['small', 'clusters', 'services', 'pods'] as const;
   const rows = names.map((name) => {
     const { clusters, services, pods } = total(name);
     return [1, clusters, services, pods, of(measured[name])];
@@ -59,7 +61,7 @@ function sizeCost(measured: Fitted, of: (one: MeasuredSize) => number): SizeCost
 
 /** NATS holds something for each Service, and the records of the last seconds. */
 function natsMemory(measured: Fitted): { readonly size: SizeCost; readonly perTraffic: number } {
-  const names = ['small', 'services', 'pods'] as const;
+  const names = ['small', 'services', 'endpoints'] as const;
   const rows = names.map((name) => {
     const { change, memory } = measured[name];
     return [1, total(name).services, change.natsIn * fitted[name].rate, memory.nats];
@@ -90,8 +92,12 @@ function idleCost({ small, clusters }: Fitted, name: Part): PartCosts['idle'] {
   return { fixed: positive(small.idle[name] - perCluster * fitted.small.clusters), perCluster };
 }
 
-/** From two numbers of endpoints per Service. */
-function changeCost({ clusters, pods }: Fitted, of: (one: MeasuredSize) => number): ChangeCost {
-  const perEndpoint = positive((of(pods) - of(clusters)) / (fitted.pods.pods - fitted.clusters.pods));
-  return { fixed: positive(of(clusters) - perEndpoint * fitted.clusters.pods), perEndpoint };
+/** Least squares over all sizes: their rates and numbers of clusters differ, and each is as noisy as the others. */
+function changeCost(measured: Fitted, of: (one: MeasuredSize) => number): ChangeCost {
+  const points = (Object.keys(fitted) as Name[]).map((name) => ({ x: fitted[name].pods, y: of(measured[name]) }));
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [x, y] = [mean(points.map((point) => point.x)), mean(points.map((point) => point.y))];
+  const covariance = mean(points.map((point) => (point.x - x) * (point.y - y)));
+  const perEndpoint = positive(covariance / mean(points.map((point) => (point.x - x) ** 2)));
+  return { fixed: positive(y - perEndpoint * x), perEndpoint };
 }

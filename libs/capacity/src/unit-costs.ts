@@ -36,30 +36,30 @@ export interface UnitCosts {
 }
 
 /**
- * Measured with `npm run bench:capacity -- --costs measured` on 2 × Intel Xeon, shared by the fleet, the fake clusters and the load;
- * Node v24.21.0. Means of two runs with 50 and 150 clusters; the memory of the worker is that of the second.
+ * Measured with `npm run bench:capacity -- --costs measured` on 2 × AMD EPYC, shared by the fleet, the fake clusters and the load;
+ * Node v24.21.0. Means of two runs.
  */
 export const unitCosts: UnitCosts = {
   worker: {
-    start: { fixed: 665, perCluster: 25.7, perService: 1.88, perPod: 0.103 },
-    idle: { fixed: 36.5, perCluster: 0.327 },
-    change: { fixed: 3.01, perEndpoint: 0.0216 },
-    memory: { fixed: 157, perCluster: 0.47, perService: 0.0814, perPod: 0.016 },
+    start: { fixed: 997, perCluster: 14.6, perService: 1.1, perPod: 0.045 },
+    idle: { fixed: 11.6, perCluster: 0.289 },
+    change: { fixed: 2.55, perEndpoint: 0.0164 },
+    memory: { fixed: 219, perCluster: 0.304, perService: 0.076, perPod: 0.00633 },
   },
   nats: {
-    start: { fixed: 190, perCluster: 2.34, perService: 0.23, perPod: 0.0093 },
-    idle: { fixed: 13.7, perCluster: 0.0297 },
-    change: { fixed: 0.333, perEndpoint: 0.00228 },
-    memory: { fixed: 37.9, perCluster: 0, perService: 0.0251, perPod: 0 },
+    start: { fixed: 160, perCluster: 2.98, perService: 0.142, perPod: 0.00346 },
+    idle: { fixed: 8.1, perCluster: 0.0252 },
+    change: { fixed: 0.281, perEndpoint: 0.00122 },
+    memory: { fixed: 37.3, perCluster: 0, perService: 0.0223, perPod: 0 },
   },
   redis: {
-    start: { fixed: 27.5, perCluster: 1.09, perService: 0.0961, perPod: 0.00968 },
-    idle: { fixed: 5.61, perCluster: 0.0126 },
-    change: { fixed: 0.453, perEndpoint: 0.00277 },
-    memory: { fixed: 1.5, perCluster: 0.00163, perService: 0.00488, perPod: 0.00113 },
+    start: { fixed: 23.1, perCluster: 0.891, perService: 0.0585, perPod: 0.00874 },
+    idle: { fixed: 3.12, perCluster: 0.00839 },
+    change: { fixed: 0.357, perEndpoint: 0.00368 },
+    memory: { fixed: 1.49, perCluster: 0.00137, perService: 0.00484, perPod: 0.00113 },
   },
-  natsMemoryPerTraffic: 0.0416,
-  natsIn: { fixed: 7.79, perEndpoint: 0.798 },
-  natsOut: { fixed: 5.14, perEndpoint: 0.399 },
+  natsMemoryPerTraffic: 0.0427,
+  natsIn: { fixed: 7.79, perEndpoint: 0.799 },
+  natsOut: { fixed: 5.16, perEndpoint: 0.4 },
   writes: 2,
 };
