@@ -1,66 +1,13 @@
-import {
-  type ClusterAccess,
-  chainReader,
-  chainWriter,
-  IdentityGuard,
-  isApiError,
-  isOutage,
-  outageReason,
-} from '@sluice/kubernetes';
-import {
-  backoffMs,
-  type Clock,
-  errorMessage,
-  type Logger,
-  orAborted,
-  type Random,
-  Semaphore,
-  sleep,
-} from '@sluice/runtime';
-import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
+import { chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
+import { backoffMs, errorMessage, type Logger, orAborted, sleep } from '@sluice/runtime';
+import { ClusterConnector, evidenceOf } from './cluster-connector.ts';
+import { type ClusterEntry, stateOf, unidentified } from './cluster-entry.ts';
+import type { ClusterSetOptions, StopReason } from './cluster-set-options.ts';
+import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { ConfiguredClusters } from './configured-clusters.ts';
 import type { ConnectedCluster } from './connected-cluster.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
-import type { ClusterEvidence } from './identity/pinned-clusters.ts';
-
-/** Why serving a cluster stops. */
-export type StopReason =
-  /** This process exits, or the connection to the cluster changes. */
-  | 'handover'
-  /** The cluster is not configured anymore, or its identity changed: its state is removed. */
-  | 'removed';
-
-export interface ClusterSetOptions {
-  readonly sources: readonly ClusterSource[];
-  /** Connects to the cluster of this name and reads its identity. Rejects with the reason, or when `signal` aborts. */
-  readonly open: (access: ClusterAccess, signal: AbortSignal, name: string) => Promise<ConnectedCluster>;
-  /** Called once a connected cluster is to be served. Rejects with the reason why it must not be written. Default: no guard. */
-  readonly guard?: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<ConnectedCluster>;
-  /** Serves a cluster until `signal` aborts, with a StopReason as its reason, and all work in progress is done. */
-  readonly serve: (cluster: ConnectedCluster, signal: AbortSignal) => Promise<unknown>;
-  /** Called after a cluster was removed and serving it has stopped. */
-  readonly onRemoved?: (cluster: ConnectedCluster) => Promise<unknown>;
-  /** Pinned identities: a cluster is served only while they admit it. Default: every cluster is admitted. */
-  readonly identities?: IdentityRegistry | undefined;
-  /** Interval between reads of a source and checks of pinned identities, in milliseconds. Default 5,000. */
-  readonly refreshMs?: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
-}
-
-/** One configured cluster name. */
-interface Entry {
-  candidate: ClusterCandidate;
-  readonly stop: AbortController;
-  /** Ends a retry delay early, after the candidate has changed. */
-  wake: AbortController;
-  done: Promise<void>;
-  state: ClusterState;
-  /** Why writes to the served cluster are paused; undefined if they are not. */
-  pausedBecause?: (() => string | undefined) | undefined;
-}
 
 interface Served {
   readonly cluster: ConnectedCluster;
@@ -68,9 +15,6 @@ interface Served {
 }
 
 const retry = { baseMs: 500, maxMs: 30_000 };
-
-/** Each connection takes some ten requests, so a thousand at once would time out. */
-const connecting = { permits: 64, maxIdleMs: 2_000 };
 
 /**
  * Serves each cluster that the sources list, for as long as it is listed. Clusters are independent: one that is
@@ -80,10 +24,8 @@ const connecting = { permits: 64, maxIdleMs: 2_000 };
 export class ClusterSet {
   readonly #options: ClusterSetOptions;
   readonly #configured: ConfiguredClusters;
-  readonly #connecting: Semaphore;
-  readonly #entries = new Map<string, Entry>();
-  /** Entries being served or stopped, by cluster identity. */
-  readonly #holders = new Map<string, Entry>();
+  readonly #connector: ClusterConnector;
+  readonly #entries = new Map<string, ClusterEntry>();
   /** Clusters being served, by name. */
   readonly #served = new Map<string, Served>();
   /** Aborts when this process stops: a store that does not answer must not delay that. */
@@ -92,7 +34,7 @@ export class ClusterSet {
   constructor(options: ClusterSetOptions) {
     this.#options = options;
     this.#configured = new ConfiguredClusters(options.sources, options.logger);
-    this.#connecting = new Semaphore({ ...connecting, clock: options.clock });
+    this.#connector = new ClusterConnector(options, this.#stopping.signal);
   }
 
   /** All clusters, including rejected ones, sorted by name. */
@@ -109,7 +51,7 @@ export class ClusterSet {
 
   /** Whether every configured cluster is connected, so that an unknown cluster is not one of them. */
   get allConnected(): boolean {
-    const isConnected = ({ state: { phase } }: Entry) => phase === 'serving' || phase === 'stopping';
+    const isConnected = ({ state: { phase } }: ClusterEntry) => phase === 'serving' || phase === 'stopping';
     return this.#configured.complete && [...this.#entries.values()].every(isConnected);
   }
 
@@ -156,7 +98,7 @@ export class ClusterSet {
   }
 
   #start(name: string, candidate: ClusterCandidate): void {
-    const entry: Entry = {
+    const entry: ClusterEntry = {
       ...{ candidate, stop: new AbortController(), wake: new AbortController(), done: Promise.resolve() },
       state: { ...unidentified({ name, from: candidate.from, reason: '' }), phase: 'connecting' },
     };
@@ -167,7 +109,7 @@ export class ClusterSet {
   }
 
   /** Lets another cluster take the name of one that is not configured anymore. */
-  async #unpin({ stop, state: { name } }: Entry): Promise<void> {
+  async #unpin({ stop, state: { name } }: ClusterEntry): Promise<void> {
     if (stop.signal.reason !== ('removed' satisfies StopReason)) return;
     try {
       const { identities } = this.#options;
@@ -178,14 +120,14 @@ export class ClusterSet {
   }
 
   /** Connects to the cluster and serves it, with retries, until it is removed or the set stops. */
-  async #connectAndServe(entry: Entry): Promise<void> {
+  async #connectAndServe(entry: ClusterEntry): Promise<void> {
     const { clock, random, logger } = this.#options;
     const { signal } = entry.stop;
     let reported = '';
     for (let attempt = 0; !signal.aborted; attempt++) {
       entry.wake = new AbortController();
       const { candidate } = entry;
-      const opened = await this.#open(entry);
+      const opened = await this.#connector.connect(entry);
       if (opened !== undefined && (await this.#serve(entry, candidate, opened))) {
         attempt = -1;
         reported = '';
@@ -199,78 +141,6 @@ export class ClusterSet {
       reported = reason;
       logger[isNews ? 'warn' : 'debug']('cluster unavailable; retrying', { cluster: name, reason, delayMs });
       await sleep(clock, delayMs, AbortSignal.any([signal, entry.wake.signal]));
-    }
-  }
-
-  async #open(entry: Entry): Promise<ConnectedCluster | undefined> {
-    const { name } = entry.state;
-    const permit = await this.#connecting.acquire(entry.stop.signal);
-    let cluster: ConnectedCluster;
-    try {
-      cluster = { ...(await this.#options.open(await entry.candidate.load(), entry.stop.signal, name)), name };
-    } catch (error) {
-      return this.#unavailable(entry, error);
-    } finally {
-      permit.release();
-    }
-    const refusal = await orAborted(this.#admit(entry, cluster), this.#stopping.signal);
-    if (refusal === 'aborted') {
-      await cluster.close();
-      return undefined;
-    }
-    if (refusal !== undefined) {
-      await cluster.close();
-      entry.state = { ...entry.state, ...refusal, from: entry.candidate.from };
-      return undefined;
-    }
-    const holder = this.#holders.get(cluster.identity);
-    if (holder === undefined) {
-      // Set synchronously: another name for this cluster may be connecting.
-      this.#holders.set(cluster.identity, entry);
-      return this.#guard(entry, cluster);
-    }
-    await cluster.close();
-    const reason = `same cluster as ${holder.state.name}: remove one of them`;
-    entry.state = { ...entry.state, phase: 'rejected', reason, identity: cluster.identity };
-    return undefined;
-  }
-
-  async #guard(entry: Entry, cluster: ConnectedCluster): Promise<ConnectedCluster | undefined> {
-    const { guard } = this.#options;
-    if (guard === undefined) return cluster;
-    try {
-      return await guard(cluster, entry.stop.signal);
-    } catch (error) {
-      await cluster.close();
-      this.#holders.delete(cluster.identity);
-      return this.#unavailable(entry, error);
-    }
-  }
-
-  #unavailable(entry: Entry, error: unknown): undefined {
-    const since = entry.state.since ?? this.#options.clock.now();
-    const { from } = entry.candidate;
-    const reason = errorMessage(error);
-    entry.state = { ...entry.state, phase: 'unavailable', reason, from, since, silence: silenceOf(error) };
-  }
-
-  /** Asks the pinned identities. Returns the resulting state if the cluster must not be served. */
-  async #admit(
-    { state }: Entry,
-    cluster: ConnectedCluster,
-  ): Promise<Pick<ClusterState, 'phase' | 'reason' | 'identity' | 'server'> | undefined> {
-    const { identities, logger } = this.#options;
-    const { name, identity, server } = cluster;
-    try {
-      const reason = await identities?.admit(name, evidenceOf(cluster));
-      if (reason === undefined) return undefined;
-      if (state.phase !== 'conflict') {
-        logger.error('cluster identity conflict; not serving cluster', { cluster: name, identity, server, reason });
-      }
-      return { phase: 'conflict', reason, identity, server };
-    } catch (error) {
-      const reason = `cannot compare its identity with the pinned one: ${errorMessage(error)}`;
-      return { phase: 'unavailable', reason, identity, server };
     }
   }
 
@@ -293,7 +163,7 @@ export class ClusterSet {
   }
 
   /** Returns false if serving failed. */
-  async #serve(entry: Entry, candidate: ClusterCandidate, cluster: ConnectedCluster): Promise<boolean> {
+  async #serve(entry: ClusterEntry, candidate: ClusterCandidate, cluster: ConnectedCluster): Promise<boolean> {
     const { clock, logger, serve } = this.#options;
     const { name, identity, server, version } = cluster;
     const log = logger.with({ cluster: name });
@@ -330,7 +200,7 @@ export class ClusterSet {
       await watchingCandidate;
       await cluster.close();
       if (signal.reason === ('removed' satisfies StopReason)) await this.#remove(cluster, log);
-      this.#holders.delete(identity);
+      this.#connector.release(identity);
       entry.state = { ...entry.state, phase: failure === '' ? 'connecting' : 'unavailable', reason: failure };
     }
     return failure === '';
@@ -350,7 +220,7 @@ export class ClusterSet {
    * stays in use, so a broken kubeconfig does not interrupt service.
    */
   async #stopWhenChanged(
-    entry: Entry,
+    entry: ClusterEntry,
     served: ClusterCandidate,
     identity: string,
     { signal, stopServing }: { readonly signal: AbortSignal; readonly stopServing: (reason: StopReason) => void },
@@ -379,23 +249,4 @@ export class ClusterSet {
       }
     }
   }
-}
-
-function stateOf({ state, pausedBecause }: Entry): ClusterState {
-  const reason = state.phase === 'serving' ? pausedBecause?.() : undefined;
-  return reason === undefined ? state : { ...state, phase: 'paused', reason };
-}
-
-function evidenceOf({ identity, server, authorities = [] }: ConnectedCluster): ClusterEvidence {
-  return { identity, server, authorities };
-}
-
-/** Undefined unless the error or one that caused it says that the API server does not answer. */
-function silenceOf(error: unknown): string | undefined {
-  if (isApiError(error)) return isOutage(error) ? outageReason(error) : undefined;
-  return error instanceof Error && error.cause !== undefined ? silenceOf(error.cause) : undefined;
-}
-
-function unidentified({ name, from, reason }: InvalidCluster) {
-  return { name, from, reason, identity: '', server: '', version: '' };
 }

@@ -1,6 +1,6 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
-import type { ClusterSetOptions } from './cluster-set.ts';
+import type { ClusterSetOptions } from './cluster-set-options.ts';
 import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
 import type { ConnectedCluster } from './connected-cluster.ts';
 

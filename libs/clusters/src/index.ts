@@ -2,6 +2,7 @@ export * from './cluster.ts';
 export type { FleetIdentity } from './cluster-claim.ts';
 export * from './cluster-outages.ts';
 export * from './cluster-set.ts';
+export * from './cluster-set-options.ts';
 export * from './cluster-source.ts';
 export * from './cluster-state.ts';
 export * from './competing-managers.ts';
