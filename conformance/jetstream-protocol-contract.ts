@@ -6,7 +6,8 @@ import {
   jetstreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { createInbox, headers, type NatsConnection } from '@nats-io/transport-node';
+
+import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
 
 interface Ack {
@@ -113,6 +114,33 @@ export function jetstreamProtocolContract(name: string, connect: () => Promise<N
       expect(await pull(5_000)).toEqual(['1 bytes', '409 4']);
       expect(await pull(5_000)).toEqual(['409 5']);
       expect(await pull(20_000)).toEqual(['10000 bytes']);
+    });
+
+    test('a pull request whose bytes are used up ends without a status', async () => {
+      const { publish, nc, jsm, stream } = await create();
+      for (let n = 0; n < 5; n++) await publish({}, 1_000);
+      await jsm.consumers.add(stream, {
+        ...{ name: 'c', ack_policy: AckPolicy.None },
+        ...{ deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: 1 },
+      });
+      const inbox = createInbox();
+      const received: (number | string)[] = [];
+      nc.subscribe(inbox, {
+        callback: (_, message) => {
+          const code = message.headers?.code;
+          received.push(code ? `${code}` : (message as Msg & { size(): number }).size());
+        },
+      });
+      const pull = async (batch: number, maxBytes: number) => {
+        const request = { batch, max_bytes: maxBytes, expires: 30_000_000_000, idle_heartbeat: 10_000_000_000 };
+        received.length = 0;
+        nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.c`, JSON.stringify(request), { reply: inbox });
+        await sleep(500);
+        return [...received];
+      };
+      const [size = 0] = await pull(1, 100_000);
+      expect(await pull(5, 2 * Number(size))).toEqual([size, size]);
+      expect(await pull(5, 100_000)).toEqual([size, size]);
     });
 
     test('the oldest messages make room for new ones', async () => {

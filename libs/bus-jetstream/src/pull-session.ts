@@ -1,4 +1,5 @@
 import { createInbox, type Msg, type MsgHdrs, type Subscription } from '@nats-io/nats-core';
+
 import type { Cancel, Clock } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
 import type { SilenceWatch } from './silence-watch.ts';
@@ -22,10 +23,7 @@ export interface PullEvents {
 const requestMs = 30_000;
 const nanoseconds = 1_000_000;
 
-/**
- * Bytes of a pull request. A server disconnects a client that does not read 64 MiB in time, and a worker has some two requests for
- * each of 128 readers.
- */
+/** Bytes of a pull request. A server disconnects a client that does not read 64 MiB in time, and a worker has a request for each of 128 readers. */
 const pullBytes = 128 * 1024;
 
 /** Allowance for the subject and the server's headers on top of the largest message. */
@@ -33,10 +31,19 @@ const messageOverhead = 64 * 1024;
 
 const [heartbeat, conflict, noResponders] = [100, 409, 503];
 
+/** What a pull request still waits for. */
+interface OpenRequest {
+  records: number;
+  bytes: number;
+}
+
 /**
  * Pulls records from a consumer without acknowledgements. A pull request is always open while the reader has room, so
  * records arrive at once. It is limited in records and bytes, so a slow reader is not flooded. A record that exceeds a request is
  * requested alone, with room for the largest.
+ *
+ * A server ends a request whose records or bytes are used up without saying so. Only with one request at a time is it certain which one that
+ * is: a request that is thought to be open would delay the next records until heartbeats are missed, 20 s later.
  */
 export class PullSession {
   readonly #link: NatsLink;
@@ -49,8 +56,7 @@ export class PullSession {
   readonly #stopWatchingLink: () => void;
   readonly #silence: SilenceWatch;
   #stopWatchingSilence: Cancel = () => {};
-  /** Requested and not delivered yet. */
-  #outstanding = 0;
+  #open: OpenRequest | undefined;
   /** Records since the last request. */
   #received = 0;
   /** Whether the next record exceeds an ordinary request. */
@@ -86,18 +92,19 @@ export class PullSession {
     this.pull();
   }
 
-  /** Requests more records if the reader has room for more than twice the outstanding ones. */
+  /** Requests more records if the reader has room and no request is open. */
   pull(): void {
     const room = this.#events.room();
-    if (this.#isEnded || room - this.#outstanding < 1 || this.#outstanding > room / 2) return;
+    if (this.#isEnded || this.#open !== undefined || room < 1) return;
     // The server sends nothing while no request is open, so silence counts from here.
-    if (this.#outstanding === 0) this.#lastMessageAt = this.#clock.monotonic();
-    const batch = this.#isLarge ? 1 : room - this.#outstanding;
-    this.#outstanding += batch;
+    this.#lastMessageAt = this.#clock.monotonic();
+    this.#open = this.#isLarge
+      ? { records: 1, bytes: this.#link.maxPayload + messageOverhead }
+      : { records: room, bytes: pullBytes };
     this.#received = 0;
     const request = {
-      batch,
-      max_bytes: this.#isLarge ? this.#link.maxPayload + messageOverhead : pullBytes,
+      batch: this.#open.records,
+      max_bytes: this.#open.bytes,
       expires: requestMs * nanoseconds,
       idle_heartbeat: this.#silence.periodMs * nanoseconds,
     };
@@ -124,7 +131,7 @@ export class PullSession {
     const { stream, consumer } = this.#target;
     if (ack?.stream !== stream || ack.consumer !== consumer)
       return this.end(`unexpected message with reply subject "${message.reply}"`);
-    this.#outstanding -= 1;
+    this.#count(sizeOf(message));
     this.#received += 1;
     this.#isLarge = false;
     this.#deliveries += 1;
@@ -133,16 +140,23 @@ export class PullSession {
     this.pull();
   }
 
+  /** The server counts in the same way. */
+  #count(bytes: number): void {
+    if (this.#open === undefined) return;
+    this.#open.records -= 1;
+    this.#open.bytes -= bytes;
+    if (this.#open.records <= 0 || this.#open.bytes <= 0) this.#open = undefined;
+  }
+
   #status(headers: MsgHdrs): void {
     const { code } = headers;
     if (code === heartbeat) {
       this.#events.skippedTo(Number(headers.get('Nats-Last-Stream')));
       return;
     }
-    const pending = headers.get('Nats-Pending-Messages');
-    // A request that expires or is fulfilled reports what is pending. Anything else: the consumer is gone or has moved.
-    if (pending === '' || code === noResponders) return this.end(headers.status);
-    this.#outstanding -= Number(pending);
+    // A request that ends early reports what is pending. Anything else: the consumer is gone or has moved.
+    if (headers.get('Nats-Pending-Messages') === '' || code === noResponders) return this.end(headers.status);
+    this.#open = undefined;
     if (code === conflict && this.#received === 0) this.#isLarge = true;
     this.pull();
   }
@@ -150,8 +164,13 @@ export class PullSession {
   /** After two missing heartbeats the consumer, the stream or the server is considered gone. */
   #checkSilence(): void {
     const silentMs = this.#clock.monotonic() - this.#lastMessageAt;
-    if (this.#outstanding > 0 && silentMs > 2 * this.#silence.periodMs) this.end('no heartbeat');
+    if (this.#open !== undefined && silentMs > 2 * this.#silence.periodMs) this.end('no heartbeat');
   }
+}
+
+/** Bytes of subject, reply subject, headers and data: what a server subtracts from `max_bytes`. The public type of messages lacks it. */
+function sizeOf(message: Msg): number {
+  return (message as Msg & { size(): number }).size();
 }
 
 /**

@@ -10,6 +10,7 @@ export interface ConsumerMessage {
   readonly reply?: string;
   readonly headers?: MsgHdrs | undefined;
   readonly data?: Uint8Array;
+  readonly size?: () => number;
 }
 
 /** A pull request, as the client sends it. */
@@ -79,9 +80,10 @@ export class MemoryConsumer {
       const { config, state } = this.#stream;
       const pending = state.last_seq - message.sequence;
       const reply = `$JS.ACK.${config.name}.${this.#name}.1.${message.sequence}.${this.#delivered}.${message.time * nanoseconds}.${pending}`;
-      this.#send(waiting.inbox, { subject: message.subject, reply, headers: message.headers, data: message.data });
+      const { subject, headers: fields, data } = message;
+      this.#send(waiting.inbox, { subject, reply, headers: fields, data, size: () => bytes });
       waiting.left -= 1;
-      if (waiting.left === 0) this.#finish(waiting);
+      if (waiting.left === 0 || waiting.leftBytes === 0) this.#finish(waiting);
     }
   }
 
