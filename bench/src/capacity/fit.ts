@@ -7,9 +7,9 @@ export interface Measurement {
 }
 
 /**
- * The sizes that give the costs. Each has a rate that a worker follows on one core. They enclose the sizes that predictions are compared with. The first four give
- * what clusters, Services and Pods cost: many of them, so that they outweigh the garbage of the changes, which grows with the
- * endpoints of a Service. The last one adds Services with many endpoints.
+ * The sizes that give the costs, each with a rate that a worker follows on one core. They enclose the sizes that predictions are
+ * compared with. The first four give what clusters, Services and Pods cost: many of them, so that they outweigh the garbage of
+ * the changes, which grows with the endpoints of a Service. The last one adds Services with many endpoints.
  */
 export const fitted = {
   small: { clusters: 1, services: 10, pods: 5, rate: 20 },

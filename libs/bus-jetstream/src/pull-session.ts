@@ -23,7 +23,10 @@ export interface PullEvents {
 const requestMs = 30_000;
 const nanoseconds = 1_000_000;
 
-/** Bytes of a pull request. A server disconnects a client that does not read 64 MiB in time, and a worker has a request for each of 128 readers. */
+/**
+ * Bytes of a pull request. A server disconnects a client that does not read 64 MiB in time, and a worker has a request for each
+ * of 128 readers.
+ */
 const pullBytes = 128 * 1024;
 
 /** Allowance for the subject and the server's headers on top of the largest message. */
@@ -42,8 +45,8 @@ interface OpenRequest {
  * records arrive at once. It is limited in records and bytes, so a slow reader is not flooded. A record that exceeds a request is
  * requested alone, with room for the largest.
  *
- * A server ends a request whose records or bytes are used up without saying so. Only with one request at a time is it certain which one that
- * is: a request that is thought to be open would delay the next records until heartbeats are missed, 20 s later.
+ * A server ends a request whose records or bytes are used up without a status, and a record does not name its request. So only
+ * one is open at a time: a request that is only thought to be open delays records until heartbeats are missed, 20 s later.
  */
 export class PullSession {
   readonly #link: NatsLink;
@@ -168,7 +171,7 @@ export class PullSession {
   }
 }
 
-/** Bytes of subject, reply subject, headers and data: what a server subtracts from `max_bytes`. The public type of messages lacks it. */
+/** Bytes of subject, reply subject, headers and data, which a server subtracts from `max_bytes`. The type of messages lacks it. */
 function sizeOf(message: Msg): number {
   return (message as Msg & { size(): number }).size();
 }
