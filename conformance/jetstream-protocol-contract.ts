@@ -6,7 +6,6 @@ import {
   jetstreamManager,
   type StreamConfig,
 } from '@nats-io/jetstream';
-
 import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, describe, expect, test } from 'vitest';
 

@@ -1,5 +1,4 @@
 import { createInbox, type Msg, type MsgHdrs, type Subscription } from '@nats-io/nats-core';
-
 import type { Cancel, Clock } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
 import type { SilenceWatch } from './silence-watch.ts';
@@ -38,6 +37,8 @@ const [heartbeat, conflict, noResponders] = [100, 409, 503];
 interface OpenRequest {
   records: number;
   bytes: number;
+  /** Records that it has got. */
+  received: number;
 }
 
 /**
@@ -46,7 +47,7 @@ interface OpenRequest {
  * requested alone, with room for the largest.
  *
  * A server ends a request whose records or bytes are used up without a status, and a record does not name its request. So only
- * one is open at a time: a request that is only thought to be open delays records until heartbeats are missed, 20 s later.
+ * one is open at a time: a request that is only thought to be open delays records until heartbeats are missed.
  */
 export class PullSession {
   readonly #link: NatsLink;
@@ -60,8 +61,6 @@ export class PullSession {
   readonly #silence: SilenceWatch;
   #stopWatchingSilence: Cancel = () => {};
   #open: OpenRequest | undefined;
-  /** Records since the last request. */
-  #received = 0;
   /** Whether the next record exceeds an ordinary request. */
   #isLarge = false;
   /** Last value of the consumer's delivery counter. */
@@ -102,9 +101,8 @@ export class PullSession {
     // The server sends nothing while no request is open, so silence counts from here.
     this.#lastMessageAt = this.#clock.monotonic();
     this.#open = this.#isLarge
-      ? { records: 1, bytes: this.#link.maxPayload + messageOverhead }
-      : { records: room, bytes: pullBytes };
-    this.#received = 0;
+      ? { records: 1, bytes: this.#link.maxPayload + messageOverhead, received: 0 }
+      : { records: room, bytes: pullBytes, received: 0 };
     const request = {
       batch: this.#open.records,
       max_bytes: this.#open.bytes,
@@ -135,7 +133,6 @@ export class PullSession {
     if (ack?.stream !== stream || ack.consumer !== consumer)
       return this.end(`unexpected message with reply subject "${message.reply}"`);
     this.#count(sizeOf(message));
-    this.#received += 1;
     this.#isLarge = false;
     this.#deliveries += 1;
     if (ack.delivery !== this.#deliveries) return this.end('a delivery is missing');
@@ -143,11 +140,12 @@ export class PullSession {
     this.pull();
   }
 
-  /** The server counts in the same way. */
+  /** Counts a record as the server does. */
   #count(bytes: number): void {
     if (this.#open === undefined) return;
     this.#open.records -= 1;
     this.#open.bytes -= bytes;
+    this.#open.received += 1;
     if (this.#open.records <= 0 || this.#open.bytes <= 0) this.#open = undefined;
   }
 
@@ -159,8 +157,8 @@ export class PullSession {
     }
     // A request that ends early reports what is pending. Anything else: the consumer is gone or has moved.
     if (headers.get('Nats-Pending-Messages') === '' || code === noResponders) return this.end(headers.status);
+    if (code === conflict && this.#open?.received === 0) this.#isLarge = true;
     this.#open = undefined;
-    if (code === conflict && this.#received === 0) this.#isLarge = true;
     this.pull();
   }
 

@@ -60,6 +60,11 @@ export class ClusterConnector {
     return undefined;
   }
 
+  /** Lets another name connect to the cluster. */
+  release(identity: string): void {
+    this.#holders.delete(identity);
+  }
+
   async #guard(entry: ClusterEntry, cluster: ConnectedCluster): Promise<ConnectedCluster | undefined> {
     const { guard } = this.#options;
     if (guard === undefined) return cluster;
@@ -98,13 +103,9 @@ export class ClusterConnector {
       return { phase: 'unavailable', reason, identity, server };
     }
   }
-
-  /** Lets another name connect to the cluster. */
-  release(identity: string): void {
-    this.#holders.delete(identity);
-  }
 }
 
+/** What the pinned identities are compared with. */
 export function evidenceOf({ identity, server, authorities = [] }: ConnectedCluster): ClusterEvidence {
   return { identity, server, authorities };
 }

@@ -2,7 +2,7 @@ import type { Controller } from '@sluice/controllers';
 import type { InFlight } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 
-/** Longer than a writer without backlog takes. One with a backlog answers each redelivery with a read from the store. */
+/** Longer than a writer without a backlog takes. */
 const firstMs = 5_000;
 const maxMs = 600_000;
 
@@ -18,7 +18,8 @@ export function redeliverAt(now: number, redeliveries: number): number {
 
 /**
  * Counts a redelivery if the Outcome of the plan in flight is overdue, and returns the plan, which is published unchanged.
- * A writer that has already applied it answers with the stored Outcome.
+ * A writer that is applying it publishes one Outcome for both; one that has completed it answers with a conflict, and the reconciler decides
+ * again.
  */
 export function redeliver(state: ServiceState, controller: Controller, now: number): InFlight | undefined {
   const before = state.controller(controller);

@@ -253,7 +253,7 @@ describe('a plan is not applied', () => {
     expect((await outcomes()).at(-1)).toBe('web endpointslice 1/1 conflict');
   });
 
-  test('if it is redelivered while it is being applied: both have the same Outcome, once', async () => {
+  test('if it is redelivered while it is being applied: both records have one Outcome', async () => {
     cluster.shut('create a');
     start();
     const plan = aPlan([[create('a')]]);

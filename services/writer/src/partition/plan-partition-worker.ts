@@ -31,7 +31,8 @@ interface HandledRecord {
   /** Resolves once the log has the Outcome. */
   readonly stored?: Promise<unknown>;
 }
-const conflictResult: ApplyResult = { status: 'conflict', results: [], failures: [] };
+/** The result of a plan of which nothing was sent. */
+const conflict = (message: string): ApplyResult => ({ status: 'conflict', results: [], failures: [], message });
 
 /**
  * Applies the plans of one partition of topic `mutations`. Plans with the same work key (Service and controller) run
@@ -139,7 +140,7 @@ export class PlanPartitionWorker {
       // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
       // again, so later copies of the record are rejected.
       if (!this.#fence.rejects(workKey, plan.plan)) this.#fence.complete(workKey, plan.plan);
-      return this.#report(received, conflictResult, 'a former owner of the partition may have applied it');
+      return this.#report(received, conflict('a former owner of the partition may have applied it'));
     }
     const predecessor = this.#tails.get(workKey);
     if (predecessor !== undefined && comparePlans(predecessor.plan, plan.plan) === 0) {
@@ -168,12 +169,12 @@ export class PlanPartitionWorker {
       // Reachable: completed plan delivered again
       // Applying it again could undo later changes. If the first Outcome was lost, or the plan never arrived in order,
       // this one makes the reconciler decide again.
-      return this.#report(received, conflictResult, 'already applied or superseded');
+      return this.#report(received, conflict('already applied or superseded'));
     }
     const handled = await this.#apply(received, workKey, signal).catch((error: unknown) => {
       if (!(error instanceof SupersededError)) throw error;
       // Reachable: plan superseded before it started
-      return this.#report(received, conflictResult, error.message);
+      return this.#report(received, conflict(error.message));
     });
     this.#fence.complete(workKey, plan.plan);
     return handled;
@@ -198,10 +199,10 @@ export class PlanPartitionWorker {
       const reason = `cluster ${plan.key.cluster} is unknown`;
       logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
       await this.#options.onDeadLetter?.(record, reason);
-      return this.#report(received, { ...conflictResult, status: 'rejected' }, reason);
+      return this.#report(received, { ...conflict(reason), status: 'rejected' });
     }
     if (cluster === 'connecting') {
-      return this.#report(received, { ...conflictResult, status: 'unavailable' }, 'cluster not reached yet');
+      return this.#report(received, { ...conflict('cluster not reached yet'), status: 'unavailable' });
     }
     const { retryLimit } = cluster;
     let retries = 0;
@@ -252,8 +253,8 @@ export class PlanPartitionWorker {
     return this.#options.isCurrent?.() ?? true;
   }
 
-  async #report(received: ReceivedPlan, applied: ApplyResult, message?: string): Promise<HandledRecord> {
-    const { stored } = await reportOutcome(this.#options, received, applied, message);
+  async #report(received: ReceivedPlan, applied: ApplyResult): Promise<HandledRecord> {
+    const { stored } = await reportOutcome(this.#options, received, applied);
     return { plan: received.plan.plan, stored };
   }
 }

@@ -29,7 +29,6 @@ export async function reportOutcome(
   { bus, clock, logger, fencingToken, isCurrent, onOutcome }: Options,
   { record, plan, trace }: ReceivedPlan,
   applied: ApplyResult,
-  message?: string,
 ): Promise<{ readonly stored: Promise<unknown> }> {
   let notStored: { readonly cause: unknown } | undefined;
   record.stored?.catch((cause: unknown) => {
@@ -43,7 +42,7 @@ export async function reportOutcome(
     throw new FencedError('lease expired; Outcome not published');
   };
   assertCurrent();
-  const outcome = { ...toOutcome(plan, applied, clock.now()), ...(message !== undefined && { message }) };
+  const outcome = toOutcome(plan, applied, clock.now());
   // A new owner may report another Outcome for the same plan. The token keeps the bus from dropping it as a duplicate.
   const id = `${record.id}/outcome/${fencingToken}`;
   const partition = partitionOf(record.key, bus.partitions);
@@ -60,8 +59,7 @@ export async function reportOutcome(
   }
   ended?.published();
   onOutcome?.(plan, outcome);
-  if (applied.status !== 'applied')
-    logFailure(logger, plan, record, { ...applied, ...(message !== undefined && { message }) }, trace);
+  if (applied.status !== 'applied') logFailure(logger, plan, record, applied, trace);
   return { stored };
 }
 
