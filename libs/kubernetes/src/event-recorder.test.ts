@@ -37,8 +37,8 @@ beforeEach(() => {
   failures = [];
 });
 
-function given(logger: Logger = silentLogger): EventRecorder {
-  return new EventRecorder({ store, clock, random: seededRandom(1), logger });
+function given(logger: Logger = silentLogger, to: EventStore = store): EventRecorder {
+  return new EventRecorder({ store: to, clock, random: seededRandom(1), logger });
 }
 
 async function settle(): Promise<void> {
@@ -126,5 +126,19 @@ describe('event recorder', () => {
     recorder.record(event('c'), 'c');
     await settle();
     expect(created).toEqual([]);
+  });
+
+  test('stopping aborts a request without a warning', async () => {
+    const warnings: unknown[] = [];
+    const aborted = (_event: EventObject, signal: AbortSignal) =>
+      new Promise<void>((_resolve, reject) => signal.addEventListener('abort', () => reject(error('retry', 0))));
+    const recorder = given(
+      { ...silentLogger, warn: (...line: unknown[]) => warnings.push(line) },
+      { ...store, createEvent: aborted },
+    );
+    recorder.record(event('a'), 'c');
+    await new Promise((resolve) => setImmediate(resolve));
+    await recorder.stop();
+    expect(warnings).toEqual([]);
   });
 });

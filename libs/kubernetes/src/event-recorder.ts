@@ -112,7 +112,7 @@ export class EventRecorder {
     }
   }
 
-  /** Retries transient errors. Returns the last error, or undefined on success. */
+  /** Retries transient errors until the recorder stops. Returns the last error, or undefined on success. */
   async #deliver(send: (signal: AbortSignal) => Promise<void>): Promise<ApiError | undefined> {
     const { clock, logger } = this.#options;
     const { signal } = this.#stopped;
@@ -122,7 +122,8 @@ export class EventRecorder {
         return undefined;
       } catch (error) {
         if (!isApiError(error)) throw error;
-        if (error.kind !== 'retry' || attempt === maxAttempts || signal.aborted) {
+        if (signal.aborted) return error;
+        if (error.kind !== 'retry' || attempt === maxAttempts) {
           if (error.status !== 404) logger.warn('cannot record event', { reason: error.message });
           return error;
         }
