@@ -27,6 +27,10 @@ test('learns the name of a new cluster that is published a moment later, and wai
   learn('more garbage');
   await advance(clock, 10);
   expect(finished.slice(2)).toEqual(['garbage', 'more garbage']);
+  await advance(clock, 60_000);
+  learn('garbage');
+  await advance(clock, 10);
+  expect(finished.slice(4)).toEqual(['garbage']);
 });
 
 test('a store that does not answer delays a new cluster by a second', async () => {

@@ -9,7 +9,7 @@ interface Options {
 
 /** Interval of reading the names. It is short at first, when a new fleet's watchers publish them. */
 const [periodMs, startupPeriodMs, startupMs] = [2_000, 250, 30_000] as const;
-/** How long `learn` waits for a name and how often it reads; after it waited in vain, it waits for no name for a while. */
+/** How long `learn` waits for a name and how often it reads; after it waited in vain, it waits for no other name for a while. */
 const [learnMs, learnPeriodMs, unlearnedMs] = [1_000, 50, 30_000] as const;
 
 /**
@@ -21,6 +21,8 @@ export class PublishedNames {
   readonly #names = new Map<string, string>();
   #learning: Promise<void> | undefined;
   #learnsFrom = Number.NEGATIVE_INFINITY;
+  /** Identities that `learn` has waited for in vain. It does not wait for them again: no cluster delays others for long. */
+  readonly #unpublished = new Set<string>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -36,7 +38,8 @@ export class PublishedNames {
    */
   async learn(identities: ReadonlySet<string>): Promise<void> {
     const { clock } = this.#options;
-    const isKnown = () => [...identities].every((identity) => this.#names.has(identity));
+    const missing = () => [...identities].filter((one) => !this.#names.has(one) && !this.#unpublished.has(one));
+    const isKnown = () => missing().length === 0;
     if (isKnown() || clock.monotonic() < this.#learnsFrom) return;
     const until = clock.monotonic() + learnMs;
     for (;;) {
@@ -46,6 +49,7 @@ export class PublishedNames {
       if (clock.monotonic() >= until) break;
       await sleep(clock, learnPeriodMs);
     }
+    for (const identity of missing()) this.#unpublished.add(identity);
     this.#learnsFrom = clock.monotonic() + unlearnedMs;
   }
 
