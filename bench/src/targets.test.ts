@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Run } from './results.ts';
-import { compareControllers } from './targets.ts';
+import { compareControllers, judgeThroughput } from './targets.ts';
+import type { Throughput } from './throughput-measure.ts';
 
 function run(controller: string, cpuSeconds: number, p50: number): Run {
   const cost = { seconds: 10, writes: {}, peakMemoryMb: 100 * cpuSeconds };
@@ -25,4 +26,16 @@ test('compares the worker with the others at each rate, as ratios and difference
     'cold start ÷ kube-controller-manager': 0.5,
     'MB of a worker, NATS and Redis': 200,
   });
+});
+
+test('compares reconcilers at the same load of all together, and of each', () => {
+  const measured = (workers: number, rate: number, cpuMicrosecondsPerChange: number) =>
+    ({ workers, rate, cpuMicrosecondsPerChange, unitMicroseconds: 20, changesPerSecond: rate }) as Throughput;
+  const results = [
+    ...[measured(1, 125, 150), measured(1, 500, 100), measured(1, 20_000, 50)],
+    ...[measured(2, 250, 165), measured(2, 500, 130)],
+    measured(4, 500, 180),
+  ];
+  const targets = judgeThroughput(results, { sustained: 500, each: 125, capacity: 20_000 });
+  expect(targets.map(({ measured }) => measured)).toEqual([1.3, 1.1, 1.8, 1.2, 50]);
 });

@@ -54,18 +54,38 @@ export function compareControllers(runs: readonly Run[], rates: readonly number[
   ];
 }
 
+/** Changes per second. */
+export interface ThroughputRates {
+  /** Of all reconcilers together, however many. */
+  readonly sustained: number;
+  /** Of each reconciler. */
+  readonly each: number;
+  /** More than one can do. */
+  readonly capacity: number;
+}
+
 export function judgeThroughput(
   results: readonly Throughput[],
-  sustained: number,
-  capacity: number,
+  { sustained, each, capacity }: ThroughputRates,
 ): readonly Target[] {
   const of = (workers: number, rate: number, figure: (one: Throughput) => number) =>
     median(results.filter((one) => one.workers === workers && one.rate === rate).map(figure));
   // Divided by the time of a fixed workload, because processors that share a core slow each other down.
-  const cpu = (workers: number) => of(workers, sustained, (one) => one.cpuMicrosecondsPerChange / one.unitMicroseconds);
+  const cpu = (workers: number, rate: number) =>
+    of(workers, rate, (one) => one.cpuMicrosecondsPerChange / one.unitMicroseconds);
+  const ratios = (workers: number, name: string, target: number): readonly Target[] => [
+    {
+      name: `CPU per Change, ${name} reconcilers ÷ one, ${sustained}/s in all`,
+      ...{ target, measured: cpu(workers, sustained) / cpu(1, sustained) },
+    },
+    {
+      name: `CPU per Change, ${name} reconcilers ÷ one, ${each}/s each`,
+      ...{ target, measured: cpu(workers, each * workers) / cpu(1, each) },
+    },
+  ];
   return [
-    { name: 'CPU per Change, two reconcilers ÷ one', target: 1.1, measured: cpu(2) / cpu(1) },
-    { name: 'CPU per Change, four reconcilers ÷ one', target: 1.2, measured: cpu(4) / cpu(1) },
+    ...ratios(2, 'two', 1.1),
+    ...ratios(4, 'four', 1.2),
     {
       name: 'µs per Change of one reconciler',
       target: 66.7,

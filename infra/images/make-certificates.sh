@@ -87,7 +87,7 @@ listen: "0.0.0.0:4222"
 max_payload: 8MB
 jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 10s }
 tls { cert_file: "/certificates/tls.crt", key_file: "/certificates/tls.key" }
-$(sh "$scripts/nats-users.sh" sluice 64)
+$(sh "$scripts/nats-users.sh" sluice 16)
 EOF
 
 cat kafka/tls.key kafka/tls.crt > kafka/keystore.pem

@@ -2,9 +2,9 @@
 # Prints the `authorization` block of nats-server for a fleet: one user per role, with the permissions of
 # docs/guides/nats.md. NATS matches no prefixes, so the block names each partition's streams.
 #
-#   nats-users.sh FLEET PARTITIONS     e.g. nats-users.sh sluice 64 > users.conf
+#   nats-users.sh FLEET PARTITIONS     e.g. nats-users.sh sluice 16 > users.conf
 #
-# For a fleet whose number of partitions changes, PARTITIONS has that of each generation, oldest first: 64,256
+# For a fleet whose number of partitions changes, PARTITIONS has that of each generation, oldest first: 16,64
 # (docs/guides/repartition.md).
 #
 # The passwords come from WATCHER_PASSWORD, RECONCILER_PASSWORD, WRITER_PASSWORD and CONSOLE_PASSWORD, in plain text or as

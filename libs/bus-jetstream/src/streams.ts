@@ -60,7 +60,7 @@ async function overlapping(jsm: JetStreamManager, config: ReturnType<typeof stre
   return '';
 }
 
-/** With 64 partitions, one wrong setting causes many lines. */
+/** With many partitions, one wrong setting causes many lines. */
 const maxLines = 5;
 
 function mismatchError(mismatches: readonly string[], otherPartitions: boolean): BusSetupError {

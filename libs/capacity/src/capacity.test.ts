@@ -85,6 +85,13 @@ test('NATS reserves its streams for each copy, and a day of records takes no mor
   expect(large.usage.nats.memory).toBeCloseTo(200);
 });
 
+test('NATS keeps the last block of each stream that gets a record every 10 s', () => {
+  const nats: PartCosts = { ...free, memory: { ...none, fixed: 40 } };
+  const memory = (changes: number) => capacityOf({ ...demand, changes }, { ...costs({}), nats }).natsMemory;
+  expect(memory(6)).toBe(40);
+  expect(memory(7)).toBe(40 + 128 * 22);
+});
+
 test('API servers get writes, and each watch again after some minutes', () => {
   const { watches, apiRequests } = capacityOf(demand, costs({ writes: 2 }));
   expect(watches).toBe(500);

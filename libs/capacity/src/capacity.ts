@@ -30,6 +30,8 @@ export interface Capacity {
   readonly usage: Usage;
   /** MB of a worker while another one is down: what to request. */
   readonly workerMemory: number;
+  /** MB of each NATS server after hours under load. */
+  readonly natsMemory: number;
   /** MB that NATS reserves on the disks of all servers together. */
   readonly natsDiskReserved: number;
   /** MB that a day of records takes there, at most what is reserved. */
@@ -54,6 +56,11 @@ const [watchesPerCluster, watchSeconds] = [5, 450];
 /** MB that streams reserve: two per partition, and one for requests. */
 const [partitionMb, requestsMb] = [2 * 67.1, 16.8];
 const daySeconds = 86_400;
+/**
+ * MB that a NATS server keeps of a stream that gets a record at least every 10 s: the last block, up to 8 MiB, in a larger buffer,
+ * and garbage. 64 streams of 30 MB each took 1,440 MB.
+ */
+const [blockMb, blockSeconds] = [22, 10];
 /** More than any fleet can have. */
 const maxWorkers = 4_096;
 
@@ -76,6 +83,7 @@ export function capacityOf(options: CapacityOptions, costs: UnitCosts = unitCost
     return {
       ...{ fleets, fleetLimit, workers, workerLimit, usage, natsDiskReserved },
       workerMemory: usageOf(demand, Math.max(1, workers - 1), costs).worker.memory,
+      natsMemory: natsMemory(demand, partitions, costs),
       natsDiskUsed: Math.min(natsDiskReserved, (usage.natsIn / 1_000) * daySeconds * replicas),
       redisMaxMemory: 2 * usage.redis.memory,
       watches: watchesPerCluster * options.clusters,
@@ -92,6 +100,13 @@ function shareOf({ clusters, services, pods, changes }: Demand, fleets: number):
     pods: pods / fleets,
     changes: changes / fleets,
   };
+}
+
+/** Records fill the last blocks of all streams in the long run, if each stream gets them often enough. */
+function natsMemory(demand: Demand, partitions: number, costs: UnitCosts): number {
+  const idle = usageOf({ ...demand, changes: 0 }, 1, costs).nats.memory;
+  const areKept = demand.changes * blockSeconds >= partitions;
+  return idle + (areKept ? 2 * partitions * blockMb : 0);
 }
 
 /** The smallest number of workers that one fleet needs, or why no number suffices. */

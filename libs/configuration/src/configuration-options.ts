@@ -17,7 +17,7 @@ export function addConfigurationOptions(command: Command): Command {
     .option('--fleet <name>', 'fleet name; prefix of streams, topics and keys (default sluice)')
     .option(
       '--partitions <n>',
-      'number of partitions of a new fleet; "sluice partitions set" changes it later (default 64)',
+      'number of partitions of a new fleet; "sluice partitions set" changes it later (default 16)',
     )
     .option('--bus <url,...>', 'bus addresses: nats://, tls:// or kafka:// host:port, or memory')
     .option('--store <url,...>', 'store addresses: redis:// or rediss:// host:port, or memory')

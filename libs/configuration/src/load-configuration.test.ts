@@ -7,7 +7,7 @@ const configurationOf = (given: Given) => resolve(given).configuration;
 test('the defaults are an in-memory bus and store and no cluster', () => {
   expect(loadConfiguration({ environment: {}, flags: {} })).toEqual({
     fleet: 'sluice',
-    partitions: 64,
+    partitions: 16,
     allowPlaintext: false,
     bus: { kind: 'memory' },
     store: { kind: 'memory' },
@@ -66,7 +66,7 @@ describe('file < environment < flags', () => {
   const flags = { '--partitions': '3' };
 
   test.each([
-    [{}, 64, { from: 'default' }],
+    [{}, 16, { from: 'default' }],
     [{ file }, 1, { from: 'file', file: '/etc/sluice.yaml' }],
     [{ file, environment }, 2, { from: 'environment', variable: 'SLUICE_PARTITIONS' }],
     [{ file, flags }, 3, { from: 'flag', flag: '--partitions' }],

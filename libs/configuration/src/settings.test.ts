@@ -305,7 +305,7 @@ describe('the printed configuration', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         'fleet: shop # file',
-        'partitions: 64 # default',
+        'partitions: 16 # default',
         '  kind: nats # file',
         '  passwordFile: /etc/pw # file',
         '  url: # env SLUICE_STORE_URL',

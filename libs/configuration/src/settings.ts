@@ -49,7 +49,7 @@ export const settings = {
     kinds.integer(1, 4096),
     'partitions of `changes` and of `mutations` with which a new fleet begins; later: `sluice partitions set`',
     {
-      default: 64,
+      default: 16,
     },
   ),
   allowPlaintext: setting(

@@ -1,5 +1,5 @@
 /** Default number of partitions per topic; fixed for one generation of a fleet. */
-export const defaultPartitions = 64;
+export const defaultPartitions = 16;
 
 /** The partition of a service key. */
 export function partitionOf(key: string, partitions: number): number {

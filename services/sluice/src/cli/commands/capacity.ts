@@ -44,7 +44,7 @@ function tableOf(capacity: Capacity): string {
   const rows: (readonly string[])[] = [
     ['workers', String(workers), cores(worker.cpu), `${megabytes(workerMemory)} each`, limits[workerLimit]],
     [
-      ...['NATS', '', cores(nats.cpu), megabytes(nats.memory)],
+      ...['NATS', '', cores(nats.cpu), megabytes(capacity.natsMemory)],
       `${rate(usage.natsIn)} in, ${rate(usage.natsOut)} out; disk ${megabytes(capacity.natsDiskReserved)} reserved, ${megabytes(capacity.natsDiskUsed)} used by a day of records`,
     ],
     ['Redis', '', cores(redis.cpu), megabytes(redis.memory), `maxmemory ${megabytes(capacity.redisMaxMemory)}`],
