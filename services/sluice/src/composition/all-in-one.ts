@@ -3,7 +3,7 @@ import type { Cluster } from '@sluice/clusters';
 import type { WriterLimits } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
 import type { Resource } from '@sluice/kubernetes';
-import { defaultPartitions, type Outcome, type PlannedMutations } from '@sluice/messages';
+import type { Outcome, PlannedMutations } from '@sluice/messages';
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
@@ -71,10 +71,13 @@ export interface AllInOne {
   stop(graceMs: number): Promise<void>;
 }
 
+/** Partitions of the bus in memory, where they cost nothing. Records of a partition are handled one after the other. */
+const partitionsInMemory = 64;
+
 /** Runs all services in this process, on the in-process bus and store. */
 export function startAllInOne(options: AllInOneOptions): AllInOne {
   const { clock, random, logger, settings } = options;
-  const memory = new MemoryBus({ partitions: options.partitions ?? defaultPartitions, byReference: true });
+  const memory = new MemoryBus({ partitions: options.partitions ?? partitionsInMemory, byReference: true });
   const bus = options.tap?.(memory) ?? memory;
   const store = new MemoryStore();
   const partitions = Array.from({ length: bus.partitions }, (_, i) => i);

@@ -17,11 +17,14 @@ test('Endpoints pause the longer the slower requests are, up to two seconds', ()
   expect(cooldowns).toEqual([50, 500, 2_000, 2_000]);
 });
 
-test('Endpoints do not pause after they were created: the next change is written at once', () => {
-  expect(saturationCooldownMs(plan('endpoints', create), 10_000)).toBe(0);
+test.each(['endpointslice', 'endpointslicemirroring'] as const)('%s pauses less, up to half a second', (controller) => {
+  const cooldowns = [1, 10, 250, 10_000].map((excessMs) => saturationCooldownMs(plan(controller, update), excessMs));
+  expect(cooldowns).toEqual([2, 20, 500, 500]);
 });
 
-test('slices do not pause', () => {
-  expect(saturationCooldownMs(plan('endpointslice', update), 10_000)).toBe(0);
-  expect(saturationCooldownMs(plan('endpointslicemirroring', update), 10_000)).toBe(0);
-});
+test.each(['endpoints', 'endpointslice'] as const)(
+  '%s does not pause after a create: the next change is written at once',
+  (controller) => {
+    expect(saturationCooldownMs(plan(controller, create), 10_000)).toBe(0);
+  },
+);
