@@ -7,14 +7,14 @@ interface Cooldown {
 }
 
 const ofEndpoints: Cooldown = { factor: 50, maxMs: 2_000 };
-/** A larger factor delays changes of a server that is only a little too slow, and a longer cooldown leaves a slow one idle at times. */
+/** A larger factor delays changes on a slightly overloaded server; a longer cooldown leaves an overloaded one idle at times (ADR 0040). */
 const ofSlices: Cooldown = { factor: 2, maxMs: 500 };
 
 /**
  * How long, in milliseconds, the controller of a plan should leave its Service alone because the API server of the cluster is saturated.
  * `excessMs`: by how much requests take longer than they would with spare capacity.
  *
- * A plan that waits for a slot cannot take up what changes meanwhile, so changes had better wait before the decision. Endpoints give way to
+ * A plan that waits for a slot does not include what changes meanwhile, so it is better to wait before the decision. Endpoints give way to
  * slices: they hold what slices hold, each write carries all addresses, and traffic follows slices.
  * Only updates count: at a start, the creates of all Services wait for each other, although no Service changes often.
  */
