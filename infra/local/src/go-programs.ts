@@ -29,9 +29,16 @@ export interface GoPrograms {
  */
 export async function ensureGoPrograms(programs: GoPrograms, say: (line: string) => void): Promise<string> {
   const directory = join(cacheDirectory(), 'servers', fingerprint(programs), 'bin');
-  if (!existsSync(directory)) await build(programs, directory, say);
+  if (!existsSync(directory)) {
+    const building = builds.get(directory) ?? build(programs, directory, say).finally(() => builds.delete(directory));
+    builds.set(directory, building);
+    await building;
+  }
   return directory;
 }
+
+/** Builds of this process, by the folder of the programs: several servers that start together share one. */
+const builds = new Map<string, Promise<void>>();
 
 async function build(programs: GoPrograms, directory: string, say: (line: string) => void): Promise<void> {
   const { title, module, linkerFlags, tags = '' } = programs;

@@ -93,6 +93,13 @@ async function takeOver(): Promise<{ former: ScriptedReader; stopFormer: () => P
   return { former, stopFormer };
 }
 
+async function requestResync(service: string): Promise<void> {
+  const scope = { key: { cluster: 'c', namespace: 'shop', service } };
+  const payload = encodeMessage({ kind: 'resync', reason: 'lost', scope });
+  await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
+  await advance();
+}
+
 /** A summary of the Changes published since the last call. */
 const published = (): string[] =>
   bus.changes
@@ -111,9 +118,7 @@ describe('a restart without changes', () => {
     await start();
     published();
     await restart({ except: ['shop'] });
-    const scope = { key: { cluster: 'c', namespace: 'shop', service: 'web' } };
-    const payload = encodeMessage({ kind: 'resync', scope, reason: 'lost' });
-    await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
+    await requestResync('web');
     await advance(600_000);
     expect(published()).toEqual([]);
   });
@@ -180,6 +185,24 @@ describe('a restart publishes what changed meanwhile:', () => {
   });
 });
 
+test.each<[string, () => Promise<void>]>([
+  ['a checkpoint', () => advance(quietMs)],
+  ['the answer to a resync request', () => requestResync('web')],
+])('a watcher whose lease has expired stops while %s waits for the store', async (_, commits) => {
+  await start();
+  const { commit } = store;
+  store.commit = () => Promise.reject(new Error('no connection'));
+  await commits();
+  let isRunning = true;
+  void running.then(() => {
+    isRunning = false;
+  });
+  stop.abort();
+  await advance(1_000);
+  store.commit = commit;
+  expect(isRunning).toBe(false);
+});
+
 test('a fenced watcher that wakes up does not publish Services that the next one restored', async () => {
   await start();
   await advance(quietMs);
@@ -214,9 +237,7 @@ test('a resync request that arrives while no watcher runs is answered', async ()
   await advance(1_000);
   await running;
   published();
-  const scope = { key: { cluster: 'c', namespace: 'shop', service: 'web' } };
-  const payload = encodeMessage({ kind: 'resync', reason: 'lost', scope });
-  await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
+  await requestResync('web');
   await start();
   expect(published()).toEqual(['web snapshot: 5']);
   await restart();
@@ -233,10 +254,7 @@ test('a Service deleted while the published state was lost is published as delet
   holds('services', [rawService('web')]);
   await start();
   expect(published()).toEqual(['web snapshot: 5']);
-  const scope = { key: { cluster: 'c', namespace: 'shop', service: 'db' } };
-  const payload = encodeMessage({ kind: 'resync', reason: 'unknown Service', scope });
-  await bus.requests.append('requests', 0, [{ key: 'resync', id: 'r', headers: {}, payload }]);
-  await advance();
+  await requestResync('db');
   expect(published()).toEqual(['db snapshot: 0']);
 });
 

@@ -1,7 +1,7 @@
 import { BusClosedError } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import type { ResyncRequest } from '@sluice/messages';
-import { aborted, runWithBackoff, sleep, untilNextTick } from '@sluice/runtime';
+import { aborted, orAborted, runWithBackoff, sleep, untilNextTick } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Compactor } from './compactor.ts';
@@ -121,8 +121,9 @@ export class WatchSession {
       this.#informer.run(signal),
       this.#resyncPeriodically(signal),
       this.#publishDigests(signal),
-      this.#checkpointPeriodically(signal),
-      this.#answerResyncRequests(signal),
+      // Their commits wait for the store until the session closes its published state. They must not delay that.
+      orAborted(this.#checkpointPeriodically(signal), stop),
+      orAborted(this.#answerResyncRequests(signal), stop),
       this.#compactPeriodically(signal),
     ]);
     const isRestarted = this.#historyRestarted.signal.aborted && !stop.aborted;
