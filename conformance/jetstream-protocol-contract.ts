@@ -10,7 +10,9 @@ import { createInbox, headers, type Msg, type NatsConnection } from '@nats-io/tr
 import { afterEach, describe, expect, test } from 'vitest';
 
 interface Ack {
+  readonly type?: 'ack' | 'gap' | 'err';
   readonly seq?: number;
+  readonly count?: number;
   readonly duplicate?: boolean;
   readonly error?: { readonly err_code: number };
 }
@@ -27,7 +29,7 @@ export function jetstreamProtocolContract(name: string, connect: () => Promise<N
       const nc = await connect();
       const jsm = await jetstreamManager(nc, { checkAPI: false });
       const stream = `protocol-${process.pid}-${++streams}`;
-      await jsm.streams.add({ name: stream, subjects: [stream], discard: 'old', allow_atomic: true, ...config });
+      await jsm.streams.add({ name: stream, subjects: [stream], discard: 'old', allow_batched: true, ...config });
       created.push({ jsm, nc, stream });
       const publish = (fields: Readonly<Record<string, string>>, bytes = 1) =>
         new Promise<Ack>((resolve) => {
@@ -61,30 +63,6 @@ export function jetstreamProtocolContract(name: string, connect: () => Promise<N
       await sleep(1_000);
       const again = await publish({ 'Nats-Msg-Id': 'a' });
       expect([again.seq, again.duplicate ?? false]).toEqual([2, false]);
-    });
-
-    test('a message is refused unless its predecessor is the last one; a known id counts before that', async () => {
-      const { publish, state } = await create();
-      await publish({ 'Nats-Msg-Id': 'a' });
-      const chained = { 'Nats-Msg-Id': 'c', 'Nats-Expected-Last-Msg-Id': 'b' };
-      expect((await publish(chained)).error?.err_code).toBe(10070);
-      expect(await publish({ 'Nats-Msg-Id': 'b', 'Nats-Expected-Last-Msg-Id': 'a' })).toMatchObject({ seq: 2 });
-      expect(await publish(chained)).toMatchObject({ seq: 3 });
-      expect(await publish({ 'Nats-Msg-Id': 'b', 'Nats-Expected-Last-Msg-Id': 'a' })).toMatchObject({
-        seq: 2,
-        duplicate: true,
-      });
-      expect((await state()).last_seq).toBe(3);
-    });
-
-    test('a message is refused unless the last sequence is the expected one', async () => {
-      const { publish, state } = await create();
-      await publish({});
-      for (const header of ['Nats-Expected-Last-Sequence', 'Nats-Expected-Last-Subject-Sequence']) {
-        const { last_seq: last } = await state();
-        expect((await publish({ [header]: String(last - 1) })).error?.err_code).toBe(10071);
-        expect(await publish({ [header]: String(last) })).toMatchObject({ seq: last + 1 });
-      }
     });
 
     test('a pull request ends before a message that exceeds its bytes, and says how many it still waits for', async () => {
@@ -152,26 +130,82 @@ export function jetstreamProtocolContract(name: string, connect: () => Promise<N
       expect(bytes).toBeLessThanOrEqual(10_000);
     });
 
-    test('a batch with a known id stores nothing; another one stores everything', async () => {
-      const { nc, stream, publish, state } = await create();
-      await publish({ 'Nats-Msg-Id': 'a' });
-      const batch = (id: string, ids: readonly string[]) => {
-        const fields = (i: number) => ({ 'Nats-Batch-Id': id, 'Nats-Batch-Sequence': `${i + 1}` });
-        for (const [i, one] of ids.slice(0, -1).entries()) {
-          const all = headers();
-          for (const [field, value] of Object.entries({ ...fields(i), 'Nats-Msg-Id': one })) all.set(field, value);
-          nc.publish(stream, new Uint8Array(1), { headers: all });
-        }
-        return publish({
-          ...fields(ids.length - 1),
-          'Nats-Msg-Id': ids.at(-1) ?? '',
-          'Nats-Batch-Commit': '1',
+    describe('a fast batch', () => {
+      /** Publishes messages with these ids. A missing one is a gap. Resolves with the answers when the batch has ended. */
+      async function batchOn(
+        { nc, stream }: Awaited<ReturnType<typeof create>>,
+        ids: readonly (string | undefined)[],
+        flow = 100,
+      ) {
+        const inbox = createInbox();
+        const batch = inbox.slice(inbox.lastIndexOf('.') + 1);
+        const answers: Ack[] = [];
+        const ended = new Promise<void>((resolve) => {
+          nc.subscribe(`${inbox}.>`, {
+            callback: (_, message) => {
+              const answer: Ack = JSON.parse(Buffer.from(message.data).toString());
+              answers.push(answer);
+              if (answer.type === undefined) resolve();
+            },
+          });
         });
-      };
-      expect((await batch('x', ['b', 'a'])).error?.err_code).toBe(10201);
-      expect((await state()).last_seq).toBe(1);
-      expect((await batch('y', ['b', 'c'])).error).toBeUndefined();
-      expect((await state()).last_seq).toBe(3);
+        for (const [i, id] of ids.entries()) {
+          if (id === undefined) continue;
+          const all = headers();
+          all.set('Nats-Msg-Id', id);
+          const operation = i === ids.length - 1 ? 2 : i === 0 ? 0 : 1;
+          nc.publish(stream, new Uint8Array(1), {
+            headers: all,
+            reply: `${inbox}.${batch}.${flow}.fail.${i + 1}.${operation}.$FI`,
+          });
+        }
+        await ended;
+        return answers;
+      }
+
+      test('is answered when it begins and when it ends', async () => {
+        const target = await create();
+        expect(await batchOn(target, ['a', 'b', 'c'])).toMatchObject([
+          { type: 'ack', seq: 0 },
+          { seq: 3, count: 3 },
+        ]);
+        expect(await batchOn(target, ['d'])).toMatchObject([{ seq: 4, count: 1 }]);
+      });
+
+      test('is acknowledged once per so many messages in between', async () => {
+        const target = await create();
+        const answers = await batchOn(target, ['a', 'b', 'c', 'd', 'e'], 2);
+        expect(answers.map(({ type, seq }) => [type, seq])).toEqual([
+          ['ack', 0],
+          ['ack', 2],
+          ['ack', 4],
+          [undefined, 5],
+        ]);
+      });
+
+      test('ends at a gap: what follows is not stored', async () => {
+        const target = await create();
+        const answers = await batchOn(target, ['a', 'b', undefined, 'd', 'e']);
+        const [gap, ending] = answers.filter(({ type }) => type !== 'ack');
+        expect([gap, ending]).toMatchObject([{ type: 'gap' }, { seq: 2, count: 2 }]);
+        expect((await target.state()).last_seq).toBe(2);
+      });
+
+      test('without its first message stores nothing', async () => {
+        const target = await create();
+        const [answer] = await batchOn(target, [undefined, 'b', 'c']);
+        expect(answer?.error?.err_code).toBe(10208);
+        expect((await target.state()).last_seq).toBe(0);
+      });
+
+      test('stores known ids not again, and names the sequence of the last message that it has stored', async () => {
+        const target = await create();
+        await batchOn(target, ['a', 'b']);
+        expect((await batchOn(target, ['a', 'b', 'c', 'd'])).at(-1)).toMatchObject({ seq: 4, count: 4 });
+        expect((await batchOn(target, ['c', 'd'])).at(-1)).toMatchObject({ seq: 0, count: 2 });
+        expect((await batchOn(target, ['c'])).at(-1)).toMatchObject({ seq: 3, count: 1 });
+        expect((await target.state()).last_seq).toBe(4);
+      });
     });
   });
 }

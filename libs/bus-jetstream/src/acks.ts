@@ -2,46 +2,53 @@ import type { Msg } from '@nats-io/nats-core';
 import type { Cancel, Clock } from '@sluice/runtime';
 import type { NatsLink } from './link.ts';
 
-export interface PublishResult {
-  /** Stream sequences of the messages, from the first, that are stored for certain. */
-  readonly sequences: readonly number[];
-  /** Why the next one is not. */
+export interface BatchResult {
+  /** How many messages are stored for certain, from the first. */
+  readonly count: number;
+  /** Stream sequence of the last one that this batch has stored; 0 if all were stored before. */
+  readonly last: number;
+  /** Why the next one is not stored. */
   readonly failure?: Failure;
 }
 
 export interface Failure {
   /**
    * - `timeout`: no acknowledgement in time; `disconnected`: none will come
-   * - `out-of-order`: the preceding record is not the last one in the stream
-   * - `duplicates`: part of the batch is stored already, so this attempt stored nothing
+   * - `gap`: the server has missed a message of the batch
    * - `no-stream`: the stream or JetStream does not exist
    * - `refused`: anything else, such as a stream at its limit
    */
-  readonly kind: 'timeout' | 'disconnected' | 'out-of-order' | 'duplicates' | 'no-stream' | 'refused';
+  readonly kind: 'timeout' | 'disconnected' | 'gap' | 'no-stream' | 'refused';
   readonly reason: string;
 }
 
-const wrongLastId = 10070;
-const batchContainsDuplicate = 10201;
+/** What the server says of a batch. */
+type Answer =
+  /** More is to come: some messages are stored, or why the batch will end early. */
+  { readonly failure?: Failure } | BatchResult;
 
-/** The message's stream sequence, or why it is not stored. */
-type Ack = number | Failure;
-
-interface PendingPublish {
-  onAck(index: number, ack: Ack): void;
+interface PendingBatch {
+  onAnswer(answer: Answer): void;
   onDisconnect(): void;
 }
 
+/** After how many messages of a batch the server acknowledges at the latest. */
+const ackEvery = 100;
+
+/** Operations of a fast batch. */
+const [start, append, commit] = [0, 1, 2];
+
 /**
- * Collects the acknowledgements of many messages on one subscription. `js.publish` uses a promise, a timer and a mux entry
- * per message.
+ * Collects what the server answers to fast batches, which it acknowledges as a whole, on one subscription. A batch is described by the
+ * reply subjects of its messages.
  */
 export class Acks {
   readonly #inbox: string;
   readonly #clock: Clock;
-  readonly #pending = new Map<number, PendingPublish>();
-  #attempts = 0;
+  readonly #pending = new Map<string, PendingBatch>();
+  #batches = 0;
 
+  /** The last token of the inbox must be unique, as it makes the batches unique. */
   constructor(link: NatsLink, inbox: string, clock: Clock) {
     this.#inbox = inbox;
     this.#clock = clock;
@@ -54,49 +61,44 @@ export class Acks {
   }
 
   /**
-   * Calls `send`, which publishes messages with the given reply subjects, and waits for `count` acknowledgements. Gives up
-   * if none arrives for `timeoutMs`.
+   * Calls `send`, which publishes the messages of a batch with the given reply subjects, and waits until the batch ends. Gives up
+   * if nothing is acknowledged for `timeoutMs`.
    */
-  expect(count: number, timeoutMs: number, send: (reply: (index: number) => string) => void): Promise<PublishResult> {
+  expect(messages: number, timeoutMs: number, send: (reply: (index: number) => string) => void): Promise<BatchResult> {
     return new Promise((resolve, reject) => {
-      const attempt = ++this.#attempts;
-      const acks = new Array<Ack | undefined>(count).fill(undefined);
-      let left = count;
+      const batch = `${this.#inbox.slice(this.#inbox.lastIndexOf('.') + 1)}-${++this.#batches}`;
       let progress = false;
+      let failed: Failure | undefined;
       let timer: Cancel = () => {};
-      const finish = (missing: Failure) => {
+      const finish = (result: BatchResult) => {
         timer();
-        this.#pending.delete(attempt);
-        const sequences: number[] = [];
-        for (const ack of acks) {
-          if (typeof ack !== 'number') return resolve({ sequences, failure: ack ?? missing });
-          sequences.push(ack);
-        }
-        resolve({ sequences });
+        this.#pending.delete(batch);
+        resolve(result);
       };
-      const timeout: Failure = { kind: 'timeout', reason: `no acknowledgement within ${timeoutMs / 1000} s` };
+      const unknown = (failure: Failure) => finish({ count: 0, last: 0, failure });
       const watch = () => {
         timer = this.#clock.schedule(timeoutMs, () => {
-          if (!progress) return finish(timeout);
+          if (!progress) return unknown({ kind: 'timeout', reason: `no acknowledgement within ${timeoutMs / 1000} s` });
           progress = false;
           watch();
         });
       };
-      this.#pending.set(attempt, {
-        onAck: (index, ack) => {
-          if (index >= count || acks[index] !== undefined) return;
-          acks[index] = ack;
+      this.#pending.set(batch, {
+        onAnswer: (answer) => {
           progress = true;
-          left -= 1;
-          if (left === 0) finish(timeout);
+          failed ??= answer.failure;
+          if (!('count' in answer)) return;
+          const count = Math.min(answer.count, messages);
+          finish(count === messages ? { count, last: answer.last } : { ...answer, failure: failed ?? gap });
         },
-        onDisconnect: () => finish({ kind: 'disconnected', reason: 'the connection was lost' }),
+        onDisconnect: () => unknown({ kind: 'disconnected', reason: 'the connection was lost' }),
       });
+      const operation = (index: number) => (index === messages - 1 ? commit : index === 0 ? start : append);
       try {
-        send((index) => `${this.#inbox}.${attempt}.${index}`);
+        send((index) => `${this.#inbox}.${batch}.${ackEvery}.fail.${index + 1}.${operation(index)}.$FI`);
         watch();
       } catch (error) {
-        this.#pending.delete(attempt);
+        this.#pending.delete(batch);
         reject(error);
       }
     });
@@ -108,26 +110,42 @@ export class Acks {
   }
 
   #receive({ subject, headers, data }: Msg): void {
-    const [attempt, index] = subject.slice(this.#inbox.length + 1).split('.');
-    this.#pending.get(Number(attempt))?.onAck(Number(index), headers?.code === 503 ? noStream : parseAck(data));
+    const [batch = ''] = subject.slice(this.#inbox.length + 1).split('.', 1);
+    this.#pending.get(batch)?.onAnswer(headers?.code === 503 ? noStream : parseAnswer(data));
   }
 }
 
-const noStream: Failure = { kind: 'no-stream', reason: 'no stream has this subject' };
+const ended = (failure: Failure): BatchResult => ({ count: 0, last: 0, failure });
+
+const noStream = ended({ kind: 'no-stream', reason: 'no stream has this subject' });
+
+const gap: Failure = { kind: 'gap', reason: 'the server has missed a message' };
+
+const refused = (reason: string): Failure => ({ kind: 'refused', reason });
 
 const decoder = new TextDecoder();
 
-function parseAck(data: Uint8Array): Ack {
-  let answer: { seq?: number; error?: { err_code?: number; description?: string } } | null;
+interface Acknowledgement {
+  /** Absent at the end of the batch. */
+  readonly type?: 'ack' | 'gap' | 'err';
+  readonly seq?: number;
+  readonly count?: number;
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+function parseAnswer(data: Uint8Array): Answer {
+  let answer: Acknowledgement | null;
   try {
     answer = JSON.parse(decoder.decode(data));
   } catch {
-    return { kind: 'refused', reason: 'the acknowledgement is not JSON' };
+    return ended(refused('the acknowledgement is not JSON'));
   }
-  const error = answer?.error;
-  if (error === undefined) return answer?.seq ?? { kind: 'refused', reason: 'the acknowledgement has no sequence' };
-  const reason = `${error.description ?? 'refused'} (${error.err_code ?? 'no code'})`;
-  if (error.err_code === wrongLastId) return { kind: 'out-of-order', reason };
-  if (error.err_code === batchContainsDuplicate) return { kind: 'duplicates', reason };
-  return { kind: 'refused', reason };
+  const { type, seq, count, error } = answer ?? {};
+  if (type === 'ack') return {};
+  if (type === 'gap') return { failure: gap };
+  const failure = error && refused(`${error.description ?? 'refused'} (${error.err_code ?? 'no code'})`);
+  if (type === 'err') return failure === undefined ? {} : { failure };
+  if (failure !== undefined) return ended(failure);
+  if (seq === undefined || count === undefined) return ended(refused('the acknowledgement has no sequence'));
+  return { count, last: seq };
 }

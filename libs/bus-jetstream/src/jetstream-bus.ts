@@ -182,11 +182,10 @@ class JetStreamBus implements Bus {
   }
 
   #target(log: LogName): PublishTarget {
-    const { fleet, replicas } = this.#settings;
+    const { fleet } = this.#settings;
     return {
       stream: streamName(fleet, log),
       subject: subjectName(fleet, log),
-      replicas,
       createStream: () => this.#createStream(log),
     };
   }

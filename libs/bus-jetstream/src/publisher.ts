@@ -1,15 +1,14 @@
-import { createInbox, nuid } from '@nats-io/nats-core';
+import { createInbox } from '@nats-io/nats-core';
 import { BusClosedError, type BusRecord } from '@sluice/bus';
 import { backoffMs, sleep } from '@sluice/runtime';
-import { Acks, type Failure, type PublishResult } from './acks.ts';
+import { Acks, type BatchResult, type Failure } from './acks.ts';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
-import { checkSize, idHeader, recordHeaders } from './record-message.ts';
+import { checkSize, recordHeaders } from './record-message.ts';
 
 export interface PublishTarget {
   readonly stream: string;
   readonly subject: string;
-  readonly replicas: number;
   /** Creates the stream again after it was deleted. */
   createStream(): Promise<void>;
 }
@@ -29,14 +28,9 @@ const ackTimeout = { baseMs: 1000, maxMs: 8000 };
 const timeoutsBeforeWarning = 2;
 
 /**
- * Appends to streams. Publishes all records of a call without waiting in between, and again with the same ids until each is
- * acknowledged. No record is stored before its predecessor of the same call:
- *
- * - A stream with one replica gets a chain: each record names its predecessor as the expected last message of the stream.
- *   If another publisher interleaves, the rest is published again.
- * - A replicated stream gets an atomic batch. It checks message ids before replication and the expected last message after
- *   it, so a rejected record of a chain would block its id for the whole duplicate window. With one replica, a batch costs
- *   tens of milliseconds because each batch has its own file store.
+ * Appends to streams. Publishes the records of a call as one fast batch, without waiting in between, and again with the same ids
+ * until each is stored. The server ends a batch at the first record that it misses or refuses, so no record is stored before
+ * its predecessor of the same call (ADR 0013).
  */
 export class Publisher {
   readonly #link: NatsLink;
@@ -51,7 +45,8 @@ export class Publisher {
   }
 
   /**
-   * Returns the stream sequences of the records.
+   * Returns the stream sequences of the records: exact for the last one, and for the others unless records of another publisher
+   * are among them.
    *
    * @throws BusClosedError, RecordTooLargeError
    */
@@ -65,29 +60,20 @@ export class Publisher {
       if (!warned) logger.warn('publish failed; retrying', { stream: target.stream, reason });
       warned = true;
     };
-    /** Records before this index are published one at a time: some may be stored already. */
-    let singlyUntil = 0;
     while (offsets.length < records.length) {
-      const done = offsets.length;
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
-      const singly = done < singlyUntil;
-      const chunk = singly ? records.slice(done, done + 1) : nextChunk(records, done);
+      const batch = nextBatch(records, offsets.length);
       // The server may have a lower limit than before the reconnect.
-      for (const record of chunk) checkSize(record, this.#link.maxPayload);
-      const batch = target.replicas > 1 && chunk.length > 1;
+      for (const record of batch) checkSize(record, this.#link.maxPayload);
       const timeoutMs = Math.min(ackTimeout.maxMs, ackTimeout.baseMs * 2 ** timeouts);
-      const { sequences, failure } = await (batch
-        ? this.#batch(target, chunk, timeoutMs)
-        : this.#chain(target, chunk, timeoutMs));
-      for (const sequence of sequences) offsets.push(sequence);
+      const { count, last, failure } = await this.#publish(target, batch, timeoutMs);
+      for (let i = 1; i <= count; i++) offsets.push(last - count + i);
       timeouts = failure?.kind === 'timeout' ? timeouts + 1 : 0;
       if (failure === undefined) {
         if (warned) logger.info('publish succeeded again', { stream: target.stream });
         warned = false;
         failures = 0;
-      } else if (failure.kind === 'duplicates') {
-        singlyUntil = offsets.length + chunk.length;
       } else if (failure.kind === 'no-stream' || failure.kind === 'refused') {
         warn(failure.reason);
         await this.#backOff(target, failure, failures++);
@@ -104,32 +90,20 @@ export class Publisher {
     this.#acks.close();
   }
 
-  #chain({ subject }: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<PublishResult> {
-    return this.#acks.expect(records.length, timeoutMs, (reply) => {
-      let last = '';
-      for (const [index, record] of records.entries()) {
-        const headers = recordHeaders(record);
-        if (index > 0) headers.set('Nats-Expected-Last-Msg-Id', last);
-        last = headers.get(idHeader);
-        this.#link.nc.publish(subject, record.payload, { headers, reply: reply(index) });
-      }
-    });
+  async #publish(target: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<BatchResult> {
+    const result = await this.#batch(target, records, timeoutMs);
+    if (result.count === 0 || result.last > 0) return result;
+    // All were stored before. The server names the sequence of a known id only if it is alone in its batch.
+    const { last, failure } = await this.#batch(target, records.slice(result.count - 1, result.count), timeoutMs);
+    return failure === undefined ? { ...result, last } : { count: 0, last: 0, failure };
   }
 
-  async #batch({ subject }: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<PublishResult> {
-    const id = nuid.next();
-    const result = await this.#acks.expect(1, timeoutMs, (reply) => {
+  #batch({ subject }: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<BatchResult> {
+    return this.#acks.expect(records.length, timeoutMs, (reply) => {
       for (const [index, record] of records.entries()) {
-        const headers = recordHeaders(record);
-        headers.set('Nats-Batch-Id', id);
-        headers.set('Nats-Batch-Sequence', String(index + 1));
-        const last = index === records.length - 1;
-        if (last) headers.set('Nats-Batch-Commit', '1');
-        this.#link.nc.publish(subject, record.payload, { headers, ...(last && { reply: reply(0) }) });
+        this.#link.nc.publish(subject, record.payload, { headers: recordHeaders(record), reply: reply(index) });
       }
     });
-    const [last] = result.sequences;
-    return last === undefined ? result : { sequences: records.map((_, index) => last + 1 - records.length + index) };
   }
 
   async #backOff(target: PublishTarget, failure: Failure, failures: number): Promise<void> {
@@ -143,7 +117,7 @@ export class Publisher {
   }
 }
 
-function nextChunk(records: readonly BusRecord[], from: number): readonly BusRecord[] {
+function nextBatch(records: readonly BusRecord[], from: number): readonly BusRecord[] {
   let bytes = 0;
   let to = from;
   while (to < records.length && to - from < maxInFlight.records) {

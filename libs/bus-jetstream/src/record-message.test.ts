@@ -9,8 +9,7 @@ test('a record survives the round trip through a message', () => {
 
 test('excludes the headers of NATS from the record', () => {
   const headers = recordHeaders(record);
-  headers.set('Nats-Batch-Id', 'b');
-  headers.set('Nats-Expected-Last-Msg-Id', 'w');
+  headers.set('Nats-Msg-Size', '3');
   expect(toDelivery(1, headers, record.payload).headers).toEqual(record.headers);
 });
 

@@ -27,14 +27,14 @@ export function toDelivery(offset: number, headers: MsgHdrs | undefined, payload
   return { offset, id, key, headers: rest, payload };
 }
 
-/** Upper bound of the header line, the header names and the headers of a batch or chain. */
+/** Upper bound of the header line and the header names. */
 const overhead = 512;
 
 const encoder = new TextEncoder();
 
 /** @throws RecordTooLargeError if the message with its headers exceeds `maxPayload` bytes */
 export function checkSize({ id, key, headers, payload }: BusRecord, maxPayload: number): void {
-  let texts = `${id}${id}${key}`;
+  let texts = `${id}${key}`;
   for (const [name, value] of Object.entries(headers)) texts += `${name}: ${value}\r\n`;
   const without = payload.length + overhead;
   // A UTF-16 code unit takes up to 3 bytes. The exact count is rarely needed.

@@ -42,7 +42,7 @@ export function streamConfig(settings: Settings, log: LogName): Wanted {
     max_age: settings.maxAgeMs[log.topic] * nanoseconds,
     max_bytes: settings.maxBytes[log.topic],
     duplicate_window: settings.duplicateWindowMs * nanoseconds,
-    allow_atomic: true,
+    allow_batched: true,
     metadata: { [partitionsKey]: String(settings.partitions) },
   };
 }
@@ -56,7 +56,7 @@ const limits: readonly (keyof StreamConfig)[] = [
   'max_age',
   'max_bytes',
   'duplicate_window',
-  'allow_atomic',
+  'allow_batched',
 ];
 /** Settings that must be -1 (no limit), which the server sets if the request omits them. */
 const unlimited: readonly (keyof StreamConfig)[] = ['max_msgs', 'max_msgs_per_subject', 'max_msg_size'];

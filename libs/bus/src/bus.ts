@@ -38,7 +38,10 @@ export interface Delivery extends BusRecord {
   readonly isRepeated?: boolean;
 }
 
-/** Offsets of appended records, as readers get them; undefined if the bus does not know them. */
+/**
+ * Offsets of appended records, as readers get them: exact for the last record of a call, and for the others unless records of another
+ * process are among them. Undefined if the bus does not know them.
+ */
 export type AppendedOffsets = readonly number[] | undefined;
 
 /** A position in a partition that a reader stores: just after the record with this offset and id. */
@@ -74,8 +77,8 @@ export const noBusLimits: BusLimits = {
  *
  * - `append` resolves once the records are as durable as the bus makes them. Records of one call keep their order, as do
  *   sequential calls for one partition. It may wait while readers lag far behind (backpressure). It rejects with
- *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again. A record that the bus
- *   drops as a repetition has the offset of its first occurrence.
+ *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again. If the bus drops the last
+ *   record as a repetition, its offset is that of its first occurrence, or of a record of the call that was stored.
  * - `deliver` hands the records to the reader of this process at once and appends them soon, together with others. Records of one
  *   partition and topic get into the log in the order of `deliver` and `append` calls; a plan gets there before an Outcome that
  *   was delivered after it. It suits records whose loss in a crash is repaired from the store or the cluster.

@@ -72,12 +72,14 @@ export class LocalPlans {
       await this.#options.lingering.flush();
       return this.#options.append(records);
     };
-    const appended = this.#placed(records, maxBytes, store);
+    // Only the offsets of records that are not split are known in advance. Others are read from the log.
+    if (!records.every(isWhole(maxBytes))) this.#stopLocal();
+    const appended = this.#placed(records, store);
     this.#appended = Promise.allSettled([this.#appended, appended]);
     return appended;
   }
 
-  /** The offsets of larger records are unknown before they are stored, so that these must be appended. */
+  /** Larger records must be appended. */
   deliver(
     records: readonly BusRecord[],
     maxBytes: number,
@@ -85,8 +87,8 @@ export class LocalPlans {
   ): Promise<AppendedOffsets> | undefined {
     const { lingering } = this.#options;
     if (this.#reader?.isLocal !== true || this.#appending > 0 || !lingering.hasRoom) return undefined;
-    if (records.some(({ payload }) => payload.length > maxBytes)) return undefined;
-    const delivered = this.#placed(records, maxBytes, () => lingering.add(records, assertCurrent), 0);
+    if (!records.every(isWhole(maxBytes))) return undefined;
+    const delivered = this.#placed(records, () => lingering.add(records, assertCurrent), 0);
     this.#appended = Promise.allSettled([this.#appended, delivered]);
     return delivered;
   }
@@ -98,7 +100,6 @@ export class LocalPlans {
 
   async #placed(
     records: readonly BusRecord[],
-    maxBytes: number,
     store: () => Promise<AppendedOffsets>,
     appending = 1,
   ): Promise<AppendedOffsets> {
@@ -106,7 +107,7 @@ export class LocalPlans {
     this.#appending += appending;
     this.#placing += 1;
     try {
-      const offsets = await (reader?.isLocal ? reader.deliver(records, maxBytes, store()) : store());
+      const offsets = await (reader?.isLocal ? reader.deliver(records, store()) : store());
       const last = offsets?.at(-1);
       if (this.#producers > 0) this.#end = last === undefined ? undefined : { offset: last };
       return offsets;
@@ -139,3 +140,8 @@ export class LocalPlans {
     return offset === end.offset && id === end.id && streamId === end.streamId;
   }
 }
+
+const isWhole =
+  (maxBytes: number) =>
+  ({ payload }: BusRecord): boolean =>
+    payload.length <= maxBytes;

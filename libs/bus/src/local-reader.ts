@@ -106,46 +106,40 @@ export class LocalReader implements PartitionReader {
     this.#isLocal = false;
     // The log is continued after them.
     await Promise.all(this.#placing);
-    if (this.#closed || this.#error !== undefined) return;
+    if (this.#closed || this.#isLocal || this.#error !== undefined) return;
     this.#log = this.#releaser = this.#options.open(this.#last);
     this.#notify();
   }
 
-  /** Delivers records that are being stored. Those larger than `maxBytes` are stored first, because their offsets are unknown. */
-  deliver(
-    records: readonly BusRecord[],
-    maxBytes: number,
-    storing: Promise<AppendedOffsets>,
-  ): Promise<AppendedOffsets> {
-    const placed = this.#place(records, maxBytes, storing).finally(() => this.#placing.delete(placed));
+  /** Delivers records that are being stored. */
+  deliver(records: readonly BusRecord[], storing: Promise<AppendedOffsets>): Promise<AppendedOffsets> {
+    const placed = this.#place(records, storing).finally(() => this.#placing.delete(placed));
     this.#placing.add(placed);
     // The producer gets the offsets that the records have, whether or not the reader continues.
     return placed.then(() => storing);
   }
 
   /** Never rejects: the reader fails instead. */
-  async #place(records: readonly BusRecord[], maxBytes: number, storing: Promise<AppendedOffsets>): Promise<void> {
-    const isKnown = records.every(({ payload }) => payload.length <= maxBytes);
+  async #place(records: readonly BusRecord[], storing: Promise<AppendedOffsets>): Promise<void> {
     const first = this.#last.offset + 1;
     const stored = storing.then(
-      (offsets) => checkOffsets(records, offsets, first, isKnown),
+      (offsets) => checkOffsets(records, offsets, first),
       (error: unknown) => {
         throw error instanceof BusClosedError ? error : new RecordNotStoredError('the append failed', { cause: error });
       },
     );
     try {
-      if (isKnown) this.#add(records, (index) => first + index, stored);
-      const offsets = await stored;
-      if (!isKnown) this.#add(records, (index) => offsets[index] ?? Number.NaN, stored);
+      this.#add(records, first, stored);
+      await stored;
     } catch (error) {
       if (error instanceof BusClosedError) this.close();
       else this.#fail(error);
     }
   }
 
-  #add(records: readonly BusRecord[], offsetOf: (index: number) => number, stored: Promise<unknown>): void {
+  #add(records: readonly BusRecord[], first: number, stored: Promise<unknown>): void {
     for (const [index, record] of records.entries()) {
-      const offset = offsetOf(index);
+      const offset = first + index;
       this.#ready.push(new LocalDelivery(record, { offset, stored }));
       this.#last = { ...this.#last, offset, id: record.id };
     }
@@ -171,13 +165,11 @@ export class LocalReader implements PartitionReader {
   }
 }
 
-/** @throws RecordNotStoredError unless the offsets follow from `first`, without gaps if they are to be exact */
-function checkOffsets(records: readonly BusRecord[], offsets: AppendedOffsets, first: number, isExact: boolean) {
+/** @throws RecordNotStoredError unless the offsets follow from `first` without gaps */
+function checkOffsets(records: readonly BusRecord[], offsets: AppendedOffsets, first: number): void {
   if (offsets === undefined) throw new RecordNotStoredError('the bus does not know the offset of a record');
   for (const [index, { id }] of records.entries()) {
-    const [offset = 0, expected] = [offsets[index], first + index];
-    if (isExact ? offset === expected : offset >= expected) continue;
-    throw new RecordNotStoredError(`record ${id} has offset ${offset} instead of ${expected}`);
+    const [offset, expected] = [offsets[index], first + index];
+    if (offset !== expected) throw new RecordNotStoredError(`record ${id} has offset ${offset} instead of ${expected}`);
   }
-  return offsets;
 }

@@ -103,7 +103,7 @@ export class MemoryNats {
   }
 
   /** Executes what a client has published. `send` delivers to the client. */
-  publish(message: Published & { readonly reply: string }, send: Send): void {
+  publish(message: Published, send: Send): void {
     const { subject, reply, data } = message;
     const [, stream = '', consumer = ''] =
       /^\$JS\.API\.CONSUMER\.\w+(?:\.NEXT)?\.([^.]+)\.([^.]+)$/.exec(subject) ?? [];
@@ -116,8 +116,9 @@ export class MemoryNats {
     const target = [...this.#streams.values()].find(({ config }) => config.subjects.includes(subject));
     if (target === undefined) return send(reply, { subject: reply, headers: headers(503) });
     if (this.#breaks()) return this.cutConnections();
-    const ack = target.publish(message);
-    if (ack !== undefined && reply !== '') send(reply, { subject: reply, data: encoder.encode(JSON.stringify(ack)) });
+    const acks = target.publish(message);
+    if (reply !== '')
+      for (const ack of acks) send(reply, { subject: reply, data: encoder.encode(JSON.stringify(ack)) });
     for (const [key, waiting] of this.#consumers) if (key.startsWith(`${target.config.name}.`)) waiting.deliver();
     // The answer is lost.
     if (this.#breaks()) this.cutConnections();

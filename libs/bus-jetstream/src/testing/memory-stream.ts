@@ -13,12 +13,27 @@ export interface StoredMessage {
   readonly time: number;
 }
 
-export type Published = Pick<StoredMessage, 'subject' | 'headers' | 'data'>;
+export type Published = Pick<StoredMessage, 'subject' | 'headers' | 'data'> & { readonly reply: string };
 
 /** What a server answers to a publish. */
 export type PubAck =
-  | { readonly stream: string; readonly seq: number; readonly duplicate?: true }
+  | { readonly stream: string; readonly seq: number; readonly duplicate?: true; readonly count?: number }
+  | { readonly type: 'ack'; readonly seq: number; readonly msgs: number }
+  | { readonly type: 'gap'; readonly last_seq: number; readonly seq: number }
   | { readonly error: { readonly code: number; readonly err_code: number; readonly description: string } };
+
+/** A fast batch that has not ended. */
+interface Batch {
+  /** Messages received. */
+  readonly count: number;
+  /** Sequence of the last one that was stored; 0 if all were known. */
+  readonly last: number;
+  /** When the last message arrived, in milliseconds. */
+  readonly time: number;
+}
+
+/** After which a server forgets a batch to which nothing is added. */
+const batchTimeoutMs = 10_000;
 
 /** Everything that a server keeps of a stream. */
 interface Content {
@@ -32,8 +47,8 @@ const nanoseconds = 1_000_000;
 const refusal = (err_code: number, description: string): PubAck => ({ error: { code: 400, err_code, description } });
 
 /**
- * A stream of JetStream with one replica: message ids that are known within the duplicate window, expected last sequence
- * and message id, limits of bytes and age with `discard: old`, and atomic batches.
+ * A stream of JetStream with one replica: message ids that are known within the duplicate window, limits of bytes and age with
+ * `discard: old`, and fast batches that end at a gap.
  */
 export class MemoryStream {
   readonly config: StreamConfig;
@@ -43,11 +58,8 @@ export class MemoryStream {
   #bytes = 0;
   #maxBytes: number;
   #last = 0;
-  /** Kept if the message is deleted, until the server restarts. */
-  #lastId = '';
   #ids = new Map<string, { readonly sequence: number; readonly time: number }>();
-  /** Messages of batches that are not committed yet, by batch. */
-  readonly #batches = new Map<string, Published[]>();
+  readonly #batches = new Map<string, Batch>();
 
   constructor(config: StreamConfig, created: string, now: () => number) {
     this.config = config;
@@ -87,17 +99,14 @@ export class MemoryStream {
     return this.#messages[at];
   }
 
-  /** Undefined: no answer, because the message belongs to a batch that is not complete. */
-  publish(message: Published): PubAck | undefined {
+  publish(message: Published): readonly PubAck[] {
     this.#expire();
-    const batch = message.headers?.get('Nats-Batch-Id');
-    if (batch) return this.#publishInBatch(batch, message);
+    const [, id = '', flow, count, operation] = /\.([^.]+)\.(\d+)\.fail\.(\d+)\.(\d)\.\$FI$/.exec(message.reply) ?? [];
+    if (id !== '') return this.#publishInBatch(message, id, Number(count), operation === '2', Number(flow));
     const known = this.#known(message);
-    if (known !== undefined) return { stream: this.config.name, seq: known, duplicate: true };
-    const wrong = this.#unexpected(message);
-    if (wrong !== undefined) return wrong;
+    if (known !== undefined) return [{ stream: this.config.name, seq: known, duplicate: true }];
     this.#store(message);
-    return { stream: this.config.name, seq: this.#last };
+    return [{ stream: this.config.name, seq: this.#last }];
   }
 
   save(): Content {
@@ -108,7 +117,6 @@ export class MemoryStream {
     this.#messages = [...messages];
     this.#bytes = this.#messages.reduce((sum, message) => sum + sizeOf(message), 0);
     this.#last = last;
-    this.#lastId = messages.at(-1)?.headers?.get('Nats-Msg-Id') ?? '';
     this.#ids = new Map(ids);
     this.#batches.clear();
   }
@@ -134,42 +142,38 @@ export class MemoryStream {
     this.load({ messages: kept, last: this.#last - lost.length, ids });
   }
 
-  #publishInBatch(batch: string, message: Published): PubAck | undefined {
-    const messages = [...(this.#batches.get(batch) ?? []), message];
-    this.#batches.set(batch, messages);
-    if (!message.headers?.get('Nats-Batch-Commit')) return undefined;
-    this.#batches.delete(batch);
-    if (Number(message.headers.get('Nats-Batch-Sequence')) !== messages.length)
-      return refusal(10176, 'batch publish is incomplete and was abandoned');
-    if (messages.some((one) => this.#known(one) !== undefined))
-      return refusal(10201, 'batch publish contains duplicate message id');
-    for (const one of messages) this.#store(one);
-    return { stream: this.config.name, seq: this.#last };
+  /** `count`: number of the message in its batch, from 1. */
+  #publishInBatch(message: Published, id: string, count: number, commits: boolean, flow: number): readonly PubAck[] {
+    const stream = this.config.name;
+    const batch = this.#batches.get(id) ?? { count: 0, last: 0 };
+    if (count > 1 && batch.count === 0) return [refusal(10208, 'batch publish ID is unknown')];
+    if (count !== batch.count + 1) {
+      this.#batches.delete(id);
+      const gap = { type: 'gap', last_seq: batch.count + 1, seq: count } as const;
+      return [gap, { stream, seq: batch.last, count: batch.count }];
+    }
+    const known = this.#known(message);
+    if (known === undefined) this.#store(message);
+    const last = known === undefined ? this.#last : batch.last;
+    if (commits) {
+      this.#batches.delete(id);
+      const isRepeated = count === 1 && known !== undefined;
+      return [isRepeated ? { stream, seq: known, duplicate: true, count } : { stream, seq: last, count }];
+    }
+    this.#batches.set(id, { count, last, time: this.#now() });
+    const started: readonly PubAck[] = count === 1 ? [{ type: 'ack', seq: 0, msgs: flow }] : [];
+    return count % flow === 0 ? [...started, { type: 'ack', seq: count, msgs: flow }] : started;
   }
 
   #known({ headers }: Published): number | undefined {
     return this.#ids.get(headers?.get('Nats-Msg-Id') ?? '')?.sequence;
   }
 
-  #unexpected({ subject, headers }: Published): PubAck | undefined {
-    const lastOfSubject = this.#messages.findLast((message) => message.subject === subject);
-    const expected = (header: string) => headers?.get(header) || undefined;
-    const wrongSequence = (last: number) => refusal(10071, `wrong last sequence: ${last}`);
-    const ofSubject = expected('Nats-Expected-Last-Subject-Sequence');
-    if (ofSubject !== undefined && Number(ofSubject) !== (lastOfSubject?.sequence ?? 0))
-      return wrongSequence(lastOfSubject?.sequence ?? 0);
-    const sequence = expected('Nats-Expected-Last-Sequence');
-    if (sequence !== undefined && Number(sequence) !== this.#last) return wrongSequence(this.#last);
-    const id = expected('Nats-Expected-Last-Msg-Id');
-    return id === undefined || id === this.#lastId ? undefined : refusal(10070, `wrong last msg ID: ${this.#lastId}`);
-  }
-
-  #store(message: Published): void {
-    const stored = { ...message, sequence: ++this.#last, time: this.#now() };
+  #store({ subject, headers, data }: Published): void {
+    const stored = { subject, headers, data, sequence: ++this.#last, time: this.#now() };
     this.#messages.push(stored);
     this.#bytes += sizeOf(stored);
-    const id = message.headers?.get('Nats-Msg-Id');
-    this.#lastId = id ?? '';
+    const id = headers?.get('Nats-Msg-Id');
     if (id) this.#ids.set(id, { sequence: stored.sequence, time: stored.time });
     this.#discard();
   }
@@ -187,6 +191,7 @@ export class MemoryStream {
       if (now - time <= duplicate_window / nanoseconds) break;
       this.#ids.delete(id);
     }
+    for (const [id, { time }] of this.#batches) if (now - time > batchTimeoutMs) this.#batches.delete(id);
   }
 
   #dropFirst(): void {
