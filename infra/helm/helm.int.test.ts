@@ -131,6 +131,20 @@ test.each([
   expect(asRecord(scaled?.spec).replicas).toBe(1);
 });
 
+test('a worker runs Node as the component of infra/kubernetes does', async () => {
+  const nodeOptions = (objects: readonly JsonRecord[]) =>
+    ofKind(objects, 'Deployment')
+      .filter(({ metadata }) => asRecord(metadata).name === 'sluice-worker')
+      .flatMap(({ spec }) => asArray(asRecord(asRecord(asRecord(spec).template).spec).containers))
+      .flatMap((container) => asArray(asRecord(container).env).map(asRecord))
+      .filter(({ name }) => name === 'NODE_OPTIONS');
+  const values = { mode: 'workers', bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } };
+  const component = readFileSync(join(chart, '../kubernetes/components/workers/worker.yaml'), 'utf8');
+  const documented = nodeOptions(await objectsOf(component));
+  expect(documented).toHaveLength(1);
+  expect(nodeOptions(await objectsOf(await render(values)))).toEqual(documented);
+});
+
 test.each(['allInOne', 'observe'])('mode %s starts a process with valid flags', async (mode) => {
   const [deployment = {}] = ofKind(await objectsOf(await render({ mode })), 'Deployment');
   const template = asRecord(asRecord(deployment.spec).template);

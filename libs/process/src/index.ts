@@ -3,6 +3,7 @@ export * from './duration.ts';
 export * from './event-loop-busy.ts';
 export * from './exit-on-closed-pipe.ts';
 export * from './exit-status.ts';
+export * from './external-memory.ts';
 export * from './heap-limit.ts';
 export * from './local-time.ts';
 export * from './logger.ts';

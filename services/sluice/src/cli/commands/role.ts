@@ -1,4 +1,5 @@
 import { addConfigurationOptions } from '@sluice/configuration';
+import { countBuffersAsHeap } from '@sluice/process';
 import type { Command } from 'commander';
 import type { Role } from '../../composition/roles/role.ts';
 
@@ -19,6 +20,8 @@ export function addRoleCommands(program: Command): void {
           'Any number can run; they share the work and take over from each other.',
       );
     addConfigurationOptions(command).action(async () => {
+      // Its records and sockets are buffers.
+      if (role === 'worker') countBuffersAsHeap();
       // The thread loads its modules while this one loads the rest of the program.
       const { prepareLeaseThread } = await import('@sluice/backends/lease-thread');
       const startLeaseThread = prepareLeaseThread();
