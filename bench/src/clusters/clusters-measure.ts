@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerProcess } from '@sluice/local';
 import { say } from '@sluice/program';
 import { Fleet, type Role } from '../fleet.ts';
 import { prepareHeapSnapshots, writeHeapSnapshots } from '../heap/write-snapshots.ts';
@@ -59,18 +60,61 @@ export async function measureClusters(
   const kubeconfigs = join(directory, 'kubeconfigs');
   mkdirSync(kubeconfigs, { recursive: true });
   const fakes = await FakeClusterShards.start({ ...options, directory: kubeconfigs });
-  say(`${topology}: ${options.clusters} clusters started`);
-  if (options.heap !== undefined) prepareHeapSnapshots(options.heap);
-  const fleet = topology === 'all-in-one' ? undefined : await Fleet.start({ directory, kubeconfig: kubeconfigs });
+  try {
+    say(`${topology}: ${options.clusters} clusters started`);
+    if (options.heap !== undefined) prepareHeapSnapshots(options.heap);
+    if (topology === 'all-in-one') return await measureAllInOne(fakes, directory, options);
+    return await measureFleet(topology, fakes, directory, options);
+  } finally {
+    fakes.stop();
+  }
+}
+
+async function measureAllInOne(
+  fakes: FakeClusterShards,
+  directory: string,
+  options: ClustersOptions,
+): Promise<MeasuredClusters> {
   const startedAt = performance.now();
-  const processes =
-    fleet === undefined || topology === 'all-in-one'
-      ? [await runOn(kubeconfigs, directory)]
-      : [
-          ...(await Promise.all(rolesOf(topology, options.workers ?? 1).map((role) => fleet.run(role)))),
-          fleet.nats.process,
-          fleet.redis.process,
-        ];
+  const sluice = await runOn(join(directory, 'kubeconfigs'), directory);
+  try {
+    return await measure({ topology: 'all-in-one', startedAt, programs: [sluice], servers: [] }, fakes, options);
+  } finally {
+    await sluice.stop(20_000);
+  }
+}
+
+async function measureFleet(
+  topology: 'worker' | 'distributed',
+  fakes: FakeClusterShards,
+  directory: string,
+  options: ClustersOptions,
+): Promise<MeasuredClusters> {
+  const fleet = await Fleet.start({ directory, kubeconfig: join(directory, 'kubeconfigs') });
+  try {
+    const startedAt = performance.now();
+    const programs = await Promise.all(rolesOf(topology, options.workers ?? 1).map((role) => fleet.run(role)));
+    const servers = [fleet.nats.process, fleet.redis.process];
+    return await measure({ topology, startedAt, programs, servers }, fakes, options);
+  } finally {
+    await fleet.stop();
+  }
+}
+
+interface Started {
+  readonly topology: Topology;
+  /** Just before the programs were started, in milliseconds. */
+  readonly startedAt: number;
+  readonly programs: readonly ServerProcess[];
+  readonly servers: readonly ServerProcess[];
+}
+
+async function measure(
+  { topology, startedAt, programs, servers }: Started,
+  fakes: FakeClusterShards,
+  options: ClustersOptions,
+): Promise<MeasuredClusters> {
+  const processes = [...programs, ...servers];
   const sum = (of: (pid: number) => number) =>
     processes.reduce((total, { pid }) => total + (pid === undefined ? 0 : of(pid)), 0);
   await completed(() => fakes.incomplete(), options.timeoutSeconds);
@@ -94,14 +138,10 @@ export async function measureClusters(
     mbOf: Object.fromEntries(processes.map(({ name, pid = 0 }) => [name, memoryMb(pid)])),
   };
   if (options.heap !== undefined) {
-    const servers: readonly unknown[] = [fleet?.nats.process, fleet?.redis.process];
     await writeHeapSnapshots(
       options.heap,
-      processes.flatMap((one) => (servers.includes(one) ? [] : one.pid)),
+      programs.flatMap(({ pid }) => pid ?? []),
     );
   }
-  if (fleet === undefined) for (const one of processes) await one.stop(20_000);
-  else await fleet.stop();
-  fakes.stop();
   return result;
 }

@@ -54,10 +54,18 @@ function hashOf(texts: string[]): string {
   return texts.length === 0 ? '' : hash('sha256', texts.sort().join('\n'), 'base64url').slice(0, 16);
 }
 
-/** JSON with sorted fields, so that equal values give equal text. */
-const canonical = (value: unknown): string => JSON.stringify(value, sortFields) ?? 'null';
-
-function sortFields(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+/** JSON with sorted fields, so that equal values give equal text. `JSON.stringify` with a replacer that sorts takes twice as long. */
+function canonical(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  let text = '';
+  for (const name of Object.keys(value).sort()) {
+    const field = (value as Readonly<Record<string, unknown>>)[name];
+    if (field !== undefined) text += `${text === '' ? '' : ','}${quoted(name)}:${canonical(field)}`;
+  }
+  return `{${text}}`;
 }
+
+/** Most names and values need no escapes, and finding that out is faster than `JSON.stringify`. */
+const quoted = (text: string): string => (/^[\w.:/-]*$/.test(text) ? `"${text}"` : JSON.stringify(text));
