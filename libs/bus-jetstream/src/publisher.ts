@@ -93,7 +93,8 @@ export class Publisher {
   async #publish(target: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<BatchResult> {
     const result = await this.#batch(target, records, timeoutMs);
     if (result.count === 0 || result.last > 0) return result;
-    // All were stored before. The server names the sequence of a known id only if it is alone in its batch.
+    // All ids are known already. Of one that is alone in its batch, the server names the sequence, or refuses it while it is being
+    // replicated and may be lost.
     const { last, failure } = await this.#batch(target, records.slice(result.count - 1, result.count), timeoutMs);
     return failure === undefined ? { ...result, last } : { count: 0, last: 0, failure };
   }
