@@ -198,7 +198,7 @@ export function jetstreamProtocolContract(name: string, connect: () => Promise<N
         expect((await target.state()).last_seq).toBe(0);
       });
 
-      test('stores known ids not again, and names the sequence of the last message that it has stored', async () => {
+      test('does not store known ids again, and names the sequence of the last message that it stored', async () => {
         const target = await create();
         await batchOn(target, ['a', 'b']);
         expect((await batchOn(target, ['a', 'b', 'c', 'd'])).at(-1)).toMatchObject({ seq: 4, count: 4 });

@@ -75,7 +75,7 @@ function openUnread(path: string): Promise<void> {
   });
 }
 
-/** Asks on a connection of its own, as the kubelet does: one of the pool may be closed by the server at that moment. */
+/** Uses a new connection, as the kubelet does: the server may close a pooled one at that moment. */
 function liveness(): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const request = httpGet({ host: '127.0.0.1', port, path: '/livez', agent: false }, (response) => {

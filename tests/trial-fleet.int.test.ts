@@ -202,7 +202,7 @@ test.each([
   expect(list).toMatchObject({ status: 1, output: expect.stringMatching(/connection refused|ECONNREFUSED/) });
   for (const process of roles.keys())
     expect(await samples(process, 'sluice_backend_up')).toContain(`sluice_backend_up{backend="${backend}"} 0`);
-  // Leases run out without the store, and with them all work on the clusters.
+  // Without the store, leases expire and all work on the clusters stops.
   const withClusters = [...roles.keys()].filter((process) => roles[process] !== 'reconciler');
   const phasesOf = async () => (await Promise.all(withClusters.map(phases))).join('\n');
   if (backend === 'store') await expect.poll(phasesOf, { timeout: 10_000 }).not.toContain('phase="s');

@@ -14,7 +14,7 @@ export interface BatchResult {
 export interface Failure {
   /**
    * - `timeout`: no acknowledgement in time; `disconnected`: none will come
-   * - `gap`: the server has missed a message of the batch
+   * - `gap`: the server missed a message of the batch
    * - `no-stream`: the stream or JetStream does not exist
    * - `refused`: anything else, such as a stream at its limit
    */
@@ -39,8 +39,8 @@ const ackEvery = 100;
 const [start, append, commit] = [0, 1, 2];
 
 /**
- * Collects what the server answers to fast batches, which it acknowledges as a whole, on one subscription. A batch is described by the
- * reply subjects of its messages.
+ * Receives the server's answers to fast batches on one subscription. The server acknowledges a batch as a whole; the reply subjects
+ * of its messages say which batch they belong to and where they are in it.
  */
 export class Acks {
   readonly #inbox: string;
@@ -119,7 +119,7 @@ const ended = (failure: Failure): BatchResult => ({ count: 0, last: 0, failure }
 
 const noStream = ended({ kind: 'no-stream', reason: 'no stream has this subject' });
 
-const gap: Failure = { kind: 'gap', reason: 'the server has missed a message' };
+const gap: Failure = { kind: 'gap', reason: 'the server missed a message of the batch' };
 
 const refused = (reason: string): Failure => ({ kind: 'refused', reason });
 

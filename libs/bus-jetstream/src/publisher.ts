@@ -93,8 +93,8 @@ export class Publisher {
   async #publish(target: PublishTarget, records: readonly BusRecord[], timeoutMs: number): Promise<BatchResult> {
     const result = await this.#batch(target, records, timeoutMs);
     if (result.count === 0 || result.last > 0) return result;
-    // All ids are known already. Of one that is alone in its batch, the server names the sequence, or refuses it while it is being
-    // replicated and may be lost.
+    // The server knew all ids. It returns the sequence of a known id only to a batch of one message, which it refuses while that
+    // message is still being replicated and may yet be lost.
     const { last, failure } = await this.#batch(target, records.slice(result.count - 1, result.count), timeoutMs);
     return failure === undefined ? { ...result, last } : { count: 0, last: 0, failure };
   }

@@ -78,7 +78,7 @@ export const noBusLimits: BusLimits = {
  * - `append` resolves once the records are as durable as the bus makes them. Records of one call keep their order, as do
  *   sequential calls for one partition. It may wait while readers lag far behind (backpressure). It rejects with
  *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again. If the bus drops the last
- *   record as a repetition, its offset is that of its first occurrence, or of a record of the call that was stored.
+ *   record as a repetition, its offset is that of its first occurrence, or that of a record that the same call stored.
  * - `deliver` hands the records to the reader of this process at once and appends them soon, together with others. Records of one
  *   partition and topic get into the log in the order of `deliver` and `append` calls; a plan gets there before an Outcome that
  *   was delivered after it. It suits records whose loss in a crash is repaired from the store or the cluster.

@@ -121,7 +121,7 @@ export class WatchSession {
       this.#informer.run(signal),
       this.#resyncPeriodically(signal),
       this.#publishDigests(signal),
-      // Their commits wait for the store until the session closes its published state. They must not delay that.
+      // Their commits retry until this session closes its published state, so it would never end while the store is down.
       orAborted(this.#checkpointPeriodically(signal), stop),
       orAborted(this.#answerResyncRequests(signal), stop),
       this.#compactPeriodically(signal),
