@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+/** Limits are for what hangs: how fast something is, is for the benches, and a busy machine is no failure. No test sets its own. */
+const limits = {
+  unit: { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 60_000 } } },
+  // Hooks build servers and start them, some tests again and again.
+  integration: { testTimeout: 600_000, hookTimeout: 1_500_000, expect: { poll: { timeout: 240_000, interval: 100 } } },
+};
+
 export default defineConfig({
   test: {
     projects: [
@@ -18,23 +25,19 @@ export default defineConfig({
             'tests/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts'],
-          // For what hangs; how fast something is, is for the benches, and a busy machine is no failure.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...limits.unit,
         },
       },
       {
         // Of the website, once `npm run docs:build` has built it.
-        test: { name: 'site', include: ['tests/site/*.site.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 },
+        test: { name: 'site', include: ['tests/site/*.site.test.ts'], ...limits.unit },
       },
       {
         test: {
           name: 'integration',
           include: ['**/*.int.test.ts'],
           exclude: ['**/node_modules/**'],
-          // For what hangs; some tests start servers again and again, which takes long on a busy machine.
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          ...limits.integration,
           // Most of their time is waiting for servers, leases and restarts.
           fileParallelism: true,
           maxWorkers: 2,

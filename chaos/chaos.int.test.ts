@@ -23,4 +23,4 @@ test('a fleet of two clusters survives forty faults and data losses with every w
   // The clusters share the changes.
   for (const writes of report.writes) expect(writes).toBeGreaterThan(25);
   expect(report.writes.reduce((sum, writes) => sum + writes)).toBeGreaterThan(100);
-}, 600_000);
+});

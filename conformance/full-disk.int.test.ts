@@ -33,7 +33,7 @@ describe.runIf(SmallDisk.possible)('a full disk', () => {
         await bus.append('changes', 0, records('a', call * size + 1, (call + 1) * size, 20_000));
       }
     })();
-    await expect.poll(() => log.messages('warn'), { timeout: 60_000 }).toContain('publish failed; retrying');
+    await expect.poll(() => log.messages('warn')).toContain('publish failed; retrying');
     disk.grow(200);
     await nats.process.kill();
     await nats.process.start();
@@ -69,13 +69,11 @@ describe.runIf(SmallDisk.possible)('a full disk', () => {
     disk.grow(200);
     // Redis notices at its next write to the file, once a second.
     await expect
-      .poll(
-        () =>
-          commit().then(
-            () => 'stored',
-            () => 'refused',
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        commit().then(
+          () => 'stored',
+          () => 'refused',
+        ),
       )
       .toBe('stored');
     expect((await store.claim('reconciler/1', 2)).checkpoint).toMatchObject({ offset });

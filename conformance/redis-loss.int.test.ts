@@ -194,12 +194,10 @@ describe('one Redis', () => {
     await server.process.kill();
     const heartbeat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 500, release: [], acquire: [] });
     await expect(heartbeat()).rejects.toMatchObject({ name: 'RedisStoreError' });
-    const waiting = expect.poll(() => store.commit(commit({ value: 2 })).then(() => 'done', String), {
-      timeout: 15_000,
-    });
+    const waiting = expect.poll(() => store.commit(commit({ value: 2 })).then(() => 'done', String));
     await server.restart();
     await waiting.toBe('done');
-    await expect.poll(() => heartbeat().then(() => 'done', String), { timeout: 15_000 }).toBe('done');
+    await expect.poll(() => heartbeat().then(() => 'done', String)).toBe('done');
   });
 
   test('out of memory: a commit fails without partial effects, heartbeats succeed', async () => {
@@ -233,14 +231,14 @@ describe('one Redis', () => {
           () => 'done',
           (error: unknown) => inspect(error),
         );
-      await expect.poll(refused, { timeout: 10_000 }).toContain("code: 'FULL'");
+      await expect.poll(refused).toContain("code: 'FULL'");
       expect(await refused()).toContain('cannot write to its disk');
     } finally {
       await admin('CONFIG', 'SET', 'save', '');
       rmSync(inTheWay, { recursive: true, force: true });
       await admin('BGSAVE');
     }
-    await expect.poll(() => store.claim(scope, 1).then(() => 'done', String), { timeout: 10_000 }).toBe('done');
+    await expect.poll(() => store.claim(scope, 1).then(() => 'done', String)).toBe('done');
     await store.commit(commit({ value: 4 }));
   });
 
@@ -273,9 +271,9 @@ describe('one Redis', () => {
       expect(kinds()).not.toContain('eviction');
       await admin('CONFIG', 'SET', 'maxmemory', '100mb');
       await admin('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
-      await expect.poll(kinds, { timeout: 10_000 }).toContain('eviction');
+      await expect.poll(kinds).toContain('eviction');
       await admin('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
-      await expect.poll(kinds, { timeout: 10_000 }).not.toContain('eviction');
+      await expect.poll(kinds).not.toContain('eviction');
     } finally {
       await admin('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
       await admin('CONFIG', 'SET', 'maxmemory', '0');
@@ -313,7 +311,7 @@ test('Sentinel: work continues at the new master, which may lack commits, as may
         state = await store.claim(scope, epoch);
         return 'done';
       };
-      await expect.poll(() => attempt().catch(String), { timeout: 30_000 }).toBe('done');
+      await expect.poll(() => attempt().catch(String)).toBe('done');
       return state;
     };
     await begin(store);
@@ -329,7 +327,7 @@ test('Sentinel: work continues at the new master, which may lack commits, as may
     expect(await claimed(4)).toMatchObject({ intact: false });
     await store.commit(commit({ fencingToken: 4, value: 4 }));
     const heartbeat = () => leases.heartbeat({ group: 'g', member: 'a', ttlMs: 5000, release: [], acquire: ['s'] });
-    await expect.poll(() => heartbeat().then((state) => state.leases.length, String), { timeout: 15_000 }).toBe(1);
+    await expect.poll(() => heartbeat().then((state) => state.leases.length, String)).toBe(1);
   } finally {
     connections.close();
     await sentinel.stop();

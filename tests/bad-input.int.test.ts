@@ -121,15 +121,15 @@ describe('while running', () => {
     await addPod('web-1', '10.0.0.1');
     const sluice = await SluiceProcess.start(cluster.kubeconfigs.sluice);
     try {
-      await expect.poll(addresses, { timeout: 30_000 }).toEqual(['10.0.0.1']);
+      await expect.poll(addresses).toEqual(['10.0.0.1']);
       const before = sluice.stderr.length;
       await cluster.processes.kubeApiserver.kill();
-      await sluice.until(() => /connection refused/.test(sluice.stderr.slice(before)), 30_000, 'the error is logged');
+      await sluice.until(() => /connection refused/.test(sluice.stderr.slice(before)), 'the error is logged');
       await cluster.processes.kubeApiserver.start();
       await cluster.ready();
       await addPod('web-2', '10.0.0.2');
       await admin.delete(reference('pods', { namespace, name: 'web-1' }));
-      await expect.poll(addresses, { timeout: 60_000 }).toEqual(['10.0.0.2']);
+      await expect.poll(addresses).toEqual(['10.0.0.2']);
       expect(await sluice.stop()).toBe(0);
     } finally {
       await sluice.kill();
@@ -151,7 +151,7 @@ describe('while running', () => {
       await admin.create('pods', podObject({ namespace: longest, name, labels, nodeName: 'node-1' }));
       const status = podStatus({ phase: 'Running', ips: ['10.9.9.9'], ready: true, since });
       await admin.patch(reference('pods', { namespace: longest, name }), status, 'status');
-      await expect.poll(addresses, { timeout: 30_000 }).toContain('10.9.9.9');
+      await expect.poll(addresses).toContain('10.9.9.9');
       const refused = sluice.events('plan').filter((plan) => textAt(plan, 'status') === 'rejected');
       expect(refused).toEqual([]);
       expect(await sluice.stop()).toBe(0);
@@ -164,7 +164,7 @@ describe('while running', () => {
     const sluice = await SluiceProcess.start(cluster.kubeconfigs.sluice);
     try {
       await addPod('web-3', '10.0.0.3');
-      await expect.poll(addresses, { timeout: 30_000 }).toContain('10.0.0.3');
+      await expect.poll(addresses).toContain('10.0.0.3');
       expect(await sluice.stop()).toBe(0);
       const plans = sluice.events('plan').filter((plan) => textAt(plan, 'service') === 'web');
       expect(plans.length).toBeGreaterThan(0);
@@ -180,12 +180,12 @@ describe('while running', () => {
       await kubectl(cluster.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
       await addPod('web-4', '10.0.0.4');
       const refused = () => sluice.events('plan').some((plan) => /forbidden/.test(textAt(plan, 'message')));
-      await sluice.until(refused, 30_000, 'the write is rejected');
+      await sluice.until(refused, 'the write is rejected');
       const binding = ['create', 'clusterrolebinding', 'sluice-writer', '--clusterrole=sluice-writer'];
       await kubectl(cluster.adminKubeconfig, [...binding, '--serviceaccount=sluice:sluice']);
       // The rejection parks the Service until its next change.
       await addPod('web-5', '10.0.0.5');
-      await expect.poll(addresses, { timeout: 60_000 }).toEqual(expect.arrayContaining(['10.0.0.4', '10.0.0.5']));
+      await expect.poll(addresses).toEqual(expect.arrayContaining(['10.0.0.4', '10.0.0.5']));
       expect(await sluice.stop()).toBe(0);
     } finally {
       await sluice.kill();

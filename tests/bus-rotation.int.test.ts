@@ -99,15 +99,15 @@ async function expectRotation(
 ): Promise<void> {
   await fleet.bus.append('requests', 0, [record('before')]);
   const read = readIds(fleet);
-  await expect.poll(() => read.has('before'), { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => read.has('before')).toBe(true);
   await server();
   const after = append(fleet, 'after');
   // The process tries the previous secrets until the files change.
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   expect(after.state()).toBe('pending');
   files();
-  await expect.poll(after.state, { timeout: 120_000 }).toBe('appended');
-  await expect.poll(() => read.has('after'), { timeout: 60_000 }).toBe(true);
+  await expect.poll(after.state).toBe('appended');
+  await expect.poll(() => read.has('after')).toBe(true);
 }
 
 /** The ids that a reader opened now has read, which reconnects by itself too. */

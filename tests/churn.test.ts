@@ -13,10 +13,7 @@ import { RandomUser } from './harness/random-user.ts';
 const seeds = process.env.SEED === undefined ? Array.from({ length: 20 }, (_, i) => i + 1) : [Number(process.env.SEED)];
 const resources = ['services', 'pods', 'endpoints', 'endpointslices', 'nodes'] as const;
 
-/** Generous, because the machine may be slow. */
-const timeLimitMs = 300_000;
-
-test.each(seeds)('the store keeps nothing of deleted Services: seed %d', (seed) => play(seed), timeLimitMs);
+test.each(seeds)('the store keeps nothing of deleted Services: seed %d', (seed) => play(seed));
 
 async function play(seed: number): Promise<void> {
   const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));

@@ -29,7 +29,7 @@ beforeAll(async () => {
   populate(server, { services, podsPerService, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   writeFileSync(join(directory, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const { child } of processes) child.kill('SIGKILL');
@@ -71,4 +71,4 @@ test('a clean first start logs no warnings', async () => {
   await sleep(5_000);
   expect(slicesOf(server).actual).toHaveLength(services * podsPerService);
   expect(lines.filter((line) => levelOf(line) !== 'info')).toEqual([]);
-}, 200_000);
+});

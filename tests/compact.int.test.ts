@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { namespaceObject, nodeObject, podObject, podStatus, reference, serviceObject } from '@sluice/conformance';
+import { until } from '@sluice/runtime/testing';
 import { type JsonObject, labelOf, listAt, objectAt, serviceNameLabel, textAt } from '@sluice/shadow';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RealFleet } from './harness/real-fleet.ts';
 
 /** `sluice compact` merges slices of a fleet on real NATS, Redis and kube-apiserver that deleted Pods have left partly empty. */
@@ -48,7 +50,9 @@ const podsIn = (slice: JsonObject) =>
 const sizesOf = async (namespace: string) => (await slicesOf(namespace)).map((slice) => podsIn(slice).length).sort();
 
 const sizesBecome = (namespace: string, sizes: readonly number[]) =>
-  vi.waitFor(async () => expect(await sizesOf(namespace)).toEqual(sizes), { timeout: 90_000, interval: 200 });
+  until(`slices of ${namespace} have ${sizes} endpoints`, async () =>
+    isDeepStrictEqual(await sizesOf(namespace), sizes),
+  );
 
 const versionsOf = async (namespace: string) =>
   (await slicesOf(namespace)).map(({ metadata }) => textAt(metadata, 'resourceVersion'));
@@ -73,14 +77,9 @@ const linesOf = (output: string) =>
 
 /** Waits until the store has the slices as they are, which is when the command finds all slices of these namespaces only. */
 const found = (...expected: readonly (typeof namespaces)[number][]) =>
-  vi.waitFor(
-    async () => {
-      const lines = linesOf(await fleet.sluice('compact', '--dry-run', '--output', 'json'));
-      expect(lines).toHaveLength(expected.length);
-      expect(lines).toMatchObject(expected.map((namespace) => line(namespace, false)));
-    },
-    { timeout: 60_000, interval: 200 },
-  );
+  expect
+    .poll(async () => linesOf(await fleet.sluice('compact', '--dry-run', '--output', 'json')))
+    .toMatchObject(expected.map((namespace) => line(namespace, false)));
 
 test('--dry-run shows what would be merged and writes nothing', async () => {
   const before = await Promise.all(namespaces.map(versionsOf));
@@ -94,10 +93,8 @@ test('--dry-run shows what would be merged and writes nothing', async () => {
     serviceObject({ namespace: 'shop', name: 'other', spec: { selector: { app: 'other' }, ports: [{ port: 80 }] } }),
   );
   await expect
-    .poll(
-      async () =>
-        (await fleet.user.list('endpointslices')).some((slice) => labelOf(slice, serviceNameLabel) === 'other'),
-      { timeout: 60_000 },
+    .poll(async () =>
+      (await fleet.user.list('endpointslices')).some((slice) => labelOf(slice, serviceNameLabel) === 'other'),
     )
     .toBe(true);
   expect(await Promise.all(namespaces.map(versionsOf))).toEqual(before);

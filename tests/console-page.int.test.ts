@@ -9,7 +9,6 @@ import { Shop } from './harness/page/shop.ts';
 import { openPage, type WatchedPage } from './harness/page/watched-page.ts';
 
 /** The page in a real browser. All services run in this process against a fake API server. */
-const waiting = { timeout: 20_000, interval: 50 };
 const markup = `<img src=x onerror="document.title='broken in'">`;
 
 let browser: Browser;
@@ -48,7 +47,7 @@ const names = (page: Page) => page.locator('.row.entry .name').allInnerTexts();
 /** Separates the texts of adjacent elements. */
 const textOf = async (element: Locator) => (await element.allInnerTexts()).join('\n');
 const cells = (page: Page, state: string) => page.locator(`.slices article .cell.${state}`).count();
-const wait = (actual: () => unknown) => expect.poll(actual, waiting);
+const wait = (actual: () => unknown) => expect.poll(actual);
 
 describe('the list of Services', () => {
   test('shows Services and updates without reloading the page', async () => {

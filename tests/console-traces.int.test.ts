@@ -19,7 +19,6 @@ import { openPage } from './harness/page/watched-page.ts';
 
 /** Traces from a real Jaeger in the console's API, in the CLI, and in the page in a real browser. */
 const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
-const waiting = { timeout: 60_000, interval: 100 };
 let directory: string;
 let jaeger: Jaeger;
 let browser: Browser;
@@ -32,7 +31,7 @@ beforeAll(async () => {
   served = await serveConsole(jaeger);
   shop = new Shop(served.server);
   shop.addService('web', 2);
-}, 1_500_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -52,7 +51,7 @@ async function traceOf(pod: string): Promise<string | undefined> {
 
 async function wholeTrace(traceId: string): Promise<TraceView> {
   const isWhole = ({ spans = [] }: Partial<TraceView>) => spans.some(({ name }) => name === 'process mutations');
-  await expect.poll(async () => isWhole((await get(`/api/v1/traces/${traceId}`)) as TraceView), waiting).toBe(true);
+  await expect.poll(async () => isWhole((await get(`/api/v1/traces/${traceId}`)) as TraceView)).toBe(true);
   return (await get(`/api/v1/traces/${traceId}`)) as TraceView;
 }
 
@@ -62,9 +61,9 @@ async function sluice(...args: string[]): Promise<string> {
 }
 
 test('the page links from a history entry to its trace, and back to the Service', async () => {
-  await expect.poll(readyOf, waiting).toBe(2);
+  await expect.poll(readyOf).toBe(2);
   shop.setPod('web', 'web-1', false);
-  await expect.poll(readyOf, waiting).toBe(1);
+  await expect.poll(readyOf).toBe(1);
   const traceId = (await traceOf('web-1')) ?? '';
   const trace = await wholeTrace(traceId);
   expect(trace.service).toMatchObject({ namespace: 'shop', name: 'web' });
@@ -75,14 +74,14 @@ test('the page links from a history entry to its trace, and back to the Service'
   const line = page.locator('.timeline li.completed', { hasText: 'web-1 ready → not ready' }).first();
   await line.getByRole('link', { name: 'trace' }).click();
   await page.getByRole('heading', { name: 'Pod shop/web-1 became not ready' }).waitFor();
-  await expect.poll(() => page.locator('.span.writer').count(), waiting).toBeGreaterThan(1);
+  await expect.poll(() => page.locator('.span.writer').count()).toBeGreaterThan(1);
   const write = page.locator('.span', { hasText: 'process mutations' }).first();
   await write.getByRole('button').click();
-  await expect.poll(() => write.textContent(), waiting).toMatch(/sluice\.statusapplied/);
+  await expect.poll(() => write.textContent()).toMatch(/sluice\.statusapplied/);
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.locator('.span dl').count(), waiting).toBe(0);
+  await expect.poll(() => page.locator('.span dl').count()).toBe(0);
   await page.keyboard.press('j');
-  await expect.poll(() => page.locator('.span.open .name').textContent(), waiting).toContain('watch Pod');
+  await expect.poll(() => page.locator('.span.open .name').textContent()).toContain('watch Pod');
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: 'shop/web' }).click();
   await page.locator('.timeline li.completed').first().waitFor();
@@ -90,7 +89,7 @@ test('the page links from a history entry to its trace, and back to the Service'
   for (const theme of ['dark', 'light'] as const)
     expect(await accessibilityOf(browser, `${served.url}/traces/${traceId}`, '.span', theme)).toEqual([]);
   await page.close();
-}, 120_000);
+});
 
 test('the trace of a failed write contains the reason', async () => {
   served.refuse('web', 'denied by policy');
@@ -100,11 +99,11 @@ test('the trace of a failed write contains the reason', async () => {
     const entry = entries.findLast((one) => one.kind === 'completed' && one.status === 'rejected');
     return entry?.traceparent?.slice(3, 35);
   };
-  await expect.poll(refused, waiting).toBeDefined();
+  await expect.poll(refused).toBeDefined();
   const trace = await wholeTrace((await refused()) ?? '');
   const spanErrors = trace.spans.flatMap(({ name, error }) => (error === null ? [] : [`${name}: ${error}`]));
   expect(spanErrors).toContainEqual(expect.stringMatching(/^process mutations: rejected: .*denied by policy/));
-}, 120_000);
+});
 
 test('the CLI lists the traces of a Service and prints one as a tree', async () => {
   const traceId = (await traceOf('web-1')) ?? '';
@@ -115,7 +114,7 @@ test('the CLI lists the traces of a Service and prints one as a tree', async () 
   expect(tree).toMatch(/^watcher: watch Pod +0\.00 +[0-9.]+ +█/m);
   expect(tree).toMatch(/^ +writer: process mutations applied +[0-9.]+ +[0-9.]+ +█/m);
   expect(list, 'the newest trace is printed below the list').toMatch(/█/);
-}, 120_000);
+});
 
 test('the API rejects unknown and malformed trace ids', async () => {
   expect(await get(`/api/v1/traces/${'0'.repeat(31)}1`)).toMatchObject({
@@ -145,4 +144,4 @@ test('reports a Jaeger that is slow, stopped or not Jaeger', async () => {
   await page.goto(`${served.url}/services/prod/shop/web`);
   await page.locator('.timeline li.completed').first().waitFor();
   await page.close();
-}, 120_000);
+});

@@ -29,7 +29,7 @@ let manager: ServerProcess | undefined;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sluice-doctor-'));
   controlPlane = await startControlPlane({ directory, name: 'doctor', authorization: 'RBAC' });
-}, 120_000);
+});
 
 afterAll(async () => {
   await manager?.stop();
@@ -71,7 +71,7 @@ test('succeeds on an empty cluster with exactly the permissions of rbac.yaml', a
     ...{ status: 1, stage: 'nobody', distribution: 'a self-built control plane' },
     next: [expect.stringContaining('start Sluice'), expect.anything()],
   });
-}, 60_000);
+});
 
 test('refuses to start beside kube-controller-manager, with advice, unless --take-over is set', async () => {
   manager = await startKubeControllerManager(controlPlane, { serviceAccountCredentials: true });
@@ -105,24 +105,20 @@ test('refuses to start beside kube-controller-manager, with advice, unless --tak
   expect(refused.status).toBe(2);
   expect(refused.stderr).toContain('another controller writes');
   expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
-}, 120_000);
+});
 
-test.each(CONTROLLERS)(
-  'a probe finds the %s alone, and leaves nothing',
-  async (controller) => {
-    await manager?.stop();
-    manager = undefined;
-    const options = { serviceAccountCredentials: true, controllers: [controller] };
-    manager = await startKubeControllerManager(controlPlane, options);
-    const admin = controlPlane.kubeconfigs.admin;
-    expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
-      result: 'failed',
-      detail: expect.stringMatching(/^kube-controller-manager wrote Endpoint\w* default\/sluice-probe-/),
-    });
-    expect(await kubectl(admin, ['get', 'services,endpoints', '--output=name'])).not.toContain('sluice-probe');
-  },
-  120_000,
-);
+test.each(CONTROLLERS)('a probe finds the %s alone, and leaves nothing', async (controller) => {
+  await manager?.stop();
+  manager = undefined;
+  const options = { serviceAccountCredentials: true, controllers: [controller] };
+  manager = await startKubeControllerManager(controlPlane, options);
+  const admin = controlPlane.kubeconfigs.admin;
+  expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
+    result: 'failed',
+    detail: expect.stringMatching(/^kube-controller-manager wrote Endpoint\w* default\/sluice-probe-/),
+  });
+  expect(await kubectl(admin, ['get', 'services,endpoints', '--output=name'])).not.toContain('sluice-probe');
+});
 
 test('refuses to start while kube-controller-manager has a live lease and nothing shows its flags; a probe settles it', async () => {
   await manager?.stop();
@@ -144,7 +140,7 @@ test('refuses to start while kube-controller-manager has a live lease and nothin
   expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({ result: 'ok' });
   expect(await kubectl(admin, ['get', 'services', '--output=name'])).not.toContain('sluice-probe');
   expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
-}, 120_000);
+});
 
 test('accepts objects of a kube-controller-manager whose lease has expired', async () => {
   await manager?.stop();
@@ -172,7 +168,7 @@ test('accepts objects of a kube-controller-manager whose lease has expired', asy
   });
   const run = await sluice('run', '--kubeconfig', admin, '--for', '1s', '--metrics-bind-address', '0', '-o', 'none');
   expect(run).toMatchObject({ status: 0 });
-}, 180_000);
+});
 
 test('reports an unreachable cluster and missing permissions, with advice', async () => {
   const gone = await sluice('doctor', '--kubeconfig', join(directory, 'none'), '-o', 'table');
@@ -188,4 +184,4 @@ test('reports an unreachable cluster and missing permissions, with advice', asyn
     result: 'failed',
     detail: expect.stringContaining('create endpointslices.discovery.k8s.io'),
   });
-}, 60_000);
+});

@@ -34,12 +34,12 @@ beforeAll(async () => {
     onLine: (process, line) => void log.push(`${process}: ${line}`),
   });
   url = /http:\S+/.exec(fleet.about[0] ?? '')?.[0] ?? '';
-}, 300_000);
+});
 
 afterAll(async () => {
   await fleet?.stop();
   await http?.close();
-}, 60_000);
+});
 
 interface Result {
   readonly stdout: string;
@@ -105,13 +105,13 @@ test('explains when and why the endpoint of a deleted Pod was removed', async ()
     endpoints: [{ type: 'removed', pod }],
   });
   expect((await sluice('history', service, '--pod', pod)).stdout).toContain(`− ${pod} `);
-}, 300_000);
+});
 
 test('returns clusters by name and partitions with their owners', async () => {
   const get = async (path: string) => (await fetch(`${url}/api/v1/${path}`)).json() as Promise<Record<string, unknown>>;
   // The console reads the watcher leases every few seconds, possibly before there are any.
   await expect
-    .poll(() => get('overview'), { timeout: 60_000 })
+    .poll(() => get('overview'))
     .toMatchObject({ clusters: [{ name: 'production', state: 'watched', services: 3 }] });
   const { items } = (await get('partitions')) as { items: { owner: string; epoch: number; lag: number | null }[] };
   expect(items).toHaveLength(16);

@@ -61,7 +61,7 @@ beforeAll(async () => {
     },
     { clock: systemClock, random: seededRandom(seed + 2), logger: silentLogger },
   );
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const { child } of processes) child.kill('SIGKILL');
@@ -121,4 +121,4 @@ test('recovers unread records of a full stream by a resync, without incorrect wr
     (line) => /resyncing partition .*partition=(\d+) reason="log truncated"/.exec(line)?.[1] ?? [],
   );
   expect(new Set(resynced), lines.join('\n')).toEqual(new Set(all.map(String)));
-}, 400_000);
+});

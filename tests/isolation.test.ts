@@ -83,5 +83,4 @@ test.each(seeds)(
     ).toEqual(Object.fromEntries(members.map(({ name }) => [name, []])));
     await fleet.stop(0);
   },
-  60_000,
 );

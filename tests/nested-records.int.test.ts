@@ -50,7 +50,7 @@ beforeAll(async () => {
     { fleet: 'sluice', partitions: 1, bus, store },
     { clock: systemClock, random: seededRandom(seed + 2), logger: silentLogger },
   );
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const { child } of processes) child.kill('SIGKILL');
@@ -75,7 +75,7 @@ function withLog(error: unknown): never {
 
 const converges = () =>
   expect
-    .poll(() => population.incorrectServices(), { timeout: 120_000 })
+    .poll(() => population.incorrectServices())
     .toEqual([])
     .catch(withLog);
 
@@ -106,7 +106,7 @@ test('nested records are dead-lettered, and the partition continues, also with t
     await fleet.bus.append(topic, 0, [hostile]);
   }
   await expect
-    .poll(async () => (await fleet.deadLetters.list()).map(({ topic }) => topic).sort(), { timeout: 120_000 })
+    .poll(async () => (await fleet.deadLetters.list()).map(({ topic }) => topic).sort())
     .toEqual(['changes', 'mutations'])
     .catch(withLog);
   // Each of the Services changes.
@@ -120,4 +120,4 @@ test('nested records are dead-lettered, and the partition continues, also with t
   await converges();
   expect(await fleet.deadLetters.list()).toHaveLength(2);
   expect(log.filter((line) => line.includes('Maximum call stack'))).toEqual([]);
-}, 400_000);
+});

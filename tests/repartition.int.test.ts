@@ -14,7 +14,6 @@ import { endpointDifferences } from './harness/expected-endpoints.ts';
 
 /** The number of partitions of a running fleet on real NATS and Redis is changed and changed back while Pods change. */
 const [services, podsPerService] = [20, 3];
-const timeout = 120_000;
 const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
 
 const root = mkdtempSync(join(tmpdir(), 'sluice-repartition-'));
@@ -35,7 +34,7 @@ beforeAll(async () => {
   population = populate(server, { services, podsPerService, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   writeFileSync(join(root, 'kubeconfig'), JSON.stringify(kubeconfigOf(await http.listen(), 'west')), { mode: 0o600 });
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const { child } of processes) child.kill('SIGKILL');
@@ -73,7 +72,7 @@ const withLog = (error: unknown): never => {
 test('a fleet changes its number of partitions and changes it back, and loses neither changes nor history', async () => {
   const random = seededRandom(3);
   const workers = [startWorker('first', 4), startWorker('second', 4)];
-  await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+  await expect.poll(differences).toEqual([]).catch(withLog);
   // It stays as it is from here on, so that its history is in the logs of the first generation only.
   const { namespace } = population.pod(0, 0);
   const steady = `${namespace}/${population.services[0]?.name}`;
@@ -83,20 +82,17 @@ test('a fleet changes its number of partitions and changes it back, and loses ne
     expect(printed).toContain(`The fleet changes to ${partitions} partitions`);
     // Both processes start again, in the new generation; Pods change before, meanwhile and after.
     await expect
-      .poll(
-        () => {
-          const service = randomInteger(random, 1, services - 1);
-          server.put('pods', population.podObject(service, randomInteger(random, 0, 2), random.next() < 0.5));
-          return started(2 * (round + 2))();
-        },
-        { timeout, interval: 20 },
-      )
+      .poll(() => {
+        const service = randomInteger(random, 1, services - 1);
+        server.put('pods', population.podObject(service, randomInteger(random, 0, 2), random.next() < 0.5));
+        return started(2 * (round + 2))();
+      })
       .toBe(true)
       .catch(withLog);
     for (let service = 1; service < services; service++) {
       server.put('pods', population.podObject(service, 0, service % 2 === round));
     }
-    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    await expect.poll(differences).toEqual([]).catch(withLog);
   }
   const listed = (await sluice('partitions', 'list', '-o', 'json', ...fleet(), '--partitions', '4')).trim().split('\n');
   expect(listed.map((line) => JSON.parse(line))).toMatchObject([
@@ -111,7 +107,7 @@ test('a fleet changes its number of partitions and changes it back, and loses ne
     sluice('history', steady, '--console', `http://127.0.0.1:${port}`, '-o', 'json').catch(() => '');
   // The Service was created in the first generation, and each one read it again.
   await expect
-    .poll(async () => (await history()).split('\n').filter((line) => line.includes('"applied"')).length, { timeout })
+    .poll(async () => (await history()).split('\n').filter((line) => line.includes('"applied"')).length)
     .toBeGreaterThan(0)
     .catch(withLog);
   for (const worker of workers) await worker.stop();

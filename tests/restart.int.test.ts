@@ -48,7 +48,7 @@ beforeAll(async () => {
     { clock: systemClock, random: seededRandom(2), logger: silentLogger },
   );
   for (const role of ['watcher', 'watcher', 'reconciler', 'writer'] as const) start(role);
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const { child } of processes.values()) child.kill('SIGKILL');
@@ -136,5 +136,4 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     await until('the change to be written', isRight);
     expect(await messages(infrastructure.bus)).toBeGreaterThan(before.messages);
   },
-  180_000,
 );

@@ -44,4 +44,4 @@ test('a resync that is larger than the log ends, although the reader is slow', a
   await bus.close();
   await advance(clock, 60_000);
   await Promise.allSettled(running);
-}, 60_000);
+});

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   namespaceObject,
   nodeObject,
@@ -8,6 +9,7 @@ import {
   serviceObject,
 } from '@sluice/conformance';
 import { kubectl } from '@sluice/local';
+import { until } from '@sluice/runtime/testing';
 import {
   type JsonObject,
   labelOf,
@@ -17,7 +19,7 @@ import {
   textAt,
   triggerTimeAnnotation,
 } from '@sluice/shadow';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RealFleet } from './harness/real-fleet.ts';
 
 /**
@@ -111,7 +113,7 @@ async function hintEvents(): Promise<Readonly<Record<string, number>>> {
 }
 
 const becomes = (value: () => Promise<unknown>, expected: unknown) =>
-  vi.waitFor(async () => expect(await value()).toEqual(expected), { timeout: 90_000, interval: 200 });
+  until(JSON.stringify(expected), async () => isDeepStrictEqual(await value(), expected));
 
 const enabled = 'Topology Aware Hints has been enabled, addressType: IPv4';
 const disabled = 'Topology Aware Hints has been disabled, addressType: IPv4';

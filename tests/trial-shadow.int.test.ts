@@ -28,7 +28,7 @@ beforeAll(async () => {
   const pod = podObject({ namespace, name: 'cart-1', labels: { app: 'cart' }, nodeName: 'node-a', ports: {} });
   await admin.create('pods', pod);
   await setReady(true);
-}, 200_000);
+});
 
 afterAll(async () => {
   await admin?.close();
@@ -65,7 +65,7 @@ test('without another controller: each difference with both values, the Pod and 
   expect(output).toContain('no other controller has written yet, so nothing is compared');
   expect(output).toContain('Sluice was never first');
   expect(status).toBe(1);
-}, 120_000);
+});
 
 test('beside kube-controller-manager: how often Sluice was first, and by how much', async () => {
   const manager = await startKubeControllerManager(cluster, { serviceAccountCredentials: true });
@@ -86,4 +86,4 @@ test('beside kube-controller-manager: how often Sluice was first, and by how muc
   } finally {
     await manager.stop();
   }
-}, 200_000);
+});

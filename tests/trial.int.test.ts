@@ -47,7 +47,7 @@ beforeAll(async () => {
   const [port] = await freePorts(1);
   consoleUrl = `http://127.0.0.1:${port}`;
   run = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfigs, '--metrics-bind-address', `127.0.0.1:${port}`]);
-  await run.until(() => (run.stderr.match(/serving cluster/g) ?? []).length === 2, 60_000, 'both clusters are served');
+  await run.until(() => (run.stderr.match(/serving cluster/g) ?? []).length === 2, 'both clusters are served');
 });
 
 afterAll(async () => {
@@ -77,7 +77,7 @@ const explain = async (...args: string[]) => (await sluice('explain', ...args)).
 
 /** Waits until the output of a command contains the text. */
 const shows = (output: () => Promise<string>, text: string | RegExp) =>
-  expect.poll(output, { timeout: 30_000, interval: 500 }).toMatch(text);
+  expect.poll(output, { interval: 500 }).toMatch(text);
 
 async function addService(name: string, { app = name, targetPort = 'http' } = {}): Promise<void> {
   const ports = [{ name: 'web', port: 80, targetPort }];
@@ -106,7 +106,7 @@ const slicesOf = async (service: string) =>
   });
 
 async function sliceOf(service: string): Promise<string> {
-  await expect.poll(async () => (await slicesOf(service)).length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await slicesOf(service)).length).toBe(1);
   return textAt((await slicesOf(service))[0]?.metadata, 'name');
 }
 
@@ -136,7 +136,7 @@ test('a wrong port name: no reachable endpoints', async () => {
   await addService('ports', { app: 'cart', targetPort: 'htpp' });
   const problem =
     'no reachable endpoints: port web refers to container port "htpp", which no Pod has (available: http)';
-  await expect.poll(() => explain('shop/ports'), { timeout: 30_000 }).toContain(problem);
+  await expect.poll(() => explain('shop/ports')).toContain(problem);
 });
 
 test('a deleted Node: which Pods it leaves out', async () => {
@@ -185,13 +185,13 @@ test('a hand-edited and a deleted slice: what was changed, and that it was repai
   const history = async () => (await sluice('history', 'shop/edited')).output;
   await shows(history, new RegExp(`EndpointSlice ${name} was modified by sluice-differential: − edited-31`));
   const edit = `EndpointSlice ${name} was modified by sluice-differential: − edited-31. Sluice repaired it at`;
-  await expect.poll(() => explain('shop/edited'), { timeout: 30_000, interval: 500 }).toContain(edit);
+  await expect.poll(() => explain('shop/edited'), { interval: 500 }).toContain(edit);
   // The generation rose without a write of Sluice, which proves the edit at once.
   const metrics = async () => (await fetch(`${consoleUrl}/metrics`)).text();
   await shows(metrics, /^sluice_foreign_slice_writes_total\{cluster="west",controller="endpointslice"\} 1$/m);
   await admin.delete(reference('endpointslices', { namespace, name }));
   await shows(history, new RegExp(`EndpointSlice ${name} was deleted by another client`));
-  await expect.poll(async () => (await slicesOf('edited')).length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(async () => (await slicesOf('edited')).length).toBe(1);
   await shows(
     () => explain('shop/edited'),
     new RegExp(`EndpointSlice ${name} was deleted by another client\\. Sluice repaired it at `),
@@ -240,7 +240,7 @@ function onTerminal(...args: string[]): Promise<string> {
 test('a terminal of 60 columns: no line is longer, of results or of errors', async () => {
   await addService('narrow', { targetPort: 'htpp' });
   await addPod('narrow', 51);
-  await expect.poll(() => explain('shop/narrow'), { timeout: 30_000 }).toContain('no reachable endpoints');
+  await expect.poll(() => explain('shop/narrow')).toContain('no reachable endpoints');
   const outputs = [
     await onTerminal('explain', 'shop/narrow'),
     await onTerminal('history', 'shop/narrow'),
@@ -302,11 +302,7 @@ test('a dead cluster: since when it has not answered, everywhere, and one log li
   expect(warnings).toEqual([expect.stringContaining('cluster does not answer; retrying')]);
   await east.processes.kubeApiserver.start();
   await east.ready();
-  await run.until(
-    () => run.stderr.slice(before).includes('cluster answers again'),
-    60_000,
-    'the cluster answers again',
-  );
+  await run.until(() => run.stderr.slice(before).includes('cluster answers again'), 'the cluster answers again');
   await shows(() => explain('shop/lone'), 'Service shop/lone in east, now');
 });
 

@@ -66,7 +66,7 @@ async function expectWatchLists(): Promise<void> {
   };
   // A reflector requests pages of 500 objects; preflight checks request fewer.
   const pages = () => paths.filter((path) => path.includes('limit=500') && !path.includes('labelSelector'));
-  await expect.poll(() => [watched(), pages()], { timeout: 30_000 }).toEqual([watchedResources, []]);
+  await expect.poll(() => [watched(), pages()]).toEqual([watchedResources, []]);
 }
 
 test('sluice run with one cluster', async () => {

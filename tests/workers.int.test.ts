@@ -13,7 +13,6 @@ import { endpointDifferences } from './harness/expected-endpoints.ts';
 
 /** A fleet of workers on a real bus and a real Redis. One is killed while Pods change. */
 const [services, podsPerService, partitions] = [20, 3, 8];
-const timeout = 120_000;
 
 let root: string;
 let redis: RedisServer;
@@ -89,27 +88,27 @@ const withLog = (error: unknown): never => {
 };
 
 describe.each(['NATS', 'Kafka'] as const)('a fleet of workers on %s', (kind) => {
-  beforeAll(() => open(kind), 300_000);
+  beforeAll(() => open(kind));
   afterAll(close);
 
   test('a second worker shares the work of the first, and takes over all of it when that is killed while Pods change', async () => {
     const first = start('first');
-    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    await expect.poll(differences).toEqual([]).catch(withLog);
     const second = start('second');
     const both = [Number(first.pid), Number(second.pid)].sort((a, b) => a - b);
     await expect
-      .poll(holders, { timeout })
+      .poll(holders)
       .toEqual({ watcher: [first.pid], reconciler: both, writer: both })
       .catch(withLog);
     for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 0, false));
     first.child.kill('SIGKILL');
     for (let service = 0; service < services; service++) server.put('pods', population.podObject(service, 1, false));
     await first.exited;
-    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    await expect.poll(differences).toEqual([]).catch(withLog);
     const alone = { watcher: [second.pid], reconciler: [second.pid], writer: [second.pid] };
-    await expect.poll(holders, { timeout }).toEqual(alone).catch(withLog);
+    await expect.poll(holders).toEqual(alone).catch(withLog);
     server.put('pods', population.podObject(0, 0, true));
-    await expect.poll(differences, { timeout }).toEqual([]).catch(withLog);
+    await expect.poll(differences).toEqual([]).catch(withLog);
     await second.stop();
     expect(await holders(), 'a worker that stops releases its leases').toEqual({
       watcher: [],

@@ -62,7 +62,7 @@ async function change(service: number, isReady: boolean): Promise<void> {
 }
 
 async function written(): Promise<void> {
-  await expect.poll(() => endpointDifferences(server), { timeout: 50_000 }).toEqual([]);
+  await expect.poll(() => endpointDifferences(server)).toEqual([]);
 }
 
 /** Who holds leases of each group. */
@@ -73,8 +73,7 @@ async function holders() {
   return { watcher, reconciler: await of('reconciler'), writer: await of('writer') };
 }
 
-const holdersAre = (expected: Awaited<ReturnType<typeof holders>>) =>
-  expect.poll(holders, { timeout: 50_000 }).toEqual(expected);
+const holdersAre = (expected: Awaited<ReturnType<typeof holders>>) => expect.poll(holders).toEqual(expected);
 
 test('one worker does all the work of a fleet; a second one shares it and takes over', async () => {
   start('a', 'worker');

@@ -4,6 +4,8 @@ import { isObject, type JsonObject, textAt } from '@sluice/shadow';
 
 const program = join(import.meta.dirname, '..', '..', 'bin', 'sluice');
 
+/** For what hangs; a busy machine does not reach it. */
+const limitMs = 180_000;
 /** Limits the life of a process whose test was killed. */
 const lifetime = '45m';
 
@@ -55,7 +57,7 @@ export class SluiceProcess {
     known: 'synced' | 'started' = 'synced',
   ): Promise<SluiceProcess> {
     const sluice = new SluiceProcess(['--take-over', '--kubeconfig', kubeconfig, ...args]);
-    await sluice.until(() => sluice.events(known).length > 0, 60_000, 'its caches are synced');
+    await sluice.until(() => sluice.events(known).length > 0, 'its caches are synced');
     return sluice;
   }
 
@@ -71,9 +73,9 @@ export class SluiceProcess {
   /**
    * Waits until `condition` is true.
    *
-   * @throws Error if the process exits first or on timeout
+   * @throws Error if the process exits first, or after three minutes
    */
-  async until(condition: () => boolean, limitMs: number, what: string): Promise<void> {
+  async until(condition: () => boolean, what: string): Promise<void> {
     const late = AbortSignal.timeout(limitMs);
     while (!condition()) {
       if (!this.running)
@@ -91,8 +93,8 @@ export class SluiceProcess {
     return this.#ended;
   }
 
-  /** Sends SIGTERM and returns the exit status; kills the process (137) after `limitMs`. */
-  async stop(limitMs = 20_000): Promise<number> {
+  /** Sends SIGTERM and returns the exit status; kills the process (137) after three minutes. */
+  async stop(): Promise<number> {
     this.#child.kill('SIGTERM');
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), limitMs);
     const status = await this.#ended;

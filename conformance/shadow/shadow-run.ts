@@ -149,7 +149,7 @@ class ShadowRun {
       await touchAllObjects(this.#client, `${this.#checkpoints}-${attempt}`);
       const seen = sluice.events('status').length;
       // The next status may be from before the touch; the second one is not.
-      await sluice.until(() => sluice.events('status').length >= seen + 2, 60_000, 'a status event');
+      await sluice.until(() => sluice.events('status').length >= seen + 2, 'a status event');
       const services = objectAt(sluice.events('status').at(-1), 'services');
       for (const difference of sluice.events('difference').slice(this.#logged)) {
         this.#logged++;

@@ -13,4 +13,4 @@ test('in shadow mode Sluice agrees with the upstream controllers, is rarely late
   expect(Number(objectAt(report, 'sooner').count)).toBeGreaterThan(10);
   const services = objectAt(report, 'services');
   expect(services.agree).toBe(services.total);
-}, 300_000);
+});

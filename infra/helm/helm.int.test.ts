@@ -29,7 +29,7 @@ beforeAll(async () => {
     await kubectl(cluster.adminKubeconfig, ['create', 'namespace', namespace]);
   await kubectl(cluster.adminKubeconfig, ['apply', '-f', '-'], JSON.stringify(prometheusOperator));
   await kubectl(cluster.adminKubeconfig, ['wait', '--for=condition=Established', 'crd', '--all']);
-}, 900_000);
+});
 
 afterAll(async () => {
   await cluster?.stop();

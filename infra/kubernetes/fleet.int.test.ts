@@ -57,7 +57,7 @@ beforeAll(async () => {
       settings: { 'tls-cert-file': of('redis.crt'), 'tls-key-file': of('redis.key') },
     }),
   ]);
-}, 300_000);
+});
 
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -188,9 +188,7 @@ describe('cert-manager.yaml', () => {
     const apply = ['apply', '--server-side', '--dry-run=server', '-o', 'json', '-f', join(folder, 'cert-manager.yaml')];
     let applied = '';
     // The API server needs a moment to serve new kinds.
-    await expect
-      .poll(async () => (applied = await admin(...apply).catch(String)), { timeout: 60_000 })
-      .toContain('"kind": "List"');
+    await expect.poll(async () => (applied = await admin(...apply).catch(String))).toContain('"kind": "List"');
     const { items: objects } = JSON.parse(applied) as { items: readonly CertManagerObject[] };
     const named = (kind: string, name: string) =>
       objects.find((object) => object.kind === kind && object.metadata.name === name)?.spec;
@@ -256,7 +254,7 @@ describe('flow-control.yaml', () => {
     };
     for (const identity of ['sluice-watcher', 'sluice-writer', 'sluice'] as const) {
       // The API server needs a moment to load a new schema.
-      await expect.poll(() => placeOf(identity), { timeout: 60_000 }).toEqual(ours);
+      await expect.poll(() => placeOf(identity)).toEqual(ours);
     }
     expect((await placeOf('admin')).schema).not.toBe(ours.schema);
   });
@@ -320,18 +318,18 @@ describe('each role', () => {
       'jsonpath={.items[*].endpoints[*].addresses[*]}',
     ];
     await expect
-      .poll(() => admin('get', 'endpointslices', ...read), { timeout: 60_000 })
+      .poll(() => admin('get', 'endpointslices', ...read))
       .toBe('10.1.0.1')
       .catch(withLog);
     const address = ['-n', 'shop', '-o', 'jsonpath={.subsets[*].addresses[*].ip}', '--ignore-not-found'];
     await expect
-      .poll(() => admin('get', 'endpoints', 'web', ...address), { timeout: 60_000 })
+      .poll(() => admin('get', 'endpoints', 'web', ...address))
       .toBe('10.1.0.1')
       .catch(withLog);
     await admin('delete', 'service', 'web', '-n', 'shop');
     const endpoints = ['get', 'endpoints', '-n', 'shop', '-o', 'name'];
     await expect
-      .poll(() => admin(...endpoints), { timeout: 60_000 })
+      .poll(() => admin(...endpoints))
       .not.toContain('web')
       .catch(withLog);
     for (const role of roles.splice(0)) await role.stop();

@@ -35,7 +35,7 @@ beforeAll(async () => {
   for (const name of ['infra', 'shop']) await create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   for (const [namespace, name] of services) await create(serviceObject(namespace, name));
   proxies = [await startProxy('infra', 'nats'), await startProxy('infra', 'redis')];
-}, 300_000);
+});
 
 afterAll(async () => {
   await stopProcesses();
@@ -165,7 +165,7 @@ async function expectAddresses(expected: Readonly<Record<string, string>>): Prom
         }),
       ),
     );
-  await expect.poll(found, { timeout: 120_000, interval: 250, message: log.slice(-20).join('\n') }).toEqual(expected);
+  await expect.poll(found, { interval: 250, message: log.slice(-20).join('\n') }).toEqual(expected);
 }
 
 test('a cold start with new addresses: the infrastructure instance recovers DNS, bus and store, and the fleet the rest', async () => {

@@ -280,7 +280,7 @@ it('passes a valid configuration and rules to Prometheus', async () => {
   for (const flag of service('prometheus').command ?? []) {
     expect(`${help.stdout}${help.stderr}`).toContain(flag.split('=')[0]);
   }
-}, 900_000);
+});
 
 /** Whether a server accepts connections on the port. */
 function accepts(port: number): Promise<boolean> {

@@ -148,7 +148,7 @@ describe('a control plane under RBAC', () => {
       await cluster.ready();
       await admin('create', 'service', 'clusterip', 'watched', '--tcp=80:80');
       const ofWatched = ['-l', 'kubernetes.io/service-name=watched', '-o', 'name'];
-      await expect.poll(() => admin('get', 'endpointslices', ...ofWatched), { timeout: 60_000 }).toMatch(/watched-/);
+      await expect.poll(() => admin('get', 'endpointslices', ...ofWatched)).toMatch(/watched-/);
     } finally {
       await peer.stop();
     }

@@ -9,7 +9,7 @@ let jaeger: Jaeger;
 
 beforeAll(async () => {
   jaeger = await startJaeger({ directory: root });
-}, 900_000);
+});
 
 afterAll(async () => {
   await jaeger?.stop();

@@ -29,7 +29,7 @@ beforeAll(async () => {
     mkdirSync(dirname(join(release, path)), { recursive: true });
     writeFileSync(join(release, path), content);
   }
-}, 600_000);
+});
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -39,7 +39,7 @@ const run = (file: string, args: readonly string[], path = systemPath) =>
 test('two builds are bit-identical', async () => {
   const sums = (built: ReadonlyMap<string, Uint8Array>) => [...built].map(([path, content]) => [path, sha256(content)]);
   expect(sums(await buildRelease(options))).toEqual(sums(files));
-}, 600_000);
+});
 
 test('the archive runs without an installed Node', () => {
   run('tar', ['-xzf', join(release, `${archive}.tar.gz`), '-C', directory]);
@@ -57,7 +57,7 @@ describe('the npm package', () => {
   beforeAll(() => {
     const install = ['install', '--global', '--prefix', prefix, '--offline', '--no-audit', '--no-fund'];
     execFileSync('npm', [...install, join(release, `sluice-${version}.tgz`)], { stdio: 'pipe' });
-  }, 300_000);
+  });
 
   test('installs sluice, the plugin of kubectl and the manual', () => {
     expect(run(join(prefix, 'bin/sluice'), ['--version'], withNode)).toBe(`${version}\n`);

@@ -94,7 +94,7 @@ export function responsesContract(name: string, start: () => Promise<Origin & { 
       },
       stop.signal,
     );
-  }, 120_000);
+  });
 
   afterAll(async () => {
     stop.abort();

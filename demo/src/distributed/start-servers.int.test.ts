@@ -14,19 +14,19 @@ let servers: Servers;
 
 beforeAll(async () => {
   servers = await startServers({ bus: 'kafka', directory, partitions: 2, logger: silentLogger }, endings);
-}, 300_000);
+});
 
 afterAll(async () => {
   for (const { stop } of endings.reverse()) await stop();
   rmSync(directory, { recursive: true, force: true });
-}, 60_000);
+});
 
 test('roles use Kafka with the password of the run', async () => {
   const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
   const { bus, close } = await openInfrastructure(servers.configuration, ports);
   expect(bus.partitions).toBe(2);
   await close();
-}, 120_000);
+});
 
 test('Kafka answers nobody without a password, on none of its ports', async () => {
   const properties = readFileSync(join(directory, 'kafka', 'server.properties'), 'utf8');

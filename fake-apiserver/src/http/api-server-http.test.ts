@@ -207,7 +207,7 @@ describe('watches', () => {
     expect(await watch.next()).toBeNull();
   });
 
-  it('hold no events for a slow client, which gets 410', { timeout: 20_000 }, async () => {
+  it('hold no events for a slow client, which gets 410', async () => {
     const { server, clock } = newServer({ eventWindow: 50 });
     const http = new ApiServerHttp({ server, clock });
     running.push(http);

@@ -1,6 +1,6 @@
 import { anonymousAccess, Connection, HttpCluster, type RawObject, Reflector } from '@sluice/kubernetes';
 import { type Clock, seededRandom, silentLogger } from '@sluice/runtime';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FaultyNetwork } from '../faults/faulty-network.ts';
 import { FakeApiServer } from '../server/server.ts';
 import { ApiServerHttp } from './api-server-http.ts';
@@ -56,8 +56,7 @@ beforeEach(async () => {
 afterEach(() => stop());
 
 const put = (name: string) => server.put('pods', { metadata: { name, namespace: 'shop' }, spec: {} });
-const seen = (...wanted: readonly string[]) =>
-  vi.waitFor(() => expect([...names].sort()).toEqual(wanted), { timeout: 60_000, interval: 20 });
+const seen = (...wanted: readonly string[]) => expect.poll(() => [...names].sort()).toEqual(wanted);
 
 test('missing bookmarks reveal a half-open connection', async () => {
   put('a');
@@ -67,4 +66,4 @@ test('missing bookmarks reveal a half-open connection', async () => {
   // The old connection stays open but dead; only missing bookmarks make the client open another.
   network.heal();
   await seen('a', 'b');
-}, 120_000);
+});

@@ -27,11 +27,11 @@ test('a client reconnects at once although the system clock was set back since i
   endings.push(() => connection.close());
   vi.spyOn(Date, 'now').mockImplementation(() => dateNow() + hour);
   connections[0]?.destroy();
-  await expect.poll(() => connections.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => connections.length).toBe(2);
   await connection.flush();
   vi.restoreAllMocks();
   connections[1]?.destroy();
-  await expect.poll(() => connections.length, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => connections.length).toBe(3);
   await connection.flush();
 });
 

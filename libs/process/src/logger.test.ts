@@ -88,4 +88,4 @@ test('a JSON line is an object with time, level and msg', () => {
     role: 'writer',
     reason: 'a\nb',
   });
-}, 30_000);
+});

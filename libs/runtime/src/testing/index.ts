@@ -1,2 +1,3 @@
 export * from './advance.ts';
 export * from './recording-logger.ts';
+export * from './until.ts';

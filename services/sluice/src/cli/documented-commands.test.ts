@@ -44,7 +44,7 @@ let program: Command;
 beforeAll(async () => {
   program = new Command('sluice').option('--version').helpOption('-h, --help');
   await addCommands(program, undefined);
-}, 60_000);
+});
 
 /** The called command, and what follows its name. */
 function called(args: readonly string[], command: Command = program): readonly [Command, readonly string[]] {

@@ -18,14 +18,14 @@ test('--metrics-bind-address 0 disables metrics', async () => {
   const [started = ''] = stdout.split('\n');
   expect(JSON.parse(started)).toMatchObject({ event: 'started' });
   expect(started).not.toContain('Metrics');
-}, 60_000);
+});
 
 test('a closed OTLP port costs one warning with the number of dropped spans, and exit status 0', async () => {
   const closed = ['--otlp-endpoint', 'http://127.0.0.1:9', '--trace-ratio', '1', '--output', 'none'];
   const { stderr } = await sluice('run', '--metrics-bind-address', '0', '--for', '3s', ...closed);
   const warnings = stderr.split('\n').filter((line) => line.startsWith('warn') || line.startsWith('error'));
   expect(warnings).toEqual([expect.stringMatching(/spans were not exported.* dropped=[1-9]/)]);
-}, 60_000);
+});
 
 test('with one cluster, its phase is a metric: serving, then unavailable; upstream metrics have no label for it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-run-'));
@@ -43,10 +43,10 @@ test('with one cluster, its phase is a metric: serving, then unavailable; upstre
   const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined))?.text();
   const phase = (name: string) => `sluice_cluster_phase{cluster="only",phase="${name}"} 1`;
   try {
-    await expect.poll(metrics, { timeout: 60_000 }).toContain(phase('serving'));
+    await expect.poll(metrics).toContain(phase('serving'));
     expect(await metrics()).toMatch(/^sluice_parked_services\{controller="endpoints"\} 0$/m);
     await http.close();
-    await expect.poll(metrics, { timeout: 60_000 }).toContain(phase('unavailable'));
+    await expect.poll(metrics).toContain(phase('unavailable'));
     expect(await metrics()).not.toContain('phase="serving"');
   } finally {
     run.kill();
@@ -54,7 +54,7 @@ test('with one cluster, its phase is a metric: serving, then unavailable; upstre
     await http.close();
     rmSync(directory, { recursive: true, force: true });
   }
-}, 180_000);
+});
 
 test('a reader that closes the pipe ends a command quietly', () => {
   const head = (command: string) =>
@@ -69,7 +69,7 @@ test('a reader that closes the pipe ends a command quietly', () => {
     stderr: '',
     status: 0,
   });
-}, 60_000);
+});
 
 /** Command lines of all child processes. */
 function children(of: number | undefined): readonly string[][] {
@@ -93,11 +93,10 @@ test.runIf(process.platform === 'linux')(
     try {
       const roles = () => children(run.pid).map(([, ...args]) => args.slice(0, node.length + 1));
       const all = ['watcher', 'reconciler', 'writer', 'console'].map((role) => [...node, role]);
-      await expect.poll(roles, { timeout: 60_000, interval: 200 }).toEqual(expect.arrayContaining(all));
+      await expect.poll(roles).toEqual(expect.arrayContaining(all));
     } finally {
       run.kill();
       await ended;
     }
   },
-  120_000,
 );

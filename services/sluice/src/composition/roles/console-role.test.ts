@@ -10,7 +10,7 @@ import { createLogger, systemClock } from '@sluice/process';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ConsoleRoleOptions, type RunningConsole, startConsoleRole } from './console-role.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-console-'));
@@ -55,7 +55,7 @@ async function start(
 
 test('serves page, API and metrics, and is ready once the history is loaded', async () => {
   const { url } = await start({});
-  await vi.waitFor(async () => expect(await (await fetch(`${url}/readyz`)).text()).toBe('ok'));
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).text()).toBe('ok');
   expect((await fetch(url)).headers.get('content-type')).toContain('text/html');
   expect(await (await fetch(`${url}/api/v1/partitions`)).json()).toMatchObject({
     items: [{ owner: '' }, { owner: '' }],

@@ -55,11 +55,10 @@ test.each(['watcher', 'writer'] as const)(
   'of two %ss one serves the cluster and the other stands by, until it takes over',
   async (role) => {
     startTwo(role);
-    await expect.poll(phases, { timeout: 30_000 }).toEqual(['serving', 'standby']);
+    await expect.poll(phases).toEqual(['serving', 'standby']);
     const texts = await Promise.all(running.map((one) => one.metrics?.text()));
     const serving = texts.findIndex((text) => text?.includes('phase="serving"'));
     await running.splice(serving, 1)[0]?.stop(1_000);
-    await expect.poll(phases, { timeout: 30_000 }).toEqual(['serving']);
+    await expect.poll(phases).toEqual(['serving']);
   },
-  60_000,
 );
