@@ -1,14 +1,16 @@
 /**
  * Checks the documentation: every relative link and anchor of every Markdown file resolves, every page under docs/ is
- * linked, every path in inline code exists, and no retired term (terms.json) is in a page, comment, test title, message or
+ * linked, every path in inline code exists, numbers agree with the code (values/), and no retired term (terms.json) is in a page, comment, test title, message or
  * help text.
  * Prints one finding per line and exits with status 1 if there is any.
  */
 import { join } from 'node:path';
+import { checkValues } from './check-values.ts';
 import { checkLinks, missingPaths, unlinkedPages } from './links.ts';
 import { readPages } from './markdown.ts';
 import { checkSources } from './messages.ts';
 import { checkPages } from './prose.ts';
+import { rows } from './values/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = readPages(root);
@@ -16,6 +18,7 @@ const findings = [
   ...checkLinks(pages, root),
   ...unlinkedPages(pages),
   ...missingPaths(pages, root),
+  ...checkValues(pages, rows),
   ...checkPages(pages),
   ...checkSources(root),
 ];

@@ -1,0 +1,10 @@
+import type { Rows } from '../check-values.ts';
+import { concepts } from './concepts.ts';
+import { guides } from './guides.ts';
+import { operations } from './operations.ts';
+import { reference } from './reference.ts';
+import { root } from './root.ts';
+import { runbooks } from './runbooks.ts';
+
+/** Every page whose numbers are checked, with what it quotes. */
+export const rows: Rows = { ...root, ...concepts, ...guides, ...operations, ...runbooks, ...reference };

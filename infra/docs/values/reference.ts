@@ -1,0 +1,56 @@
+import type { Rows } from '../check-values.ts';
+import { count, duration, seconds, setting, text, times, written } from '../source-values.ts';
+
+const topologyDelay = 'libs/service-state/src/topology-delay.ts';
+const settings = 'libs/service-state/src/settings.ts';
+const repair = 'libs/service-state/src/repair.ts';
+const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
+const parkedRetry = duration(settings, 'parkedRetryMs');
+const upstream = 'kube-controller-manager';
+
+/** Of the oracle that recorded the vectors. */
+export const vectorsVersion = written('text', 'conformance/oracle/go.mod', /k8s\.io\/kubernetes (v\S+)/);
+/** Of the servers in tests and on development machines. */
+export const serversVersion = text('infra/local/src/binaries.ts', 'KUBERNETES_VERSION');
+
+export const reference: Rows = {
+  'docs/reference/cli.md': [
+    ['fits into terminals of {} columns', written('count', 'services/sluice/src/cli/help.ts', /Math\.max\((\d+),/)],
+    ['| status | meaning {…}', 'compared with the code by libs/process/src/exit-status.test.ts'],
+  ],
+  'docs/reference/deviations.md': [
+    ['recorded with {};', vectorsVersion],
+    ['the resync after 12–24 h', upstream],
+    ['decided at once, the others ten per second, all within {} (', duration(topologyDelay, 'maxTopologyDelayMs')],
+    ['fails the sync: 16 retries', upstream],
+    ['Endpoints of {} addresses or more', count('libs/service-state/src/write-cooldown.ts', 'minAddresses')],
+    ['5 ms or 1 s, doubled up to 1000 s (100 s for mirroring), 16 attempts', upstream],
+    ['{}, doubled up to {}, with jitter', duration(settings, 'backoff.baseMs'), duration(settings, 'backoff.maxMs')],
+    ['others after {} failures in a row', count(settings, 'maxAttempts')],
+    ['are retried after one to {} and', times(parkedRetry, 2)],
+    ['20 requests per second', upstream],
+    ['All retries of a controller together: 10 per second, burst 100', upstream],
+    ['a burst of {}; default', seconds('services/writer/src/scheduling/retry-limit.ts', 'burstSeconds')],
+    ['After an outage of 10,000 Services, 10 per second would delay the last retry by 990 s', upstream],
+    ['logged at info, of Endpoints at verbosity 2', upstream],
+    ['is repaired a second later', upstream],
+    ['At once, at most once per {}; more', duration(repair, 'intervalMs')],
+    ['down to once {}, if', duration(repair, 'maxRepairIntervalMs')],
+    ['Beyond {} of a cluster within {}, removals', setting('writer.maxRemovalPercent'), guard],
+    ["beyond {} of a cluster's endpoints within {} need", setting('writer.maxAdditionPercent'), guard],
+    ['Before 1.35,', upstream],
+    ['As since 1.35', upstream],
+    ['Before 1.36,', upstream],
+    ['**The recording goes back in time** (2)', 'conformance/golden/explained.ts lists them'],
+    ['**Stale attempts have no Events** (6', 'conformance/golden/explained.ts lists them'],
+    ['**Two events fall due at once** (2', 'conformance/golden/explained.ts lists them'],
+  ],
+  'docs/reference/metrics.md': [
+    ['(the first {} of a plan)', count('libs/messages/src/cause.ts', 'maxCauses')],
+    ['has overwritten {} times or more', count(repair, 'freeRepairs')],
+    ['bookmarks arrive about once a minute', 'kube-apiserver'],
+    ['part of the last {} or more', duration('libs/telemetry/src/replica-demand.ts', 'windowMs')],
+    ['sampled every {} and', duration('libs/telemetry/src/metrics.ts', 'eventLoopPeriodMs')],
+  ],
+  'docs/contributing/differential.md': [['Kubernetes {}, seeds 1 to 23: {…}', serversVersion]],
+};
