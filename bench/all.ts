@@ -3,19 +3,21 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { ensureBinaries } from '@sluice/local';
+import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
 import { choice, count, integer, list, oneOf, runCommand, say, text, textOr } from '@sluice/program';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
-import { conditionsNow, rotate } from './src/conditions.ts';
+import { commonConditions, conditionsNow, rotate } from './src/conditions.ts';
 import { BASE, BASE_FLEET, baseControllers, CONTROLLERS, type Controller, FLEET, SUBJECT } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
 import { outputs } from './src/output.ts';
 import { outlines, overview } from './src/overview.ts';
+import { samplesForP99 } from './src/phase.ts';
 import { requireProcessStats } from './src/process-stats.ts';
 import { conditions } from './src/render.ts';
 import { tables } from './src/report.ts';
 import type { Results } from './src/results.ts';
+import { defaultNamespaces } from './src/shape.ts';
 import { rounded } from './src/statistics.ts';
 import { markdownTable, type Table, textTable } from './src/table.ts';
 import { warnings } from './src/warnings.ts';
@@ -35,8 +37,11 @@ async function measureAll(
   rounds: number,
   untilMs: number,
   seconds: number,
+  command: string,
 ): Promise<void> {
   requireProcessStats();
+  // Cells of another machine or commit cannot be continued.
+  commonConditions([...cells.conditions(), conditionsNow()]);
   await ensureBinaries(say);
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   for (let round = 1; round <= rounds; round += 1) {
@@ -44,13 +49,21 @@ async function measureAll(
       for (const controller of rotate(controllers, round)) {
         if (cells.has(workload.name, controller.name, round)) continue;
         if (performance.now() > untilMs) return say('time limit reached; run the same command again to resume');
-        const before = conditionsNow();
         say(`${workload.name}: ${workload.description}`);
         const { shape, phases } = workload;
         // A fleet is never restarted as a whole.
         const restart = workload.restart === true && ![FLEET, BASE_FLEET].includes(controller.name);
-        const command = `npm run bench:all -- --seconds ${seconds} --rounds ${rounds}`;
-        const cell = { ...before, command, workload: workload.name, fsync: false, shape, seconds };
+        const conditions = conditionsNow();
+        const cell = {
+          version: 2,
+          conditions,
+          kubernetes: KUBERNETES_VERSION,
+          command,
+          workload: workload.name,
+          fsync: false,
+          shape,
+          seconds,
+        } as const;
         try {
           const run = await measure(controller, round, {
             directory: join(directory, 'cluster'),
@@ -76,7 +89,7 @@ function report(measured: Measured, names: readonly string[], table: (table: Tab
   const [first] = measured;
   const parts = [
     ...(first === undefined ? [] : [conditions(first.results)]),
-    ...others.map((other) => table(overview(all, other))),
+    ...others.flatMap((other) => overview(all, other).map(table)),
     ...measured.flatMap(({ results }) => tables(results).map(table)),
     ...measured.flatMap(({ workload, results }) =>
       warnings(results).map((warning) => `unreliable: ${workload.name}, ${warning}`),
@@ -114,27 +127,30 @@ of its own and is not measured again, so an interrupted comparison resumes where
 different times. Prints tables of all stored cells. Run nothing else on the machine meanwhile.
 `,
   options: {
-    workloads: text('LIST', `some of ${names(allWorkloads(1))} (all)`),
+    workloads: text('LIST', `some of ${names(allWorkloads({ rounds: 1, seconds: 1 }))} (all)`),
     controllers: text('LIST', `some of ${names(CONTROLLERS)} (all)`),
     base: text(
       'DIR',
       `another checkout of Sluice with its packages installed, to compare two commits:\nadds the controllers ${BASE} and ${BASE_FLEET}`,
     ),
     rounds: integer(5, 'rounds'),
-    seconds: integer(15, 'duration at each rate'),
+    seconds: integer(10, `shortest duration at each rate; rounds are long enough for ${samplesForP99} flips in all`),
+    namespaces: integer(defaultNamespaces, 'namespaces over which Services are spread'),
     directory: textOr('bench-results', 'DIR', 'folder of the cells'),
     minutes: text('N', 'start no cell after N minutes; 0: only print stored cells (no limit)'),
     output: choice(outputs, 'table', 'output format'),
     charts: text('DIR', 'folder for charts: latency.svg and cpu.svg'),
   },
-  async main({ base, rounds, seconds, directory, minutes, output, charts, ...given }) {
-    const workloads = chosen('workloads', allWorkloads(seconds), given.workloads);
+  async main({ base, rounds, seconds, namespaces, directory, minutes, output, charts, ...given }) {
+    const workloads = chosen('workloads', allWorkloads({ rounds, seconds, namespaces }), given.workloads);
     const all = base === undefined ? CONTROLLERS : [...CONTROLLERS, ...baseControllers(resolve(base))];
     const controllers = chosen('controllers', all, given.controllers);
     const cells = new Cells(directory);
+    const spread = namespaces === defaultNamespaces ? '' : ` --namespaces ${namespaces}`;
+    const command = `npm run bench:all -- --rounds ${rounds} --seconds ${seconds}${spread}`;
     if (minutes !== '0') {
       const until = minutes === undefined ? Number.POSITIVE_INFINITY : count('minutes', minutes) * 60_000;
-      await measureAll(cells, workloads, controllers, rounds, until, seconds);
+      await measureAll(cells, workloads, controllers, rounds, until, seconds, command);
     }
     const shown = controllers.map(({ name }) => name);
     const measured = workloads.flatMap((workload) => {

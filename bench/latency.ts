@@ -3,21 +3,22 @@
  * Exit status 0 on success, 1 on failure, 2 for a usage error, 130 when interrupted.
  */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { ensureBinaries } from '@sluice/local';
+import { join, resolve } from 'node:path';
+import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
 import { UsageError } from '@sluice/process';
 import { runProgram, say } from '@sluice/program';
 import { conditionsNow, rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { HELP, type Options, parseLatencyOptions } from './src/latency-options.ts';
 import { measure } from './src/measure.ts';
-import { flips } from './src/phase.ts';
+import { coldAndWarm, secondsAt } from './src/phase.ts';
 import { requireProcessStats } from './src/process-stats.ts';
 import { renderMarkdown, renderText } from './src/render.ts';
 import type { Results, Run } from './src/results.ts';
-import { rounded } from './src/statistics.ts';
+import { resultsJson, writeResults } from './src/results-file.ts';
+import { defaultNamespaces } from './src/shape.ts';
 import { summarize } from './src/summary.ts';
 
 async function main(): Promise<void> {
@@ -43,7 +44,7 @@ async function measureAll(options: Options): Promise<Results> {
       const { shape, rates, seconds, timeoutSeconds, fsync } = options;
       const run = await measure(controller, round, {
         directory: join(directory, 'cluster'),
-        phases: rates.map((rate) => flips(rate, seconds)),
+        phases: coldAndWarm(rates, (rate) => secondsAt(rate, options.rounds, seconds)),
         ...{ shape, timeoutSeconds, fsync, say },
         ...(options.profile !== undefined && { profileDirectory: resolve(options.profile) }),
       });
@@ -58,18 +59,20 @@ async function measureAll(options: Options): Promise<Results> {
 }
 
 function describe(options: Options, started: Date, runs: readonly Run[]): Results {
-  const { services, pods } = options.shape;
+  const { services, pods, namespaces } = options.shape;
   const order = options.controllers.map(({ name }) => name);
   const flags = [
     `--services ${services} --pods ${pods} --rates ${options.rates.join(',') || 'none'}`,
+    ...(namespaces === defaultNamespaces ? [] : [`--namespaces ${namespaces}`]),
     `--seconds ${options.seconds} --rounds ${options.rounds}`,
     ...(options.controllers === CONTROLLERS ? [] : [`--controllers ${order.join(',')}`]),
     ...(options.fsync ? ['--fsync'] : []),
   ];
   return {
-    ...conditionsNow(),
+    version: 2,
+    conditions: { ...conditionsNow(), startedAt: started.toISOString() },
     command: `npm run bench -- ${flags.join(' ')}`,
-    startedAt: started.toISOString(),
+    kubernetes: KUBERNETES_VERSION,
     fsync: options.fsync,
     shape: options.shape,
     seconds: options.seconds,
@@ -79,23 +82,14 @@ function describe(options: Options, started: Date, runs: readonly Run[]): Result
 }
 
 function render(results: Results, output: Options['output']): string {
-  if (output === 'json') return toJson(results);
+  if (output === 'json') return resultsJson({ ...results, summary: summarize(results) });
   return output === 'markdown' ? renderMarkdown(results, CONTROLLERS) : renderText(results);
-}
-
-function toJson(results: Results): string {
-  return `${JSON.stringify({ ...results, summary: summarize(results) }, rounded, 2)}\n`;
-}
-
-function writeResults(file: string, results: Results): void {
-  mkdirSync(dirname(resolve(file)), { recursive: true });
-  writeFileSync(file, toJson(results));
 }
 
 function readResults(file: string): Results {
   if (!existsSync(file)) throw new UsageError(`--from: no such file: ${file}`);
   const results: Results = JSON.parse(readFileSync(file, 'utf8'));
-  if (results.version !== 1) throw new UsageError(`--from: ${file} was not written by this bench`);
+  if (results.version !== 2) throw new UsageError(`--from: ${file} was not written by this bench`);
   return results;
 }
 

@@ -1,7 +1,6 @@
 /** Measures the cost of observability. See `--help`. */
 
 import { choice, count, integer, integers, selection, shares, text } from '@sluice/program';
-import { conditionsNow } from './src/conditions.ts';
 import { compareReal, observabilityLevels } from './src/observability/real.ts';
 import type { ReplayedOptions } from './src/observability/replayed.ts';
 import { runBench } from './src/run-bench.ts';
@@ -29,7 +28,6 @@ everything.
     ratios: shares([0, 0.05, 1], 'replay: sampling ratios of traces'),
   },
   async measure({ on, rounds, services, pods, scrape, changes, ratios, ...levels }) {
-    const { commit, startedAt } = conditionsNow();
     const table =
       on === 'real'
         ? await compareReal({
@@ -37,8 +35,7 @@ everything.
             rounds: count('rounds', rounds ?? '5'),
           })
         : await measureReplayed({ rounds: count('rounds', rounds ?? '10'), changes, ratios });
-    const conditions = `Sluice ${commit}, ${startedAt.slice(0, 10)}, `;
-    return { tables: [table], conditions, json: { commit, startedAt, ...table } };
+    return { tables: [table], json: table };
   },
 });
 

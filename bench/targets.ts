@@ -6,7 +6,7 @@ import { measureClusters } from './src/clusters/clusters-measure.ts';
 import { rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';
 import { measure } from './src/measure.ts';
-import { flips } from './src/phase.ts';
+import { coldAndWarm, secondsAt } from './src/phase.ts';
 import type { Run } from './src/results.ts';
 import { runBench } from './src/run-bench.ts';
 import { number } from './src/table.ts';
@@ -26,6 +26,9 @@ const mostReconcilers = 4;
 /** Changes per second of each reconciler if all of them share the sustained rate. */
 const rateOfEach = sustainedRate / mostReconcilers;
 
+const verdict = (measured: number, target: number): string =>
+  Number.isNaN(measured) ? 'not measured' : measured <= target ? 'met' : 'missed';
+
 await runBench({
   name: 'targets',
   about: `Measures what a fleet is to cost, and prints each target as met or missed. A worker is compared with \`sluice run\` and with
@@ -36,7 +39,7 @@ also if targets are missed: they depend on the machine.
     parts: selection(parts, 'what to measure', [...parts]),
     rounds: integer(5, 'rounds'),
     rates: integers([20, 100], 'flips per second'),
-    seconds: integer(20, 'duration at each rate'),
+    seconds: integer(20, 'shortest duration at each rate'),
     clusters: integer(100, 'clusters of 100 Services × 10 Pods'),
     repetitions: integer(20, 'take-overs per role and signal'),
     timeout: integer(240, 'maximum wait for convergence, in seconds'),
@@ -51,12 +54,12 @@ also if targets are missed: they depend on the machine.
       const runs: Run[] = [];
       for (let round = 1; round <= rounds; round++) {
         for (const controller of rotate(controllers, round)) {
-          const phases = rates.map((rate) => flips(rate, seconds));
+          const phases = coldAndWarm(rates, (rate) => secondsAt(rate, rounds, seconds));
           const options = { directory: `${directory}/control-plane`, shape, phases, timeoutSeconds, fsync: false, say };
           runs.push(await measure(controller, round, options));
         }
       }
-      targets.push(...compareControllers(runs, rates));
+      targets.push(...compareControllers(runs));
     }
     if (chosen.includes('reconcilers')) {
       const common = { directory, seconds, timeoutSeconds, warmUpSeconds: 5, writeMs: 5, say };
@@ -87,7 +90,7 @@ also if targets are missed: they depend on the machine.
       targets.push(...judgeTakeovers(takeovers));
     }
     const rows = targets.map(({ name, target, measured }) => ({
-      cells: [name, `≤ ${number(target)}`, number(measured), measured <= target ? 'met' : 'missed'],
+      cells: [name, `≤ ${number(target)}`, number(measured), verdict(measured, target)],
     }));
     const table = { title: 'Targets', head: ['', 'target', 'measured', ''], rows };
     return { tables: [table], conditions: `Medians of ${rounds} rounds. `, json: { rounds, targets } };

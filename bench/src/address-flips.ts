@@ -21,10 +21,11 @@ export function addressFlips(shape: Shape, rate: number, seconds: number): Phase
         if (pod === undefined) throw new Error('there are no Services');
         const ready = notReady.delete(pod.name);
         if (!ready) notReady.add(pod.name);
-        const object = endpointsObject(pod.service, services.get(pod.service) ?? [], notReady);
+        const service = { namespace: pod.namespace, name: pod.service };
+        const object = endpointsObject(service, services.get(pod.service) ?? [], notReady);
         const write = (client: ApiClient) => {
           const before = last.get(pod.service)?.catch(() => {}) ?? Promise.resolve();
-          const written = before.then(() => client.put(endpointsPath(pod.service), object));
+          const written = before.then(() => client.put(endpointsPath(service), object));
           last.set(pod.service, written);
           return written;
         };

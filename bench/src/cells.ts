@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Conditions, commonConditions } from './conditions.ts';
 import type { Results, Run } from './results.ts';
-import { rounded } from './statistics.ts';
+import { resultsJson } from './results-file.ts';
 import type { Workload } from './workloads.ts';
 
 /** A measured combination of workload, controller and round, with its conditions. */
@@ -26,28 +27,40 @@ export class Cells {
   add(cell: Cell): void {
     const file = this.#file(cell.workload, cell.run.controller, cell.run.round);
     // Atomic: an existing file counts as measured.
-    writeFileSync(`${file}.part`, `${JSON.stringify(cell, rounded, 1)}\n`);
+    writeFileSync(`${file}.part`, resultsJson(cell));
     renameSync(`${file}.part`, file);
   }
 
-  /** All results of a workload; undefined if there are none. */
-  results({ name, shape }: Workload, controllers: readonly string[]): Results | undefined {
-    const cells = readdirSync(this.#directory)
-      .filter((file) => file.startsWith(`${name}--`) && file.endsWith('.json'))
-      .map((file): Cell => JSON.parse(readFileSync(join(this.#directory, file), 'utf8')));
+  /** Conditions of all cells. */
+  conditions(): readonly Conditions[] {
+    return this.#read(() => true).map(({ conditions }) => conditions);
+  }
+
+  /**
+   * All results of a workload; undefined if there are none.
+   *
+   * @throws Error if the cells are of several machines or commits
+   */
+  results({ name, shape }: Pick<Workload, 'name' | 'shape'>, controllers: readonly string[]): Results | undefined {
+    const cells = this.#read((file) => file.startsWith(`${name}--`));
     const [first] = cells;
     if (first === undefined) return undefined;
-    const { workload: _, run: __, ...conditions } = first;
+    const { workload: _, run: __, ...rest } = first;
     const order = (run: Run) => controllers.indexOf(run.controller);
     const runs = cells.map(({ run }) => run).filter((run) => order(run) >= 0);
-    const commits = [...new Set(cells.map(({ commit }) => commit))];
     return {
-      ...conditions,
+      ...rest,
       shape,
-      commit: commits.join(' and '),
+      conditions: commonConditions(cells.map(({ conditions }) => conditions)),
       rounds: Math.max(...runs.map(({ round }) => round)),
       runs: runs.toSorted((a, b) => a.round - b.round || order(a) - order(b)),
     };
+  }
+
+  #read(isWanted: (file: string) => boolean): readonly Cell[] {
+    return readdirSync(this.#directory)
+      .filter((file) => file.endsWith('.json') && isWanted(file))
+      .map((file): Cell => JSON.parse(readFileSync(join(this.#directory, file), 'utf8')));
   }
 
   #file(workload: string, controller: string, round: number): string {

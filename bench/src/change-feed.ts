@@ -11,7 +11,15 @@ import {
 } from '@sluice/messages';
 import { PartitionAppender } from './partition-appender.ts';
 import { kubernetesTime } from './populate.ts';
-import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames, serviceObjects } from './shape.ts';
+import {
+  type BenchPod,
+  type BenchService,
+  benchPods,
+  benchServices,
+  podObject,
+  type Shape,
+  serviceObjects,
+} from './shape.ts';
 
 const CLUSTER = 'bench-cluster';
 const ZONES = ['zone-a', 'zone-b', 'zone-c'];
@@ -37,14 +45,14 @@ export class ChangeFeed {
   snapshot(shape: Shape, partition: number): void {
     const services = serviceObjects(shape);
     const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
-    for (const [index, service] of serviceNames(shape).entries()) {
+    for (const [index, service] of benchServices(shape).entries()) {
       if (partitionOf(formatServiceKey(keyOf(service)), this.#partitions) !== partition) continue;
       const resourceVersions = this.#versions();
-      const meta = { namespace: NAMESPACE, uid: `uid-${service}`, creationTimestamp: kubernetesTime(this.#epoch) };
+      const meta = { uid: `uid-${service.name}`, creationTimestamp: kubernetesTime(this.#epoch) };
       const raw = withMeta(services[index] ?? {}, meta);
       const facts: Fact[] = [
         { kind: 'service', service: projectService(raw) },
-        ...(pods.get(service) ?? []).map((pod) => podFact(pod, true, this.#epoch)),
+        ...(pods.get(service.name) ?? []).map((pod) => podFact(pod, true, this.#epoch)),
       ];
       this.#publish(keyOf(service), facts, 'resync', {
         snapshot: { first: true, last: true, initial: false, resourceVersions },
@@ -55,7 +63,8 @@ export class ChangeFeed {
   /** Publishes a change of a Pod's readiness. */
   pod(pod: BenchPod, ready: boolean): void {
     const fact = podFact(pod, ready, Date.now());
-    this.#publish(keyOf(pod.service), [fact], `Pod ${NAMESPACE}/${pod.name} modified`);
+    const key = keyOf({ namespace: pod.namespace, name: pod.service });
+    this.#publish(key, [fact], `Pod ${pod.namespace}/${pod.name} modified`);
   }
 
   /** Publishes the watch echo of a write. */
@@ -77,12 +86,12 @@ export class ChangeFeed {
   }
 }
 
-function keyOf(service: string): ServiceKey {
-  return { cluster: CLUSTER, namespace: NAMESPACE, service };
+function keyOf({ namespace, name }: BenchService): ServiceKey {
+  return { cluster: CLUSTER, namespace, service: name };
 }
 
 function podFact(pod: BenchPod, ready: boolean, at: number): Fact {
-  const meta = { namespace: NAMESPACE, uid: `uid-${pod.name}`, creationTimestamp: kubernetesTime(at) };
+  const meta = { uid: `uid-${pod.name}`, creationTimestamp: kubernetesTime(at) };
   const object = withMeta(podObject(pod, ready, kubernetesTime(at)), meta);
   return {
     kind: 'pod',

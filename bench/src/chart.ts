@@ -46,4 +46,4 @@ export function barChart(
   return `${[svg, paper, text(12, 18, title, 'font-size="14" font-weight="bold"'), ...legend, ...lines, ...bars].join('\n')}\n</svg>\n`;
 }
 
-const figureOf = (figure: { readonly median: number } | undefined): number => figure?.median ?? Number.NaN;
+const figureOf = (figure: { readonly value: number } | undefined): number => figure?.value ?? Number.NaN;

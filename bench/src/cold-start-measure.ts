@@ -7,7 +7,7 @@ import { seededRandom } from '@sluice/runtime';
 import { observeWrites, slicesOf } from '@sluice/tests';
 import { Fleet } from './fleet.ts';
 import { cpuSeconds } from './process-stats.ts';
-import type { Shape } from './shape.ts';
+import { namespaceNames, type Shape } from './shape.ts';
 
 export const subjects = ['run', 'worker', 'worker-again'] as const;
 export type Subject = (typeof subjects)[number];
@@ -84,7 +84,8 @@ class Testbed {
     const directory = join(parent, role);
     mkdirSync(directory, { recursive: true });
     const server = new FakeApiServer({ clock, random: seededRandom(1) });
-    const size = { services: shape.services, podsPerService: shape.pods, now: clock.now() };
+    const { services, pods: podsPerService } = shape;
+    const size = { services, podsPerService, namespaces: namespaceNames(shape).length, now: clock.now() };
     const population = populate(server, size);
     const onWrite = () => testbed.#written();
     const http = new ApiServerHttp({ server: observeWrites(server, onWrite, () => {}), clock });

@@ -1,27 +1,29 @@
-import { type BenchPod, benchPods, NAMESPACE, type Shape } from './shape.ts';
+import { type BenchPod, type BenchService, benchPods, benchServices, type Shape } from './shape.ts';
 
 /** User-managed Endpoints of Services without a selector; their addresses name the Pods that they represent. */
-export function customEndpoints(shape: Shape): readonly { readonly service: string; readonly object: object }[] {
-  return [...Map.groupBy(benchPods(shape), ({ service }) => service)].map(([service, pods]) => ({
-    service,
-    object: endpointsObject(service, pods, new Set()),
-  }));
+export function customEndpoints(shape: Shape): readonly object[] {
+  const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
+  return benchServices(shape).map((service) => endpointsObject(service, pods.get(service.name) ?? [], new Set()));
 }
 
-export const endpointsPath = (service?: string): string =>
-  `/api/v1/namespaces/${NAMESPACE}/endpoints${service === undefined ? '' : `/${service}`}`;
+export const endpointsPath = ({ namespace, name }: BenchService): string =>
+  `/api/v1/namespaces/${namespace}/endpoints/${name}`;
 
 /** With all Pods of the Service, some of them not ready. */
-export function endpointsObject(service: string, pods: readonly BenchPod[], notReady: ReadonlySet<string>): object {
+export function endpointsObject(
+  { namespace, name: service }: BenchService,
+  pods: readonly BenchPod[],
+  notReady: ReadonlySet<string>,
+): object {
   const address = ({ name, index }: BenchPod) => ({
     ip: `10.${1 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`,
-    targetRef: { kind: 'Pod', namespace: NAMESPACE, name },
+    targetRef: { kind: 'Pod', namespace, name },
   });
   const [ready, not] = [pods.filter(({ name }) => !notReady.has(name)), pods.filter(({ name }) => notReady.has(name))];
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
-    metadata: { name: service, namespace: NAMESPACE },
+    metadata: { name: service, namespace },
     subsets: [
       {
         ...(ready.length > 0 && { addresses: ready.map(address) }),

@@ -1,10 +1,12 @@
 import { errorMessage } from '@sluice/runtime';
 import type { ApiClient } from './api-client.ts';
 import { type PodReadinessEvent, parseEvent } from './pod-readiness-event.ts';
-import { NAMESPACE, type Shape } from './shape.ts';
+import { isBenchNamespace, type Shape } from './shape.ts';
 
-const SLICES = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
-const ENDPOINTS = `/api/v1/namespaces/${NAMESPACE}/endpoints`;
+const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+const ENDPOINTS = '/api/v1/endpoints';
+
+type Items = readonly { readonly metadata: { readonly namespace: string } }[] | undefined;
 
 /** Called for each event with the arrival time of its last byte. */
 export type Listener = (event: PodReadinessEvent, at: number) => void;
@@ -15,6 +17,11 @@ export type Listener = (event: PodReadinessEvent, at: number) => void;
  */
 export class EndpointWatches {
   listener: Listener = () => {};
+  /**
+   * If set, gets the lines of Endpoints instead of the listener, not parsed. A line of 1,000 addresses takes milliseconds to parse, in
+   * which the bench notices no other event, and a controller that writes Endpoints more often would look slower.
+   */
+  endpointsListener: ((line: Buffer, at: number) => void) | undefined;
   /** Arrival of the last event, on the clock of `performance.now()`. */
   lastEventAt = performance.now();
   readonly #ending = new AbortController();
@@ -25,21 +32,29 @@ export class EndpointWatches {
     const watches = new EndpointWatches();
     for (const path of custom ? [SLICES] : [SLICES, ENDPOINTS]) {
       const { metadata, items } = JSON.parse((await client.get(path)).body);
-      if (items?.length > 0) throw new Error(`${path}: the cluster is not empty`);
+      const own = (items as Items)?.some((item) => isBenchNamespace(item.metadata.namespace));
+      if (own) throw new Error(`${path}: the cluster is not empty`);
       watches.#watch(client, path, metadata.resourceVersion);
     }
     return watches;
   }
 
   #watch(client: ApiClient, path: string, from: string): void {
-    let version = from;
-    const reader = this.#reader((seen) => {
-      version = seen;
+    let last: Buffer | undefined;
+    const reader = this.#reader((line, at) => {
+      last = line;
+      if (path === ENDPOINTS && this.endpointsListener !== undefined) {
+        this.lastEventAt = at;
+        this.endpointsListener(line, at);
+      } else {
+        this.#line(line, at);
+      }
     });
     const resume = (why: string) => {
-      if (version === from) return this.#fail(why);
+      const event = last && parseEvent(last.toString());
+      if (event === undefined) return this.#fail(why);
       process.stderr.write(`${why}; resuming\n`);
-      this.#watch(client, path, version);
+      this.#watch(client, path, event.resourceVersion);
     };
     const query = `watch=1&timeoutSeconds=7200&resourceVersion=${from}`;
     client.stream(`${path}?${query}`, this.#ending.signal, reader, resume);
@@ -54,14 +69,14 @@ export class EndpointWatches {
     this.#ending.abort();
   }
 
-  #reader(seen: (resourceVersion: string) => void): (chunk: Buffer) => void {
+  #reader(onLine: (line: Buffer, at: number) => void): (chunk: Buffer) => void {
     let rest: Buffer[] = [];
     return (chunk) => {
       const at = performance.now();
       let start = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
         const part = chunk.subarray(start, end);
-        this.#line((rest.length === 0 ? part : Buffer.concat([...rest, part])).toString(), at, seen);
+        onLine(rest.length === 0 ? part : Buffer.concat([...rest, part]), at);
         rest = [];
         start = end + 1;
       }
@@ -69,11 +84,10 @@ export class EndpointWatches {
     };
   }
 
-  #line(line: string, at: number, seen: (resourceVersion: string) => void): void {
+  #line(line: Buffer, at: number): void {
     try {
-      const event = parseEvent(line);
-      if (event === undefined) return;
-      seen(event.resourceVersion);
+      const event = parseEvent(line.toString());
+      if (event === undefined || !isBenchNamespace(event.namespace)) return;
       this.lastEventAt = at;
       this.listener(event, at);
     } catch (error) {

@@ -12,7 +12,7 @@ import { observeWrites, slicesOf } from '@sluice/tests';
 import { Fleet, type Role } from './fleet.ts';
 import { cpuSeconds } from './process-stats.ts';
 import { natsTraffic, redisTraffic } from './server-traffic.ts';
-import type { Shape } from './shape.ts';
+import { namespaceNames, type Shape } from './shape.ts';
 import { percentile } from './statistics.ts';
 
 export interface FlipCostOptions {
@@ -54,7 +54,10 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
     },
     () => {},
   );
-  const population = populate(server, { services: shape.services, podsPerService: shape.pods, now: clock.now() });
+  const population = populate(server, {
+    ...{ services: shape.services, podsPerService: shape.pods, namespaces: namespaceNames(shape).length },
+    now: clock.now(),
+  });
   const http = new ApiServerHttp({ server: observed, clock });
   const kubeconfig = join(directory, 'kubeconfig.json');
   writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(await http.listen(), 'c')));

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { FlipTracker } from './flip-tracker.ts';
 
 describe('FlipTracker', () => {
-  it('measures from the response to the first event that shows the new readiness', () => {
+  it('measures from the response to the first version that shows the new readiness', () => {
     const tracker = new FlipTracker();
     tracker.sent('a', false);
     expect(tracker.acknowledged('a', false, 100)).toBe(false);
     expect(tracker.shown('a', true, 101)).toBe(false);
     expect(tracker.shown('a', false, 107.5)).toBe(true);
     expect(tracker.shown('a', false, 120)).toBe(false);
-    expect(tracker.results()).toEqual({ latencies: [7.5], superseded: 0, missing: 0 });
+    expect(tracker.results()).toEqual({ latencies: [7.5], cancelled: 0, missing: 0 });
   });
 
   it('reports zero latency for an event before the response', () => {
@@ -35,29 +35,69 @@ describe('FlipTracker', () => {
     tracker.acknowledged('a', false, 1);
     tracker.shown('b', false, 2);
     expect(tracker.pending).toBe(1);
-    expect(tracker.results()).toEqual({ latencies: [], superseded: 0, missing: 1 });
+    expect(tracker.results()).toEqual({ latencies: [], cancelled: 0, missing: 1 });
   });
 
-  it('lets a later flip of a Pod supersede the earlier one, including late responses and events', () => {
+  it('measures each of two flips of a Pod by its own version', () => {
     const tracker = new FlipTracker();
     tracker.sent('a', false);
     tracker.sent('a', true);
     tracker.acknowledged('a', false, 5);
-    tracker.shown('a', false, 6);
+    expect(tracker.shown('a', false, 6)).toBe(false);
     tracker.acknowledged('a', true, 10);
-    tracker.shown('a', true, 30);
-    expect(tracker.results()).toEqual({ latencies: [20], superseded: 1, missing: 0 });
+    expect(tracker.shown('a', true, 30)).toBe(true);
+    expect(tracker.results()).toEqual({ latencies: [1, 20], cancelled: 0, missing: 0 });
   });
 
-  it('expects no event for two flips that cancel out', () => {
+  it('measures a flip that no version shows by the version that shows a later one of the Pod', () => {
+    const tracker = new FlipTracker();
+    const flip = (ready: boolean, at: number) => {
+      tracker.sent('a', ready);
+      tracker.acknowledged('a', ready, at);
+    };
+    flip(false, 10);
+    flip(true, 20);
+    flip(false, 30);
+    expect(tracker.pending).toBe(3);
+    expect(tracker.shown('a', false, 70)).toBe(true);
+    expect(tracker.results()).toEqual({ latencies: [60, 50, 40], cancelled: 0, missing: 0 });
+  });
+
+  it('completes two flips that cancel out by the next version of the object', () => {
+    const tracker = new FlipTracker(['b']);
+    for (const ready of [true, false]) {
+      tracker.sent('b', ready);
+      tracker.acknowledged('b', ready, 10);
+    }
+    tracker.shown('b', false, 25);
+    expect(tracker.results()).toEqual({ latencies: [15, 15], cancelled: 0, missing: 0 });
+  });
+
+  it('expects no version for two flips that cancel out, and counts them', () => {
     const tracker = new FlipTracker();
     tracker.sent('a', false);
     tracker.sent('a', true);
     tracker.acknowledged('a', true, 10);
     expect(tracker.pending).toBe(0);
-    expect(tracker.results()).toEqual({ latencies: [], superseded: 2, missing: 0 });
+    expect(tracker.results()).toEqual({ latencies: [], cancelled: 2, missing: 0 });
     tracker.sent('a', false);
-    expect(tracker.pending).toBe(1);
+    expect(tracker.pending).toBe(3);
+  });
+
+  it('counts all flips of a Pod as missing whose last state no version shows', () => {
+    const tracker = new FlipTracker(['a']);
+    tracker.sent('a', true);
+    tracker.acknowledged('a', true, 1);
+    tracker.shown('a', false, 2);
+    expect(tracker.results()).toEqual({ latencies: [], cancelled: 0, missing: 1 });
+  });
+
+  it('withdraws flips that no version can show', () => {
+    const tracker = new FlipTracker();
+    tracker.sent('a', false);
+    tracker.withdraw('a');
+    expect(tracker.waiting).toEqual([]);
+    expect(tracker.results()).toEqual({ latencies: [], cancelled: 1, missing: 0 });
   });
 
   it('tracks many Pods at once', () => {
@@ -65,6 +105,6 @@ describe('FlipTracker', () => {
     for (const pod of ['a', 'b', 'c']) tracker.sent(pod, false);
     for (const [index, pod] of ['c', 'a', 'b'].entries()) tracker.acknowledged(pod, false, index);
     for (const pod of ['b', 'c']) tracker.shown(pod, false, 10);
-    expect(tracker.results()).toEqual({ latencies: [8, 10], superseded: 0, missing: 1 });
+    expect(tracker.results()).toEqual({ latencies: [8, 10], cancelled: 0, missing: 1 });
   });
 });

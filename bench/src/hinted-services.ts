@@ -1,6 +1,15 @@
 import type { ApiClient } from './api-client.ts';
-import { each, kubernetesTime, podStatusPath } from './populate.ts';
-import { type BenchPod, NAMESPACE, NODES, nodeObjects, podObject } from './shape.ts';
+import { each, kubernetesTime, podStatusPath, podsPath } from './populate.ts';
+import {
+  type BenchPod,
+  type BenchService,
+  isBenchNamespace,
+  NODES,
+  namespaceNames,
+  namespaceObject,
+  nodeObjects,
+  podObject,
+} from './shape.ts';
 
 /** Number of hinted Services that the change of the ratios overloads, of those that it does not, and of Services without hints. */
 export interface HintedShape {
@@ -41,22 +50,27 @@ export const kindOf = (service: string): string => service.slice(0, service.inde
 /** Creates the Nodes, Services and Pods. */
 export async function populateHinted(client: ApiClient, shape: HintedShape): Promise<HintedPopulation> {
   const at = kubernetesTime(Date.now());
-  const inNamespace = `/api/v1/namespaces/${NAMESPACE}`;
-  const slices = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
-  const services = KINDS.flatMap((kind) => Array.from({ length: shape[kind] }, (_, n) => `${kind}-${n}`));
+  const names = KINDS.flatMap((kind) => Array.from({ length: shape[kind] }, (_, n) => `${kind}-${n}`));
+  const namespaces = namespaceNames({ services: names.length, pods: 0 });
+  const services = names.map((name, index) => ({ namespace: namespaces[index % namespaces.length] ?? '', name }));
   const pods = podsOf(services);
   const nodes = nodeObjects().slice(0, USED_NODES);
 
-  await client.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+  await each(namespaces.map(namespaceObject), (object) => client.post('/api/v1/namespaces', object));
   await each(nodes, (node) => client.post('/api/v1/nodes', node));
-  await each(services, (name) => client.post(`${inNamespace}/services`, serviceObject(name)));
+  await each(services, (service) =>
+    client.post(`/api/v1/namespaces/${service.namespace}/services`, serviceObject(service)),
+  );
   await each(pods, async (pod) => {
     const object = podObject(pod, true, at);
-    await client.post(`${inNamespace}/pods`, object);
-    await client.put(podStatusPath(pod.name), object);
+    await client.post(podsPath(pod), object);
+    await client.put(podStatusPath(pod), object);
   });
 
-  const list = async () => (JSON.parse((await client.get(slices)).body) as { readonly items: readonly Slice[] }).items;
+  const list = async () => {
+    const { items } = JSON.parse((await client.get(slicesPath())).body) as { readonly items: readonly Slice[] };
+    return items.filter(({ metadata }) => isBenchNamespace(metadata.namespace));
+  };
   return {
     unrelatedPods: pods.filter(({ service }) => kindOf(service) === 'unrelated'),
     async setCpu(to) {
@@ -66,11 +80,11 @@ export async function populateHinted(client: ApiClient, shape: HintedShape): Pro
       await client.put(`/api/v1/nodes/${metadata.name}/status`, changed);
     },
     async deleteSlices() {
-      await each(await list(), ({ metadata }) => client.delete(`${slices}/${metadata.name}`));
+      await each(await list(), ({ metadata }) => client.delete(slicesPath(metadata)));
     },
     async wrongServices(cpu) {
       const right = new Set((await list()).filter((slice) => fits(slice, cpu)).map(serviceOf));
-      return services.filter((name) => kindOf(name) !== 'unrelated' && !right.has(name));
+      return names.filter((name) => kindOf(name) !== 'unrelated' && !right.has(name));
     },
   };
 }
@@ -80,8 +94,15 @@ interface ChangedNode {
   readonly status: { readonly allocatable: object };
 }
 
+const slicesPath = (slice?: { readonly namespace: string; readonly name: string }): string =>
+  `/apis/discovery.k8s.io/v1${slice === undefined ? '/endpointslices' : `/namespaces/${slice.namespace}/endpointslices/${slice.name}`}`;
+
 interface Slice {
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
   readonly endpoints:
     | readonly { readonly hints?: { readonly forZones?: readonly { readonly name: string }[] } }[]
     | null;
@@ -97,18 +118,18 @@ function fits(slice: Slice, cpu: NodeCpu): boolean {
   return ZONES.every((zone, i) => zones.filter((hinted) => hinted === zone).length === wanted[i]);
 }
 
-function serviceObject(name: string): object {
+function serviceObject({ namespace, name }: BenchService): object {
   const annotations = kindOf(name) === 'unrelated' ? {} : { 'service.kubernetes.io/topology-mode': 'Auto' };
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name, namespace: NAMESPACE, labels: { app: name }, annotations },
+    metadata: { name, namespace, labels: { app: name }, annotations },
     spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
   };
 }
 
 /** A Pod's Node follows from its index: the n-th Pod of a zone is on one of the zone's three Nodes. */
-function podsOf(services: readonly string[]): readonly BenchPod[] {
+function podsOf(services: readonly BenchService[]): readonly BenchPod[] {
   const perZone = USED_NODES / ZONES.length;
   const pods = ZONES.map(() => 0);
   const nextIndex = (zone: number): number => {
@@ -116,9 +137,10 @@ function podsOf(services: readonly string[]): readonly BenchPod[] {
     pods[zone] = n + 1;
     return Math.floor(n / perZone) * NODES + (n % perZone) * ZONES.length + zone;
   };
-  return services.flatMap((service) =>
+  return services.flatMap(({ namespace, name: service }) =>
     PODS[kindOf(service) as Kind].flatMap((count, zone) =>
       Array.from({ length: count }, (_, n) => ({
+        namespace,
         name: `${service}-${ZONES[zone]}-${n}`,
         service,
         index: nextIndex(zone),

@@ -5,9 +5,9 @@ import { HELP, parseLatencyOptions } from './latency-options.ts';
 describe('options of the latency bench', () => {
   it('have defaults', () => {
     expect(parseLatencyOptions([])).toMatchObject({
-      shape: { services: 100, pods: 20 },
-      rates: [20, 100, 200],
-      seconds: 20,
+      shape: { services: 100, pods: 20, namespaces: 50 },
+      rates: [20, 100],
+      seconds: 10,
       rounds: 5,
       output: 'table',
       fsync: false,

@@ -1,7 +1,8 @@
 import { choice, flag, integer, integers, optionsHelp, parseOptions, selection, text } from '@sluice/program';
 import { CONTROLLERS, type Controller } from './controllers.ts';
 import { type Output, outputs } from './output.ts';
-import type { Shape } from './shape.ts';
+import { samplesForP99 } from './phase.ts';
+import { defaultNamespaces, type Shape } from './shape.ts';
 
 export interface Options {
   readonly shape: Shape;
@@ -17,13 +18,14 @@ export interface Options {
   readonly fsync: boolean;
 }
 
-const rates = integers([20, 100, 200], 'flips per second, one rate after the other; "none" for the cold start only');
+const rates = integers([20, 100], 'flips per second, one rate after the other; "none" for the cold start only');
 
 const declared = {
   services: integer(100, 'Services'),
   pods: integer(20, 'Pods per Service'),
+  namespaces: integer(defaultNamespaces, 'namespaces over which the Services are spread'),
   rates: { ...rates, parse: (name: string, given: unknown) => (given === 'none' ? [] : rates.parse(name, `${given}`)) },
-  seconds: integer(20, 'duration at each rate'),
+  seconds: integer(10, `shortest duration at each rate; rounds are long enough for ${samplesForP99} flips in all`),
   rounds: integer(5, 'rounds; in each one every controller is measured once'),
   controllers: selection(
     CONTROLLERS.map(({ name }) => name),
@@ -43,8 +45,9 @@ export const HELP = `usage: node bench/latency.ts [options]      (or: npm run be
 
 Starts a real kube-apiserver and etcd per controller, creates Services and ready Pods, and measures the cold start
 of the controller and then the latency of Pods that flip their readiness at a fixed rate: from the response to the
-Pod's status write to the watch event of the EndpointSlice that shows it. The first call builds the servers, which
-needs Go and takes some minutes. Run nothing else on the machine, or the figures mean little.
+Pod's status write to the watch events of the EndpointSlice and of the Endpoints that show it, first cold, then warm,
+after 3,000 flips. The first call builds the servers, which needs Go and takes some minutes. Run nothing else on the
+machine, or the figures mean little.
 
 ${optionsHelp(declared)}
 Controllers:
@@ -54,10 +57,10 @@ ${legend}`;
 export function parseLatencyOptions(args: readonly string[]): Options | 'help' {
   const values = parseOptions(declared, args);
   if (values === 'help') return 'help';
-  const { services, pods, controllers, timeout, ...others } = values;
+  const { services, pods, namespaces, controllers, timeout, ...others } = values;
   return {
     ...others,
-    shape: { services, pods },
+    shape: { services, pods, namespaces },
     // The list itself if all are selected, which shortens the command that repeats the measurement.
     controllers:
       controllers.length === CONTROLLERS.length

@@ -19,6 +19,8 @@ export interface LoadOptions {
   /** Called when a write is due. */
   readonly next: () => Flip;
   readonly onAnswer: (flip: Flip, answeredAt: number) => void;
+  /** Called if a write failed, so that nothing is known about its flip. */
+  readonly onFailure?: (flip: Flip) => void;
 }
 
 /** How closely the generator followed its plan; large delays make the results unreliable. */
@@ -33,7 +35,7 @@ export interface LoadReport {
 }
 
 export function writeStatus(client: ApiClient, { pod, ready }: Pick<Flip, 'pod' | 'ready'>): Promise<Answer> {
-  return client.put(podStatusPath(pod.name), podObject(pod, ready, kubernetesTime(Date.now())));
+  return client.put(podStatusPath(pod), podObject(pod, ready, kubernetesTime(Date.now())));
 }
 
 /**
@@ -56,6 +58,7 @@ export async function generateLoad(options: LoadOptions): Promise<LoadReport> {
       options.onAnswer(flip, answeredAt);
     } catch {
       failed += 1;
+      options.onFailure?.(flip);
     }
   };
 

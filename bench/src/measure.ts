@@ -2,12 +2,14 @@ import type { ServerProcess } from '@sluice/local';
 import { seededRandom } from '@sluice/runtime';
 import type { Controller, StartOptions } from './controllers.ts';
 import { Convergence } from './convergence.ts';
-import { FlipTracker } from './flip-tracker.ts';
+import { EndpointsFlips } from './endpoints-flips.ts';
+import { type FlipResults, FlipTracker } from './flip-tracker.ts';
+import { histogramOf } from './histogram.ts';
 import { generateLoad, writeStatus } from './load.ts';
 import { Meter } from './meter.ts';
 import type { Phase } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
-import type { ColdStart, Latency, RateResult, Run } from './results.ts';
+import type { Arrival, ColdStart, RateResult, Run } from './results.ts';
 import { benchPods } from './shape.ts';
 import { percentile } from './statistics.ts';
 import { converged, endOfLog, type Testbed, type TestbedOptions, withTestbed } from './testbed.ts';
@@ -19,9 +21,6 @@ export interface MeasureOptions extends TestbedOptions, StartOptions {
   /** Called with the controller after the last phase. */
   readonly inspect?: (controller: ServerProcess) => Promise<void>;
 }
-
-/** Endpoints of larger Services are too long for the bench to parse during the measurement. */
-const LONGEST_ENDPOINTS = 200;
 
 /** Measures one controller on its own control plane: cold start, then each phase. */
 export async function measure(controller: Controller, round: number, options: MeasureOptions): Promise<Run> {
@@ -42,7 +41,8 @@ export async function measure(controller: Controller, round: number, options: Me
       for (const phase of phases) {
         // Keep the Pods as the last phase left them: one that is not ready must stay so.
         pool = new PodPool(benchPods(shape), seededRandom(round * 1000 + phase.rate), pool.notReady);
-        results.push(await measurePhase(testbed, peer, phase, pool));
+        const result = await measurePhase(testbed, peer, phase, pool);
+        if (!phase.isWarmUp) results.push(result);
       }
       await options.inspect?.(peer);
       const run = { controller: controller.name, round, coldStart: started.coldStart, rates: results };
@@ -138,19 +138,17 @@ export async function measurePhase(
   const { options, controlPlane, client, watches } = testbed;
   const { shape } = options;
   const { rate } = phase;
-  const inSlices = new FlipTracker();
-  const inEndpoints = shape.pods <= LONGEST_ENDPOINTS && !shape.custom ? new FlipTracker() : undefined;
+  const inSlices = new FlipTracker(pool.notReady);
+  const inEndpoints = shape.custom ? undefined : new EndpointsFlips(shape, pool.notReady);
   const next = phase.source(pool);
   const done = (pod: string, complete: boolean) => {
     if (complete) pool.release(pod);
   };
-  watches.listener = ({ from, deleted, pods }, at) => {
+  watches.listener = ({ deleted, pods }, at) => {
     if (deleted) return;
-    for (const { name, ready } of pods) {
-      if (from === 'slice') done(name, inSlices.shown(name, ready, at));
-      else inEndpoints?.shown(name, ready, at);
-    }
+    for (const { name, ready } of pods) done(name, inSlices.shown(name, ready, at));
   };
+  watches.endpointsListener = (line, at) => inEndpoints?.version(line, at);
   const meter = new Meter(client, controlPlane, () => peer);
   await meter.start();
   const load = await generateLoad({
@@ -165,33 +163,37 @@ export async function measurePhase(
     },
     onAnswer: ({ pod, ready }, at) => {
       done(pod.name, inSlices.acknowledged(pod.name, ready, at));
-      inEndpoints?.acknowledged(pod.name, ready, at);
+      inEndpoints?.answered(pod.name, ready, at);
+    },
+    onFailure: ({ pod }) => {
+      inSlices.withdraw(pod.name);
+      inEndpoints?.failed(pod.name);
     },
   });
   const loadEndedAt = performance.now();
-  await converged(testbed, peer, () => inSlices.pending === 0 && (inEndpoints?.pending ?? 0) === 0);
+  await converged(testbed, peer, async () => {
+    if (inSlices.pending > 0) return false;
+    await inEndpoints?.settle();
+    return (inEndpoints?.pending ?? 0) === 0;
+  });
   const cost = await meter.stop();
+  await inEndpoints?.settle();
+  watches.endpointsListener = undefined;
   const convergenceSeconds = Math.max(0, watches.lastEventAt - loadEndedAt) / 1000;
-  const { latencies, missing, superseded } = inSlices.results();
-  const latency = latencyOf(latencies);
+  const slices = inSlices.results();
+  const endpoints = inEndpoints?.results();
   options.say(
-    `  ${phase.name}: p50 ${latency.p50.toFixed(1)} ms, p99 ${latency.p99.toFixed(1)} ms, missing ${missing}`,
+    `  ${phase.name}: p50 ${percentile(slices.latencies, 0.5).toFixed(1)} ms, ` +
+      `of Endpoints ${percentile(endpoints?.latencies ?? [], 0.5).toFixed(1)} ms, ` +
+      `missing ${slices.missing + (endpoints?.missing ?? 0)}`,
   );
   return {
-    rate,
-    phase: phase.name,
-    flips: load.flips,
-    latencyMs: latency,
-    endpointsLatencyMs: inEndpoints === undefined ? undefined : latencyOf(inEndpoints.results().latencies),
-    missing,
-    superseded,
-    convergenceSeconds,
-    load,
-    cost,
+    ...{ rate, phase: phase.name, flips: load.flips, slices: arrivalOf(slices) },
+    ...(endpoints !== undefined && { endpoints: arrivalOf(endpoints) }),
+    ...{ convergenceSeconds, load, cost },
   };
 }
 
-function latencyOf(latencies: readonly number[]): Latency {
-  const at = (share: number) => percentile(latencies, share);
-  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+function arrivalOf({ latencies, missing, cancelled }: FlipResults): Arrival {
+  return { histogram: histogramOf(latencies), max: percentile(latencies, 1), missing, cancelled };
 }

@@ -1,4 +1,4 @@
-import { machineDescription } from './process-stats.ts';
+import { type Conditions, conditionsText } from './conditions.ts';
 import { rounded } from './statistics.ts';
 import { markdownTable, type Table, textTable } from './table.ts';
 
@@ -13,14 +13,13 @@ export interface Report {
 }
 
 /** Prints the JSON with the machine, or the tables with a line of conditions. */
-export function printResults(output: Output, results: Report): void {
-  const machine = machineDescription();
+export function printResults(output: Output, results: Report, where: Conditions): void {
   if (output === 'json') {
-    const all = { machine, node: process.version, ...results.json };
+    const all = { conditions: where, ...results.json };
     process.stdout.write(`${JSON.stringify(all, rounded, 2)}\n`);
     return;
   }
   const print = output === 'markdown' ? markdownTable : textTable;
   const { tables, conditions = '' } = results;
-  process.stdout.write(`${tables.map(print).join('\n')}\n${conditions}${machine}, Node ${process.version}.\n`);
+  process.stdout.write(`${tables.map(print).join('\n')}\n${conditions}${conditionsText(where)}.\n`);
 }

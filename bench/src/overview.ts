@@ -17,19 +17,35 @@ export type OutlineColumn =
   | 'p50'
   | 'p90'
   | 'p99'
+  | 'endpointsP50'
+  | 'endpointsP90'
+  | 'endpointsP99'
+  | 'samples'
+  | 'missing'
   | 'writesPerFlip'
   | 'cpuMsPerFlip'
   | 'apiServerCpuMsPerFlip'
   | 'peakMemoryMb';
 
-const COLUMNS: readonly (readonly [OutlineColumn, string])[] = [
-  ['p50', 'p50'],
+/** A column, its head, and whether it has no ratio. */
+type OverviewColumn = readonly [column: OutlineColumn, head: string, isCount?: boolean];
+
+const LATENCY: readonly OverviewColumn[] = [
+  ['p50', 'slices p50'],
   ['p90', 'p90'],
   ['p99', 'p99'],
+  ['endpointsP50', 'Endpoints p50'],
+  ['endpointsP90', 'p90'],
+  ['endpointsP99', 'p99'],
+  ['samples', 'samples', true],
+  ['missing', 'missing', true],
+];
+
+const COST: readonly OverviewColumn[] = [
+  ['cpuMsPerFlip', 'CPU ms'],
+  ['apiServerCpuMsPerFlip', 'CPU ms of API server'],
   ['writesPerFlip', 'writes'],
-  ['cpuMsPerFlip', 'CPU'],
-  ['apiServerCpuMsPerFlip', 'API CPU'],
-  ['peakMemoryMb', 'memory'],
+  ['peakMemoryMb', 'MB'],
 ];
 
 export function outlines(
@@ -66,8 +82,8 @@ function startFigures({
   peakMemoryMb,
   writes,
 }: ControllerSummary['coldStart']) {
-  const inMs = ({ median, least, most }: Figure): Figure => ({
-    median: median * 1000,
+  const inMs = ({ value, least, most }: Figure): Figure => ({
+    value: value * 1000,
     least: least * 1000,
     most: most * 1000,
   });
@@ -80,18 +96,21 @@ function startFigures({
   };
 }
 
-/** Sluice divided by another controller, by phase. */
-export function overview(all: readonly Outline[], other: string): Table {
-  return {
-    title: `Sluice ÷ ${other}`,
-    head: ['', ...COLUMNS.map(([, name]) => name), 'p50 ms of both', 'CPU ms of both'],
+/** Sluice divided by another controller, by phase: how fast both are, and what they cost. */
+export function overview(all: readonly Outline[], other: string): readonly Table[] {
+  const table = (title: string, columns: readonly OverviewColumn[]): Table => ({
+    title,
+    head: ['', ...columns.map(([, name]) => name)],
     rows: all.flatMap(({ workload, phase, figures }) => {
       const [mine, theirs] = [figures.get(SUBJECT), figures.get(other)];
       if (mine === undefined || theirs === undefined) return [];
-      const both = (column: OutlineColumn) =>
-        `${number(mine[column]?.median ?? Number.NaN)} · ${number(theirs[column]?.median ?? Number.NaN)}`;
-      const ratios = COLUMNS.map(([column]) => ratioText(mine[column]?.median, theirs[column]?.median));
-      return [{ cells: [`${workload}, ${phase}`, ...ratios, both('p50'), both('cpuMsPerFlip')] }];
+      const cells = columns.map(([column, , isCount]) => {
+        const [one, two] = [mine[column]?.value ?? Number.NaN, theirs[column]?.value ?? Number.NaN];
+        if (Number.isNaN(one) && Number.isNaN(two)) return '–';
+        return `${number(one)} · ${number(two)}${isCount ? '' : `, ${ratioText(one, two)}`}`;
+      });
+      return [{ cells: [`${workload}, ${phase}`, ...cells] }];
     }),
-  };
+  });
+  return [table(`Latency of Sluice · ${other}, ms`, LATENCY), table(`Cost of Sluice · ${other}`, COST)];
 }

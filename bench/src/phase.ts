@@ -1,8 +1,8 @@
 import type { ApiClient } from './api-client.ts';
 import type { Flip } from './load.ts';
 import type { PodPool } from './pod-pool.ts';
-import { kubernetesTime, podStatusPath } from './populate.ts';
-import { type BenchPod, benchPods, NAMESPACE, NODES, podObject, type Shape } from './shape.ts';
+import { kubernetesTime, podStatusPath, podsPath } from './populate.ts';
+import { type BenchPod, benchPods, NODES, podObject, type Shape } from './shape.ts';
 
 /** A number of changes at a fixed rate on a complete cluster. */
 export interface Phase {
@@ -10,6 +10,8 @@ export interface Phase {
   /** Changes per second. */
   readonly rate: number;
   readonly changes: number;
+  /** Only prepares the next phases. */
+  readonly isWarmUp?: boolean;
   /** Returns the next change; called once per change, when it is due. */
   source(pool: PodPool): () => Flip;
 }
@@ -22,6 +24,33 @@ export function flips(rate: number, seconds: number): Phase {
     changes: Math.round(rate * seconds),
     source: (pool) => () => pool.take(),
   };
+}
+
+/** A percentile of fewer samples is not printed: the p99 of 100 samples is their maximum but one. */
+export const samplesForP99 = 1_000;
+/** Flips per sample: a Pod that flips back before any version shows it gives none. */
+const flipsPerSample = 1.05;
+/** After so many flips, V8 has compiled the code of a flip, and caches have their size. */
+const warmFlips = 3_000;
+const warmUpRate = 100;
+
+/**
+ * Seconds at a rate that give at least `samplesForP99` samples over all rounds. `least`: shorter ones are prolonged to this, since
+ * CPU times have a resolution of 10 ms.
+ */
+export function secondsAt(rate: number, rounds: number, least: number): number {
+  return Math.max(least, Math.ceil((flipsPerSample * samplesForP99) / rate / rounds));
+}
+
+/** Flips at each rate after a cold start, and again once the controller is warm. */
+export function coldAndWarm(rates: readonly number[], secondsOf: (rate: number) => number): readonly Phase[] {
+  if (rates.length === 0) return [];
+  const all = (state: string) =>
+    rates.map((rate) => ({ ...flips(rate, secondsOf(rate)), name: `${rate} flips/s, ${state}` }));
+  const done = all('cold').reduce((sum, { changes }) => sum + changes, 0);
+  const seconds = Math.ceil(Math.max(0, warmFlips - done) / warmUpRate);
+  const warmUp = { ...flips(warmUpRate, seconds), name: 'warm-up', isWarmUp: true };
+  return [...all('cold'), ...(seconds > 0 ? [warmUp] : []), ...all('warm')];
 }
 
 /** Replaces Pods by new ones that are ready at once, across all Services. */
@@ -56,16 +85,16 @@ export function nodeDown(shape: Shape): Phase {
 const rankOf = ({ index }: BenchPod, { services, pods }: Shape): number => (index % pods) * services + index / pods;
 
 function replace(old: BenchPod | undefined, shape: Shape): Flip {
-  const { name, service, index } = known(old);
-  const pod = { name: `${name}-next`, service, index: index + shape.services * shape.pods };
-  const collection = `/api/v1/namespaces/${NAMESPACE}/pods`;
+  const { namespace, name, service, index } = known(old);
+  const pod = { namespace, name: `${name}-next`, service, index: index + shape.services * shape.pods };
+  const collection = podsPath(pod);
   return {
     pod,
     ready: true,
     async write(client: ApiClient) {
       const object = podObject(pod, true, kubernetesTime(Date.now()));
       await client.post(collection, object);
-      const answer = await client.put(podStatusPath(pod.name), object);
+      const answer = await client.put(podStatusPath(pod), object);
       await client.delete(`${collection}/${name}?gracePeriodSeconds=0`);
       return answer;
     },

@@ -5,7 +5,12 @@ import { type PodReadinessEvent, parseEvent } from './pod-readiness-event.ts';
 const ref = (name: string) => ({ targetRef: { kind: 'Pod', name } });
 const slice = (endpoints: unknown) => ({
   kind: 'EndpointSlice',
-  metadata: { name: 'service-0-x', resourceVersion: '7', labels: { 'kubernetes.io/service-name': 'service-0' } },
+  metadata: {
+    namespace: 'bench-0',
+    name: 'service-0-x',
+    resourceVersion: '7',
+    labels: { 'kubernetes.io/service-name': 'service-0' },
+  },
   endpoints,
 });
 const line = (type: string, object: object) => JSON.stringify({ type, object });
@@ -15,6 +20,7 @@ describe('parseEvent', () => {
     const endpoints = [{ ...ref('a'), conditions: { ready: false } }, { ...ref('b'), conditions: {} }, ref('c'), {}];
     expect(parseEvent(line('MODIFIED', slice(endpoints)))).toEqual({
       from: 'slice',
+      namespace: 'bench-0',
       name: 'service-0-x',
       service: 'service-0',
       deleted: false,
@@ -30,9 +36,14 @@ describe('parseEvent', () => {
 
   it('reads the Pods of Endpoints', () => {
     const subsets = [{ addresses: [ref('a')], notReadyAddresses: [ref('b')] }, { addresses: [ref('c')] }];
-    const object = { kind: 'Endpoints', metadata: { name: 'service-1', resourceVersion: '7' }, subsets };
+    const object = {
+      kind: 'Endpoints',
+      metadata: { namespace: 'bench-1', name: 'service-1', resourceVersion: '7' },
+      subsets,
+    };
     expect(parseEvent(line('DELETED', object))).toEqual({
       from: 'endpoints',
+      namespace: 'bench-1',
       name: 'service-1',
       service: 'service-1',
       deleted: true,
@@ -54,6 +65,7 @@ describe('parseEvent', () => {
 describe('Convergence', () => {
   const see = (from: PodReadinessEvent['from'], name: string, ready: number, deleted = false): PodReadinessEvent => ({
     from,
+    namespace: 'bench-0',
     name,
     service: 'service-0',
     deleted,

@@ -1,6 +1,7 @@
 /** The state of a Service's Pods in one watch event. */
 export interface PodReadinessEvent {
   readonly from: 'slice' | 'endpoints';
+  readonly namespace: string;
   /** Name of the EndpointSlice or Endpoints. */
   readonly name: string;
   readonly service: string;
@@ -19,12 +20,20 @@ export function parseEvent(line: string): PodReadinessEvent | undefined {
 
 /** `type`: the type of the watch event. */
 export function eventOf(type: string, object: WatchedObject): PodReadinessEvent {
-  const { name, labels, resourceVersion } = object.metadata;
+  const { namespace, name, labels, resourceVersion } = object.metadata;
   const deleted = type === 'DELETED';
   if (object.kind === 'Endpoints')
-    return { from: 'endpoints', name, service: name, deleted, resourceVersion, pods: podsOfEndpoints(object) };
+    return {
+      from: 'endpoints',
+      namespace,
+      name,
+      service: name,
+      deleted,
+      resourceVersion,
+      pods: podsOfEndpoints(object),
+    };
   const service = labels?.['kubernetes.io/service-name'] ?? '';
-  return { from: 'slice', name, service, deleted, resourceVersion, pods: podsOfSlice(object) };
+  return { from: 'slice', namespace, name, service, deleted, resourceVersion, pods: podsOfSlice(object) };
 }
 
 function podsOfSlice({ endpoints }: WatchedObject): PodReadinessEvent['pods'] {
@@ -49,6 +58,7 @@ interface Address {
 export interface WatchedObject {
   readonly kind: string;
   readonly metadata: {
+    readonly namespace: string;
     readonly name: string;
     readonly resourceVersion: string;
     readonly labels?: Readonly<Record<string, string>>;

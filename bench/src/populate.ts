@@ -1,34 +1,43 @@
 import type { ApiClient } from './api-client.ts';
-import { customEndpoints, endpointsPath } from './custom-endpoints.ts';
-import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from './shape.ts';
+import { customEndpoints } from './custom-endpoints.ts';
+import {
+  type BenchPod,
+  benchPods,
+  namespaceNames,
+  namespaceObject,
+  nodeObjects,
+  podObject,
+  type Shape,
+  serviceObjects,
+} from './shape.ts';
 
 /** Concurrent requests, enough to keep the API server busy. */
 const WRITERS = 32;
 
-/** Creates the namespace, Nodes, Services and ready Pods. Call it before a controller runs. */
+/** Creates the namespaces, Nodes, Services and ready Pods. Call it before a controller runs. */
 export async function populate(client: ApiClient, shape: Shape): Promise<void> {
-  const inNamespace = `/api/v1/namespaces/${NAMESPACE}`;
   const at = kubernetesTime(Date.now());
-  await client.post('/api/v1/namespaces', {
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: NAMESPACE },
-  });
+  await each(namespaceNames(shape).map(namespaceObject), (object) => client.post('/api/v1/namespaces', object));
   await each(nodeObjects(), (node) => client.post('/api/v1/nodes', node));
-  await each(serviceObjects(shape), (service) => client.post(`${inNamespace}/services`, service));
+  await each(serviceObjects(shape), (service) => client.post(`${pathIn(service)}/services`, service));
   if (shape.custom) {
-    await each(customEndpoints(shape), ({ object }) => client.post(endpointsPath(), object));
+    await each(customEndpoints(shape), (object) => client.post(`${pathIn(object)}/endpoints`, object));
     return;
   }
   await each(benchPods(shape), async (pod) => {
     const object = podObject(pod, true, at);
-    await client.post(`${inNamespace}/pods`, object);
-    await client.put(podStatusPath(pod.name), object);
+    await client.post(podsPath(pod), object);
+    await client.put(podStatusPath(pod), object);
   });
 }
 
-export function podStatusPath(name: string): string {
-  return `/api/v1/namespaces/${NAMESPACE}/pods/${name}/status`;
+export const podsPath = ({ namespace }: BenchPod): string => `/api/v1/namespaces/${namespace}/pods`;
+
+export const podStatusPath = (pod: BenchPod): string => `${podsPath(pod)}/${pod.name}/status`;
+
+function pathIn(object: object): string {
+  const { metadata } = object as { readonly metadata: { readonly namespace: string } };
+  return `/api/v1/namespaces/${metadata.namespace}`;
 }
 
 /** RFC 3339 in whole seconds. */

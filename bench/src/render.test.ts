@@ -13,6 +13,12 @@ const cost = (cpu: number, others = 0) => ({
   peakMemoryMb: 140.4,
 });
 
+/** 1,000 samples, a tenth of which is in each of two tails. */
+const arrival = (p99: number, missing = 0, cancelled = 0) => ({
+  histogram: [[5.123, 880] as const, [8, 100] as const, [p99, 20] as const],
+  ...{ max: p99, missing, cancelled },
+});
+
 const run = (controller: string, round: number, p99: number, extra: Partial<Run['rates'][number]> = {}): Run => ({
   controller,
   round,
@@ -21,10 +27,7 @@ const run = (controller: string, round: number, p99: number, extra: Partial<Run[
     {
       rate: 20,
       flips: 100,
-      latencyMs: { p50: 5.123, p90: 8, p99, max: 1000 },
-      endpointsLatencyMs: undefined,
-      missing: 0,
-      superseded: 0,
+      slices: arrival(p99),
       convergenceSeconds: 0.01,
       load: { flips: 100, failed: 0, lateMs: { p99: 1, max: 2 }, answerMs: { p50: 3, p99: 9 }, mostInFlight: 2 },
       cost: cost(0.25),
@@ -34,12 +37,15 @@ const run = (controller: string, round: number, p99: number, extra: Partial<Run[
 });
 
 const results: Results = {
-  version: 1,
+  version: 2,
+  conditions: {
+    startedAt: '2026-01-02T03:04:05.000Z',
+    machine: '2 × CPU, 8 GB',
+    kernel: '6.1.0',
+    commit: 'abc1234',
+    node: 'v24.0.0',
+  },
   command: 'npm run bench -- --rounds 3',
-  startedAt: '2026-01-02T03:04:05.000Z',
-  machine: '2 × CPU, 8 GB',
-  commit: 'abc1234',
-  node: 'v24.0.0',
   kubernetes: 'v1.36.3',
   fsync: false,
   shape: { services: 100, pods: 20 },
@@ -48,14 +54,14 @@ const results: Results = {
   runs: [1, 2, 3].flatMap((round) => [run('sluice', round, 10 * round), run('kcm', round, 4000)]),
 };
 
-it('shows medians over the rounds, then Sluice divided by the others', () => {
+it('shows percentiles of all samples and medians of costs, then Sluice divided by the others', () => {
   const [cold, rate] = tables(results);
-  expect(cold?.title).toBe('100 Services × 20 Pods, cold start');
+  expect(cold?.title).toBe('100 Services × 20 Pods, 50 namespaces, cold start');
   expect(cold?.rows[0]?.cells).toEqual(['sluice', '1', '0.25', '200', '1', '2', '140', '0.50–1.50']);
   expect(rate?.rows.map(({ cells }) => cells)).toEqual([
-    ['sluice', '5.12', '8', '20', '–', '0', '2', '2.50', '20', '5', '140', '10–30'],
-    ['kcm', '5.12', '8', '4,000', '–', '0', '2', '2.50', '20', '5', '140', '4,000–4,000'],
-    ['÷ kcm', '1.00×', '1.00×', '0.005×', '–', '–', '1.00×', '1.00×', '1.00×', '1.00×', '1.00×', ''],
+    ['sluice', '5.12', '8', '20', '–', '–', '–', '3,000', '0', '2', '2.50', '20', '140', '5.12–5.12'],
+    ['kcm', '5.12', '8', '4,000', '–', '–', '–', '3,000', '0', '2', '2.50', '20', '140', '5.12–5.12'],
+    ['÷ kcm', '1.00×', '1.00×', '0.005×', '–', '–', '–', '', '', '1.00×', '1.00×', '1.00×', '1.00×', ''],
   ]);
 });
 
@@ -71,9 +77,9 @@ it('shows the cost that a fleet adds', () => {
 });
 
 it('fits a terminal of 120 columns, large figures too', () => {
-  const slow = { p50: 16_600.4, p90: 20_000, p99: 24_512.3, max: 30_000 };
+  const slow = { histogram: [[24_512.3, 20_000] as const], max: 24_512.3, missing: 1234, cancelled: 0 };
   const runs = ['sluice', 'fleet', 'kcm', 'kcm-raised'].map((name) =>
-    run(name, 1, 1, { latencyMs: slow, endpointsLatencyMs: slow, missing: 1234 }),
+    run(name, 1, 1, { slices: slow, endpoints: slow }),
   );
   const lines = renderText({ ...results, runs }).split('\n');
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
@@ -81,14 +87,14 @@ it('fits a terminal of 120 columns, large figures too', () => {
 
 it('lists warnings', () => {
   const late = { flips: 100, failed: 3, lateMs: { p99: 50, max: 80 }, answerMs: { p50: 3, p99: 9 }, mostInFlight: 64 };
-  const runs = [run('sluice', 2, 10, { load: late, missing: 4, superseded: 5, cost: cost(1, 5) })];
+  const runs = [run('sluice', 2, 10, { load: late, slices: arrival(10, 4, 5), cost: cost(1, 5) })];
   const text = renderText({ ...results, runs });
   expect(text.match(/^warning: .*$/gm)).toEqual([
     'warning: sluice, round 2, 20 flips/s: other programs used 50 % of a processor',
     'warning: sluice, round 2, 20 flips/s: the load fell behind its plan, by 50 ms (p99)',
     'warning: sluice, round 2, 20 flips/s: 3 Pod writes failed',
-    'warning: sluice, round 2, 20 flips/s: 4 flips were never visible',
-    'warning: sluice, round 2, 20 flips/s: 5 flips have no latency, because all Pods had pending flips',
+    'warning: sluice, round 2, 20 flips/s: 4 flips never arrived in EndpointSlices',
+    'warning: sluice, round 2, 20 flips/s: 5 flips have no latency in EndpointSlices: their Pods flipped back before',
   ]);
   expect(renderText(results)).not.toContain('warning');
 });
@@ -116,4 +122,10 @@ it('prints three significant digits', () => {
     '24,512',
     '–',
   ]);
+});
+
+it('prints no p99 of fewer than 1,000 samples', () => {
+  const few = { histogram: [[5, 999] as const], max: 5, missing: 0, cancelled: 0 };
+  const [, rate] = tables({ ...results, runs: [run('sluice', 1, 10, { slices: few, endpoints: arrival(70) })] });
+  expect(rate?.rows[0]?.cells.slice(0, 8)).toEqual(['sluice', '5', '5', '–', '5.12', '8', '70', '999']);
 });

@@ -1,4 +1,6 @@
+import { conditionsText } from './conditions.ts';
 import type { Controller } from './controllers.ts';
+import { samplesForP99 } from './phase.ts';
 import { tables } from './report.ts';
 import type { Results } from './results.ts';
 import { markdownTable, textTable } from './table.ts';
@@ -11,7 +13,7 @@ export function renderText(results: Results): string {
   return [`${conditions(results)}\n`, ...parts, warningLines.join('')].filter((part) => part !== '').join('\n');
 }
 
-/** For docs/contributing/performance.md. */
+/** For a page or an issue. */
 export function renderMarkdown(results: Results, controllers: readonly Controller[]): string {
   const measured = new Set(results.runs.map(({ controller }) => controller));
   const legend = controllers
@@ -34,14 +36,14 @@ ${results.command}
 }
 
 export function conditions(results: Results): string {
-  const { machine, node, kubernetes, commit, startedAt, rounds, seconds, fsync } = results;
+  const { rounds, seconds, fsync, kubernetes } = results;
   return (
-    `Medians of ${rounds} ${rounds === 1 ? 'round' : 'interleaved rounds'}, ${seconds} s at each rate. ${machine}, ` +
-    `shared by API server, etcd, load and controller.\n` +
-    `Kubernetes ${kubernetes}, etcd ${fsync ? 'with' : 'without'} fsync, Node ${node}, Sluice ${commit}, ` +
-    `${startedAt.slice(0, 10)}.\n\n` +
-    'Latency: from the response to a Pod status write to the watch event of the EndpointSlice that shows it, and for\n' +
-    'comparison of the Endpoints (Endp.). Writes and CPU are for each flip: of the controller, the API server (API) and\n' +
-    'etcd. Memory is the peak of the controller. The last column shows the spread over the rounds.'
+    `${rounds} ${rounds === 1 ? 'round' : 'interleaved rounds'}, at least ${seconds} s at each rate, etcd ${fsync ? 'with' : 'without'} fsync, ` +
+    'shared by API server, etcd, load\n' +
+    `and controller: Kubernetes ${kubernetes}, ${conditionsText(results.conditions)}.\n\n` +
+    'Latency: from the response to a Pod status write to the watch event of the EndpointSlice that shows it, and of the\n' +
+    `Endpoints (E); percentiles over the samples of all rounds (n), the p99 only of ${samplesForP99} or more. Writes and CPU in ms are\n` +
+    'medians for each flip: of the controller, and of the API server (API). MB is the peak of the controller. The last\n' +
+    'column is the range over the rounds.'
   );
 }

@@ -2,7 +2,7 @@ import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
 import { type AllInOneOptions, startAllInOne } from '@sluice/sluice';
-import type { Shape } from './shape.ts';
+import { namespaceNames, type Shape } from './shape.ts';
 
 type Instruments = (cluster: {
   readonly identity: string;
@@ -16,12 +16,16 @@ export class Replay {
   readonly #server = new FakeApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   readonly #population: ReturnType<typeof populate>;
   readonly #fleet: ReturnType<typeof startAllInOne>;
+  readonly #beforeEach: () => void;
   #changes = 0;
 
-  /** `instruments`: returns observability options; none by default. */
-  constructor(shape: Shape, instruments: Instruments = () => ({})) {
+  /** `instruments`: returns observability options; none by default. `beforeEach`: runs before each change and counts for it. */
+  constructor(shape: Shape, instruments: Instruments = () => ({}), beforeEach: () => void = () => {}) {
+    this.#beforeEach = beforeEach;
     this.#shape = shape;
-    this.#population = populate(this.#server, { services: shape.services, podsPerService: shape.pods });
+    this.#population = populate(this.#server, {
+      ...{ services: shape.services, podsPerService: shape.pods, namespaces: namespaceNames(shape).length },
+    });
     const cluster = new FakeClient(this.#server, { clock: this.#clock });
     this.#fleet = startAllInOne({
       clusters: [{ name: 'c', identity: this.#server.identity, reader: cluster, writer: cluster, record: () => {} }],
@@ -39,7 +43,10 @@ export class Replay {
    */
   async round(changes: number, after?: () => Promise<unknown>): Promise<number> {
     const before = process.cpuUsage();
-    for (let i = 0; i < changes; i++) await this.#change();
+    for (let i = 0; i < changes; i++) {
+      this.#beforeEach();
+      await this.#change();
+    }
     await after?.();
     const { user, system } = process.cpuUsage(before);
     return (user + system) / changes;

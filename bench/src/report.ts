@@ -1,5 +1,6 @@
 import { FLEET, SUBJECT } from './controllers.ts';
 import type { Results } from './results.ts';
+import { shapeTitle } from './shape.ts';
 import { type ColdStartColumn, type ControllerSummary, type Figure, type RateColumn, summarize } from './summary.ts';
 import { number, ratioText, type Table } from './table.ts';
 
@@ -14,15 +15,17 @@ const COLD_START: readonly (readonly [ColdStartColumn, string])[] = [
 
 const RATE: readonly (readonly [RateColumn, string])[] = [
   ['p50', 'p50 ms'],
-  ['p90', 'p90 ms'],
-  ['p99', 'p99 ms'],
-  ['endpointsP99', 'Endp. p99'],
+  ['p90', 'p90'],
+  ['p99', 'p99'],
+  ['endpointsP50', 'E p50'],
+  ['endpointsP90', 'E p90'],
+  ['endpointsP99', 'E p99'],
+  ['samples', 'n'],
   ['missing', 'missing'],
   ['writesPerFlip', 'writes'],
-  ['cpuMsPerFlip', 'CPU ms'],
-  ['apiServerCpuMsPerFlip', 'API CPU ms'],
-  ['etcdCpuMsPerFlip', 'etcd CPU ms'],
-  ['peakMemoryMb', 'peak MB'],
+  ['cpuMsPerFlip', 'CPU'],
+  ['apiServerCpuMsPerFlip', 'API'],
+  ['peakMemoryMb', 'MB'],
 ];
 
 /**
@@ -31,8 +34,7 @@ const RATE: readonly (readonly [RateColumn, string])[] = [
  */
 export function tables(results: Pick<Results, 'runs' | 'shape' | 'rounds'>): readonly Table[] {
   const summaries = summarize(results);
-  const { services, pods } = results.shape;
-  const shape = `${services} ${services === 1 ? 'Service' : 'Services'} × ${pods} Pods`;
+  const shape = shapeTitle(results.shape);
   const phases = [...new Set(summaries.flatMap((summary) => summary.rates.map(({ phase }) => phase)))];
   const restarted = summaries.some(({ restart }) => restart !== undefined);
   return [
@@ -46,7 +48,7 @@ export function tables(results: Pick<Results, 'runs' | 'shape' | 'rounds'>): rea
         RATE,
         summaries,
         (summary) => summary.rates.find((one) => one.phase === phase)?.figures,
-        'p99',
+        'p50',
       ),
     ),
   ];
@@ -71,14 +73,15 @@ function table<Column extends string>(
     head: ['', ...columns.map(([, name]) => name), `${spreadName}, all`],
     rows: [
       ...rows.map(({ name, figures }) => ({
-        cells: [name, ...columns.map(([column]) => number(figures[column].median)), range(figures[spread])],
+        cells: [name, ...columns.map(([column]) => number(figures[column].value)), range(figures[spread])],
       })),
       ...others.map(({ name, figures }) => ({
         ratio: true,
         cells: [
           name === FLEET ? `${name} adds` : `÷ ${name}`,
           ...columns.map(([column]) => {
-            const [mine, other] = [subject?.figures[column].median ?? Number.NaN, figures[column].median];
+            if (column === 'samples' || column === 'missing') return '';
+            const [mine, other] = [subject?.figures[column].value ?? Number.NaN, figures[column].value];
             return name === FLEET ? added(mine, other) : ratioText(mine, other);
           }),
           '',

@@ -1,13 +1,18 @@
+import type { Conditions } from './conditions.ts';
+import type { Histogram } from './histogram.ts';
 import type { LoadReport } from './load.ts';
 import type { Cost } from './meter.ts';
 import type { Shape } from './shape.ts';
 
-/** Milliseconds from the response to a Pod's status write to the event that shows it. */
-export interface Latency {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
+/** How flips arrived in EndpointSlices or in Endpoints; `FlipTracker` defines each figure. Latencies are in milliseconds. */
+export interface Arrival {
+  /** For percentiles over all rounds. */
+  readonly histogram: Histogram;
   readonly max: number;
+  /** Flips that no event showed. */
+  readonly missing: number;
+  /** Flips without a latency because their Pod flipped back before an event showed them. */
+  readonly cancelled: number;
 }
 
 export interface ColdStart {
@@ -24,14 +29,9 @@ export interface RateResult {
   /** Planned flips per second. */
   readonly rate: number;
   readonly flips: number;
-  /** In the EndpointSlices. */
-  readonly latencyMs: Latency;
-  /** In the Endpoints; undefined if these are too long to be parsed during the measurement. */
-  readonly endpointsLatencyMs: Latency | undefined;
-  /** Flips that no event showed. */
-  readonly missing: number;
-  /** Flips without a latency because their Pod flipped again. */
-  readonly superseded: number;
+  readonly slices: Arrival;
+  /** Absent if they are not what the controller writes. */
+  readonly endpoints?: Arrival | undefined;
   /** From the last flip to the last event. */
   readonly convergenceSeconds: number;
   readonly load: LoadReport;
@@ -51,15 +51,13 @@ export interface Run {
 
 /** All results of a call; the format of `--json`. */
 export interface Results {
-  readonly version: 1;
+  readonly version: 2;
+  readonly conditions: Conditions;
   readonly command: string;
-  readonly startedAt: string;
-  readonly machine: string;
-  readonly commit: string;
-  readonly node: string;
   readonly kubernetes: string;
   readonly fsync: boolean;
   readonly shape: Shape;
+  /** Shortest duration at a rate in one round; `secondsAt` prolongs it. */
   readonly seconds: number;
   readonly rounds: number;
   readonly runs: readonly Run[];

@@ -1,10 +1,13 @@
 import { totalWrites } from './api-metrics.ts';
-import type { ColdStart, RateResult, Results } from './results.ts';
+import { merged, percentileIn, sizeOf } from './histogram.ts';
+import { samplesForP99 } from './phase.ts';
+import type { Arrival, ColdStart, RateResult, Results } from './results.ts';
 import { median } from './statistics.ts';
 
 /** A figure over all rounds. */
 export interface Figure {
-  readonly median: number;
+  /** The median of the rounds; of latencies, the percentile over the samples of all rounds; of counts, the sum. */
+  readonly value: number;
   readonly least: number;
   readonly most: number;
 }
@@ -22,7 +25,9 @@ export type RateColumn =
   | 'p90'
   | 'p99'
   | 'endpointsP50'
+  | 'endpointsP90'
   | 'endpointsP99'
+  | 'samples'
   | 'missing'
   | 'writesPerFlip'
   | 'cpuMsPerFlip'
@@ -52,7 +57,7 @@ export function summarize({ runs }: Pick<Results, 'runs'>): readonly ControllerS
       restart: restarts.length > 0 ? figures(restarts.map(coldStartRow)) : undefined,
       rates: phases.map((phase) => ({
         phase,
-        figures: figures(own.flatMap((run) => run.rates.filter((result) => phaseOf(result) === phase).map(rateRow))),
+        figures: rateFigures(own.flatMap((run) => run.rates.filter((result) => phaseOf(result) === phase))),
       })),
     };
   });
@@ -72,15 +77,35 @@ function coldStartRow({ completeSeconds, firstWriteSeconds, cost }: ColdStart): 
   };
 }
 
-function rateRow({ latencyMs, endpointsLatencyMs, missing, flips, cost }: RateResult): Record<RateColumn, number> {
+function rateFigures(results: readonly RateResult[]): Record<RateColumn, Figure> {
+  const sum = (of: (result: RateResult) => number): Figure => {
+    const { least, most } = spread(results.map(of));
+    return { value: results.reduce((total, result) => total + of(result), 0), least, most };
+  };
+  const at = (share: number, of: (result: RateResult) => Arrival | undefined): Figure => {
+    const rounds = results.map((result) => percentileIn(of(result)?.histogram ?? [], share));
+    const all = merged(results.map((result) => of(result)?.histogram ?? []));
+    const enough = share <= 0.9 || sizeOf(all) >= samplesForP99;
+    return { ...spread(rounds), value: enough ? percentileIn(all, share) : Number.NaN };
+  };
+  return {
+    ...figures(results.map(costRow)),
+    p50: at(0.5, ({ slices }) => slices),
+    p90: at(0.9, ({ slices }) => slices),
+    p99: at(0.99, ({ slices }) => slices),
+    endpointsP50: at(0.5, ({ endpoints }) => endpoints),
+    endpointsP90: at(0.9, ({ endpoints }) => endpoints),
+    endpointsP99: at(0.99, ({ endpoints }) => endpoints),
+    samples: sum(({ slices }) => sizeOf(slices.histogram)),
+    missing: sum(({ slices, endpoints }) => slices.missing + (endpoints?.missing ?? 0)),
+  };
+}
+
+type CostColumn = Exclude<RateColumn, `p${string}0` | 'p99' | `endpoints${string}` | 'samples' | 'missing'>;
+
+function costRow({ flips, cost }: RateResult): Record<CostColumn, number> {
   const perFlip = (seconds: number) => (seconds * 1000) / flips;
   return {
-    p50: latencyMs.p50,
-    p90: latencyMs.p90,
-    p99: latencyMs.p99,
-    endpointsP50: endpointsLatencyMs?.p50 ?? Number.NaN,
-    endpointsP99: endpointsLatencyMs?.p99 ?? Number.NaN,
-    missing,
     writesPerFlip: totalWrites(cost.writes) / flips,
     cpuMsPerFlip: perFlip(cost.cpuSeconds.controller),
     apiServerCpuMsPerFlip: perFlip(cost.cpuSeconds.apiServer),
@@ -94,8 +119,13 @@ function figures<Column extends string>(rows: readonly Record<Column, number>[])
   const columns = Object.keys(rows[0] ?? {}) as Column[];
   const figure = (column: Column): Figure => {
     // JSON has no NaN: results read from a file may hold null.
-    const values = rows.map((row) => row[column] ?? Number.NaN).filter((value) => !Number.isNaN(value));
-    return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
+    const values = rows.map((row) => row[column] ?? Number.NaN);
+    return { value: median(values), ...spread(values) };
   };
   return Object.fromEntries(columns.map((column) => [column, figure(column)])) as Record<Column, Figure>;
+}
+
+function spread(values: readonly number[]): Pick<Figure, 'least' | 'most'> {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return { least: Math.min(...known), most: Math.max(...known) };
 }

@@ -8,7 +8,7 @@ import { Convergence } from './convergence.ts';
 import { EndpointWatches } from './endpoint-watches.ts';
 import { Fleet, type Role } from './fleet.ts';
 import { kubernetesTime, podStatusPath, populate } from './populate.ts';
-import { type BenchPod, benchPods, NAMESPACE, podObject, type Shape, serviceNames } from './shape.ts';
+import { type BenchPod, benchPods, benchServices, podObject, type Shape } from './shape.ts';
 import { Shares } from './shares.ts';
 
 export type Signal = 'SIGKILL' | 'SIGTERM';
@@ -141,13 +141,11 @@ export class TakeoverTestbed {
   /** One Pod of some affected Services, each in another partition, by name. */
   #probes(role: Role, scopes: ReadonlySet<string>): ReadonlyMap<string, BenchPod> {
     const { shape, probes } = this.#options;
-    const byPartition = Map.groupBy(serviceNames(shape), (service) => {
-      return String(
-        partitionOf(formatServiceKey({ cluster: this.#cluster, namespace: NAMESPACE, service }), defaultPartitions),
-      );
+    const byPartition = Map.groupBy(benchServices(shape), ({ namespace, name: service }) => {
+      return String(partitionOf(formatServiceKey({ cluster: this.#cluster, namespace, service }), defaultPartitions));
     });
     const affected = [...byPartition].filter(([partition]) => role === 'watcher' || scopes.has(partition));
-    const services = new Set(this.#some(affected, probes).map(([, [service = '']]) => service));
+    const services = new Set(this.#some(affected, probes).map(([, [service]]) => service?.name ?? ''));
     const pods = Map.groupBy(benchPods(shape), ({ service }) => service);
     return new Map(
       [...services].flatMap((service) => this.#some(pods.get(service) ?? [], 1).map((pod) => [pod.name, pod] as const)),
@@ -162,7 +160,7 @@ export class TakeoverTestbed {
   async #flip(pod: BenchPod): Promise<void> {
     const ready = this.#notReady.delete(pod.name);
     if (!ready) this.#notReady.add(pod.name);
-    await this.#client.put(podStatusPath(pod.name), podObject(pod, ready, kubernetesTime(Date.now())));
+    await this.#client.put(podStatusPath(pod), podObject(pod, ready, kubernetesTime(Date.now())));
   }
 
   async #even(role: Role): Promise<void> {

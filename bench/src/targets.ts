@@ -1,6 +1,7 @@
 import type { MeasuredClusters } from './clusters/clusters-measure.ts';
-import type { RateResult, Run } from './results.ts';
+import type { Run } from './results.ts';
 import { median, percentile } from './statistics.ts';
+import { phaseOf, type RateColumn, summarize } from './summary.ts';
 import type { Takeover } from './takeover-measure.ts';
 import type { Throughput } from './throughput-measure.ts';
 
@@ -11,48 +12,43 @@ export interface Target {
   readonly measured: number;
 }
 
-const cpuMsPerFlip = ({ cost, flips }: RateResult) => (cost.cpuSeconds.controller * 1_000) / flips;
 const peakMb = ({ coldStart, rates }: Run) =>
   Math.max(coldStart.cost.peakMemoryMb, ...rates.map(({ cost }) => cost.peakMemoryMb));
 
-/** The worker beside `sluice run` and kube-controller-manager. */
-export function compareControllers(runs: readonly Run[], rates: readonly number[]): readonly Target[] {
+/** The worker beside `sluice run` and kube-controller-manager, in each phase. */
+export function compareControllers(runs: readonly Run[]): readonly Target[] {
+  const summaries = summarize({ runs });
+  const phases = [...new Set(runs.flatMap(({ rates }) => rates.map(phaseOf)))];
+  const at = (controller: string, phase: string, column: RateColumn) => {
+    const rates = summaries.find((summary) => summary.controller === controller)?.rates;
+    return rates?.find((rate) => rate.phase === phase)?.figures[column].value ?? Number.NaN;
+  };
+  const ratio = (name: string, target: number, other: string, phase: string, column: RateColumn): Target => ({
+    ...{ name: `${name}, ${phase}`, target },
+    measured: at('worker', phase, column) / at(other, phase, column),
+  });
   const of = (controller: string, figure: (run: Run) => number) =>
     median(runs.filter((run) => run.controller === controller).map(figure));
-  const at = (controller: string, rate: number, figure: (result: RateResult) => number) =>
-    of(controller, (run) => {
-      const result = run.rates.find((one) => one.rate === rate);
-      return result === undefined ? Number.NaN : figure(result);
-    });
-  const ratio = (
-    name: string,
-    target: number,
-    other: string,
-    rate: number,
-    figure: (result: RateResult) => number,
-  ) => ({
-    ...{ name: `${name}, ${rate}/s`, target },
-    measured: at('worker', rate, figure) / at(other, rate, figure),
-  });
-  const ofRate = (rate: number): readonly Target[] => [
-    ratio('CPU per flip ÷ sluice run', 1.5, 'sluice', rate, cpuMsPerFlip),
-    ratio('CPU per flip ÷ kube-controller-manager', 1, 'kcm-raised', rate, cpuMsPerFlip),
-    ratio('p50 ÷ kube-controller-manager', 1, 'kcm-raised', rate, ({ latencyMs }) => latencyMs.p50),
-    ratio('p99 ÷ kube-controller-manager', 1, 'kcm-raised', rate, ({ latencyMs }) => latencyMs.p99),
-  ];
-  const [lowest = 0] = rates;
-  const added = (percent: 'p50' | 'p99') =>
-    at('worker', lowest, ({ latencyMs }) => latencyMs[percent]) -
-    at('sluice', lowest, ({ latencyMs }) => latencyMs[percent]);
   const start = (controller: string) => of(controller, ({ coldStart }) => coldStart.completeSeconds);
   return [
-    ...rates.flatMap(ofRate),
-    { name: `p50 ms more than sluice run, ${lowest}/s`, target: 2, measured: added('p50') },
-    { name: `p99 ms more than sluice run, ${lowest}/s`, target: 5, measured: added('p99') },
+    ...phases.flatMap((phase) => [
+      ratio('CPU per flip ÷ sluice run', 1.5, 'sluice', phase, 'cpuMsPerFlip'),
+      ratio('CPU per flip ÷ kube-controller-manager', 1, 'kcm-raised', phase, 'cpuMsPerFlip'),
+      ...percentiles.map(([name, column]) =>
+        ratio(`${name} ÷ kube-controller-manager`, 1, 'kcm-raised', phase, column),
+      ),
+    ]),
     { name: 'cold start ÷ kube-controller-manager', target: 1.2, measured: start('worker') / start('kcm-raised') },
     { name: 'MB of a worker, NATS and Redis', target: 250, measured: of('worker', peakMb) },
   ];
 }
+
+const percentiles: readonly (readonly [string, RateColumn])[] = [
+  ['p50', 'p50'],
+  ['p99', 'p99'],
+  ['p50 of Endpoints', 'endpointsP50'],
+  ['p99 of Endpoints', 'endpointsP99'],
+];
 
 /** Changes per second. */
 export interface ThroughputRates {

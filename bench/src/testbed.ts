@@ -48,12 +48,12 @@ export async function withTestbed<T>(options: TestbedOptions, run: (testbed: Tes
 export async function converged(
   { options, watches }: Testbed,
   peer: ServerProcess,
-  reached: () => boolean,
+  reached: () => boolean | Promise<boolean>,
 ): Promise<boolean> {
   const deadline = performance.now() + options.timeoutSeconds * 1000;
   const start = performance.now();
   const quiet = () => performance.now() - Math.max(start, watches.lastEventAt) > QUIET_MILLISECONDS;
-  while (performance.now() < deadline && !(reached() && quiet())) {
+  while (performance.now() < deadline && !((await reached()) && quiet())) {
     await sleep(20);
     watches.check();
     if (!peer.running) throw new Error(`${peer.name} exited during the measurement\n${endOfLog(peer)}`);

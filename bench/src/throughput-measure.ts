@@ -186,7 +186,7 @@ class StubbedFleet {
 
   async load(rate: number, seconds: number): Promise<Omit<Throughput, 'workers' | 'round'>> {
     this.#loading = true;
-    this.#tracker = new FlipTracker();
+    this.#tracker = new FlipTracker(this.#pool.notReady);
     const [folded, plans, cpu, started] = [this.#folded, this.#writer.plans, this.#cpu(), performance.now()];
     const units: number[] = [];
     const tokens = await this.#shares.fencingTokens('reconciler');
@@ -265,9 +265,7 @@ class StubbedFleet {
 
   async #awaitConvergence(): Promise<void> {
     const deadline = performance.now() + this.#options.timeoutSeconds * 1000;
-    // A Pod that flipped twice before a plan showed it may need no plan.
-    const shown = () => this.#tracker.pending <= this.#tracker.results().superseded;
-    const quiet = () => this.#feed.appender.idle && this.#writer.idle && shown();
+    const quiet = () => this.#feed.appender.idle && this.#writer.idle && this.#tracker.pending === 0;
     while (!quiet() || this.#wrong() !== undefined) {
       this.#check();
       if (performance.now() > deadline)

@@ -22,14 +22,22 @@ export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
       }
     }
     for (const result of rates) {
-      const { load, missing, superseded } = result;
+      const { load, slices, endpoints } = result;
       const at = `${controller}, round ${round}, ${phaseOf(result)}`;
       if (load.lateMs.p99 > LATE_MILLISECONDS) {
         found.push(`${at}: the load fell behind its plan, by ${load.lateMs.p99.toFixed(0)} ms (p99)`);
       }
       if (load.failed > 0) found.push(`${at}: ${load.failed} Pod writes failed`);
-      if (missing > 0) found.push(`${at}: ${missing} flips were never visible`);
-      if (superseded > 0) found.push(`${at}: ${superseded} flips have no latency, because all Pods had pending flips`);
+      for (const [where, arrival] of [
+        ['EndpointSlices', slices],
+        ['Endpoints', endpoints],
+      ] as const) {
+        if (arrival === undefined) continue;
+        const { missing, cancelled } = arrival;
+        if (missing > 0) found.push(`${at}: ${missing} flips never arrived in ${where}`);
+        if (cancelled > 0)
+          found.push(`${at}: ${cancelled} flips have no latency in ${where}: their Pods flipped back before`);
+      }
     }
   }
   return found;

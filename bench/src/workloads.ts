@@ -1,6 +1,6 @@
 import { addressFlips } from './address-flips.ts';
-import { flips, nodeDown, type Phase, rollingRestart } from './phase.ts';
-import type { Shape } from './shape.ts';
+import { coldAndWarm, nodeDown, type Phase, rollingRestart, secondsAt } from './phase.ts';
+import { namespaceNames, type Shape } from './shape.ts';
 
 /** A cluster and its phases after the cold start; each controller runs it on its own control plane. */
 export interface Workload {
@@ -12,24 +12,38 @@ export interface Workload {
   readonly restart?: boolean;
 }
 
+export interface WorkloadOptions {
+  readonly rounds: number;
+  /** Shortest duration at a rate. */
+  readonly seconds: number;
+  /** Of shapes with several Services. */
+  readonly namespaces?: number | undefined;
+}
+
+const rates = [20, 100];
+
 /** The workloads of the long comparison, in order. */
-export function allWorkloads(seconds: number): readonly Workload[] {
-  const atRates = (shape: Shape, rates: readonly number[]): Workload => ({
-    name: `${shape.services}x${shape.pods}`,
-    description: `flips at ${rates.join(', ')}/s, then a restart with everything written`,
+export function allWorkloads({ rounds, seconds, namespaces }: WorkloadOptions): readonly Workload[] {
+  const secondsOf = (rate: number) => secondsAt(rate, rounds, seconds);
+  const spread = namespaces === undefined ? {} : { namespaces };
+  const atRates = (shape: Shape): Workload => ({
+    name: `${shape.services}x${shape.pods}${shape.services > 1 && namespaceNames(shape).length === 1 ? '-one-namespace' : ''}`,
+    description: `flips at ${rates.join(', ')}/s, cold and warm, then a restart with everything written`,
     shape,
-    phases: rates.map((rate) => flips(rate, seconds)),
+    phases: coldAndWarm(rates, secondsOf),
     restart: true,
   });
   const large = { services: 1, pods: 1000 };
-  const many = { services: 100, pods: 10 };
-  const custom = { services: 100, pods: 10, custom: true };
+  const many = { services: 100, pods: 10, ...spread };
+  const custom = { services: 100, pods: 10, ...spread, custom: true };
   return [
-    atRates({ services: 100, pods: 20 }, [20, 100, 200]),
-    atRates({ services: 500, pods: 5 }, [20, 100, 200]),
-    atRates(large, [20, 100, 200]),
-    atRates({ services: 1, pods: 5000 }, [20, 100]),
-    atRates({ services: 1000, pods: 20 }, [20, 100]),
+    atRates({ services: 100, pods: 20, ...spread }),
+    atRates({ services: 500, pods: 5, ...spread }),
+    atRates(large),
+    atRates({ services: 1, pods: 5000 }),
+    atRates({ services: 1000, pods: 20, ...spread }),
+    // The only one whose Services share a namespace: what kube-controller-manager's list of the Pods of a namespace costs.
+    atRates({ services: 1000, pods: 20, namespaces: 1 }),
     {
       name: 'rollout-1',
       description: 'a Deployment of 1,000 Pods is restarted',
@@ -47,7 +61,7 @@ export function allWorkloads(seconds: number): readonly Workload[] {
       name: 'custom',
       description: 'Endpoints that people write are mirrored',
       shape: custom,
-      phases: [addressFlips(custom, 20, seconds), addressFlips(custom, 100, seconds)],
+      phases: rates.map((rate) => addressFlips(custom, rate, secondsOf(rate))),
     },
   ];
 }

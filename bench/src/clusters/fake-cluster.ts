@@ -8,7 +8,7 @@ import { Convergence } from '../convergence.ts';
 import { FlipTracker } from '../flip-tracker.ts';
 import { PodPool } from '../pod-pool.ts';
 import { eventOf, type WatchedObject } from '../pod-readiness-event.ts';
-import { benchPods, NAMESPACE, nodeObjects, podObject, type Shape, serviceObjects } from '../shape.ts';
+import { benchPods, namespaceNames, nodeObjects, podObject, type Shape, serviceObjects } from '../shape.ts';
 
 /** How a cluster fails. */
 export type ClusterFault =
@@ -40,7 +40,7 @@ export class FakeCluster {
     this.#shape = shape;
     this.#server = new FakeApiServer({ clock, random: seededRandom(seed) });
     const put = (resource: 'nodes' | 'pods', object: object) => void this.#server.put(resource, object as RawObject);
-    this.#server.create('namespaces', { metadata: { name: NAMESPACE } });
+    for (const name of namespaceNames(shape)) this.#server.create('namespaces', { metadata: { name } });
     for (const node of nodeObjects(shape.nodes)) put('nodes', node);
     // With the defaults that an API server fills in.
     for (const service of serviceObjects(shape)) this.#server.create('services', service as RawObject);
@@ -106,7 +106,7 @@ export class FakeCluster {
   /** Results of the flips since the last call. */
   takeResults(): ReturnType<FlipTracker['results']> {
     const results = this.#flips.results();
-    this.#flips = new FlipTracker();
+    this.#flips = new FlipTracker(this.#pool.notReady);
     return results;
   }
 

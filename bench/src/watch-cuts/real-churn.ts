@@ -2,7 +2,7 @@ import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import type { ControlPlane } from '@sluice/local';
 import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
 import { kubernetesTime } from '../populate.ts';
-import { type BenchPod, benchPods, NAMESPACE, podObject } from '../shape.ts';
+import { type BenchPod, benchPods, namespaceNames, namespaceObject, podObject } from '../shape.ts';
 import type { Change } from './delivery-checker.ts';
 
 interface Stored {
@@ -14,7 +14,10 @@ interface Event {
   readonly object: Stored;
 }
 
-const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
+/** One namespace, because one watch delivers all changes. */
+const shape = { services: 10, pods: 20, namespaces: 1 };
+const [namespace = ''] = namespaceNames(shape);
+const pods = `/api/v1/namespaces/${namespace}/pods`;
 
 /**
  * Creates, deletes and flips Pods of a real API server, one after the other. Each response contains the resourceVersion, so
@@ -24,7 +27,7 @@ export class RealChurn {
   readonly #connection: Connection;
   readonly #random: Random;
   readonly #clock: Clock;
-  readonly #pods = benchPods({ services: 10, pods: 20 });
+  readonly #pods = benchPods(shape);
   /** With the resourceVersion of each Pod's last change. */
   readonly #there = new Map<string, string>();
   readonly #history: Change[] = [];
@@ -41,8 +44,7 @@ export class RealChurn {
     const access = await loadKubeconfig({ paths: [adminKubeconfig] });
     const connection = new Connection({ access, userAgent: 'sluice-bench-churn', clock, logger: silentLogger });
     const churn = new RealChurn(connection, random, clock);
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
-    await churn.#send('POST', '/api/v1/namespaces', namespace);
+    await churn.#send('POST', '/api/v1/namespaces', namespaceObject(namespace));
     for (const pod of churn.#pods) await churn.#create(pod);
     return churn;
   }

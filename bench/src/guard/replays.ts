@@ -1,0 +1,42 @@
+import { calibrate, roundTrips } from '../calibrate.ts';
+import { Replay } from '../replay-cost.ts';
+import type { Figures } from './limits.ts';
+
+const shapes = {
+  '20x10': { services: 20, pods: 10 },
+  '1x500': { services: 1, pods: 500 },
+} as const;
+type ShapeName = keyof typeof shapes;
+export const replayNames = Object.keys(shapes) as readonly ShapeName[];
+/** The first rounds compile the code. */
+const [rounds, changes, warmUp] = [20, 100, 10];
+
+/** CPU time per change of the replay at these shapes, in calibration units. `plantedUnits`: additional work for each change. */
+export async function measureReplays(names: readonly string[], plantedUnits = 0): Promise<Figures> {
+  const figures: Record<string, number> = {};
+  for (const name of replayNames.filter((each) => names.includes(each)))
+    figures[name] = await costOf(name, plantedUnits);
+  return figures;
+}
+
+/** The cheapest round shows what the program needs; the others include other load on the machine. */
+async function costOf(name: ShapeName, plantedUnits: number): Promise<number> {
+  const replay = new Replay(
+    shapes[name],
+    () => ({}),
+    () => roundTrips(plantedUnits),
+  );
+  const costs: number[] = [];
+  const units: number[] = [];
+  try {
+    for (let round = 0; round < warmUp + rounds; round++) {
+      const [unit, cost] = [calibrate(1000), await replay.round(changes)];
+      if (round < warmUp) continue;
+      units.push(unit);
+      costs.push(cost);
+    }
+  } finally {
+    await replay.stop();
+  }
+  return Math.min(...costs) / Math.min(...units);
+}
