@@ -1,18 +1,10 @@
-/**
- * `npm run release`: builds the release of this checkout into dist/sluice-VERSION, without Docker.
- *
- *   --key FILE        signs the checksums with this Ed25519 key in PEM; it is created if it does not exist
- *   --base-url URL    where the archives will be published, for the Krew manifest
- *   --arch LIST       amd64,arm64
- *   --verify DIR      checks a release instead: its signature, with --public-key FILE, and its checksums
- */
+/** Builds or verifies a release. See `--help`. */
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { UsageError } from '@sluice/process';
-import { runProgram, say } from '@sluice/program';
+import { runCommand, say, text, textOr } from '@sluice/program';
 import { buildRelease } from './build.ts';
 import { changelogEntries, changelogProblems } from './changelog.ts';
 import { newSigningKey, problemsOf } from './checksums.ts';
@@ -87,15 +79,15 @@ function check(directory: string, publicKeyFile: string | undefined): number {
   return problems.length === 0 ? 0 : 1;
 }
 
-await runProgram(() => {
-  const { values } = parseArgs({
-    options: {
-      key: { type: 'string' },
-      'base-url': { type: 'string' },
-      arch: { type: 'string', default: architectures.join(',') },
-      verify: { type: 'string' },
-      'public-key': { type: 'string' },
-    },
-  });
-  return values.verify === undefined ? build(values) : check(values.verify, values['public-key']);
+await runCommand({
+  usage: 'npm run release --',
+  about: 'Builds the release of this checkout into dist/sluice-VERSION, without Docker.\n',
+  options: {
+    key: text('FILE', 'signs the checksums with this Ed25519 key in PEM; it is created if it does not exist'),
+    'base-url': text('URL', 'where the archives will be published, for the Krew manifest'),
+    arch: textOr(architectures.join(','), 'LIST', 'processor architectures'),
+    verify: text('DIR', 'checks a release instead: its signature, with --public-key, and its checksums'),
+    'public-key': text('FILE', 'public key of the publisher'),
+  },
+  main: (values) => (values.verify === undefined ? build(values) : check(values.verify, values['public-key'])),
 });

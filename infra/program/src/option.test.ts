@@ -72,8 +72,9 @@ test.each([
   expect(() => parseOptions(options, args.split(' '))).toThrow(UsageError);
 });
 
-test('--help is not parsed further', () => {
-  expect(parseOptions(options, ['--help', '--rounds', '0'])).toBe('help');
+test('--help returns help, unless another option is wrong', () => {
+  expect(parseOptions(options, ['--help', '--rounds', '2'])).toBe('help');
+  expect(() => parseOptions(options, ['--help', '--rounds', '0'])).toThrow(UsageError);
 });
 
 test('the help lists each option with its default', () => {

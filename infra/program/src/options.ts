@@ -27,9 +27,17 @@ interface Expected<T extends Defaults> {
  * @throws UsageError
  */
 export function parseCommandLine<T extends Defaults>(
-  { options, positionals = false }: Expected<T>,
+  expected: Expected<T>,
   args: readonly string[],
 ): CommandLine<T> | 'help' {
+  const { help, ...line } = parseAll(expected, args);
+  return help ? 'help' : line;
+}
+
+function parseAll<T extends Defaults>(
+  { options, positionals = false }: Expected<T>,
+  args: readonly string[],
+): CommandLine<T> & { readonly help: boolean } {
   const typed = Object.entries(options).map(
     ([name, value]) => [name, { type: value === false ? ('boolean' as const) : ('string' as const) }] as const,
   );
@@ -39,24 +47,23 @@ export function parseCommandLine<T extends Defaults>(
       allowPositionals: positionals,
       options: { ...Object.fromEntries(typed), help: { type: 'boolean', short: 'h' } },
     });
-    const { help, ...given } = parsed.values;
-    if (help === true) return 'help';
-    return { options: { ...options, ...given } as unknown as Given<T>, positionals: parsed.positionals };
+    const { help = false, ...given } = parsed.values;
+    return { help, options: { ...options, ...given } as unknown as Given<T>, positionals: parsed.positionals };
   } catch (error) {
     throw new UsageError(errorMessage(error));
   }
 }
 
 /**
- * Parses a command line into the values of declared options. Returns `help` for `--help` or `-h`.
+ * Parses a command line into the values of declared options. Returns `help` for `--help` or `-h`, unless a value is wrong:
+ * with `--help`, a test can check any command line without running it.
  *
  * @throws UsageError
  */
 export function parseOptions<O extends OptionSet>(options: O, args: readonly string[]): OptionValues<O> | 'help' {
   const defaults = Object.fromEntries(Object.entries(options).map(([name, { fallback }]) => [name, fallback]));
-  const line = parseCommandLine({ options: defaults }, args);
-  if (line === 'help') return 'help';
+  const line = parseAll({ options: defaults }, args);
   const given: Readonly<Record<string, string | boolean | undefined>> = line.options;
   const values = Object.entries(options).map(([name, { parse }]) => [name, parse(name, given[name])]);
-  return Object.fromEntries(values) as OptionValues<O>;
+  return line.help ? 'help' : (Object.fromEntries(values) as OptionValues<O>);
 }
