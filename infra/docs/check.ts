@@ -1,11 +1,12 @@
 /**
  * Checks the documentation: every relative link and anchor of every Markdown file resolves, every page under docs/ is
- * linked, every path in inline code exists, commands name what exists, numbers agree with the code (values/), and no retired term (terms.json) is in a page, comment, test title, message or
+ * linked, every path in inline code exists, commands, metrics and messages exist, numbers agree with the code (values/), and no retired term (terms.json) is in a page, comment, test title, message or
  * help text.
  * Prints one finding per line and exits with status 1 if there is any.
  */
 import { join } from 'node:path';
 import { checkCommands, checkValueNames } from './check-commands.ts';
+import { checkNames } from './check-names.ts';
 import { checkValues } from './check-values.ts';
 import { checkLinks, missingPaths, unlinkedPages } from './links.ts';
 import { readPages } from './markdown.ts';
@@ -21,6 +22,7 @@ const findings = [
   ...missingPaths(pages, root),
   ...checkCommands(pages),
   ...checkValueNames(pages),
+  ...checkNames(pages),
   ...checkValues(pages, rows),
   ...checkPages(pages),
   ...checkSources(root),
