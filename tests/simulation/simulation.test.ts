@@ -4,15 +4,15 @@ import { scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
 
-/** CI runs many more with `npm run simulate`. */
-const seeds = Array.from({ length: 24 }, (_, i) => i + 1);
+/** For a first look. The evidence is in the thousands that `npm run simulate` runs. */
+const seeds = [1, 2, 3, 4];
 /** Generous, because the machine may be slow. */
 const timeLimitMs = 300_000;
 
 describe('a simulated fleet', () => {
   test.each(seeds)('keeps all invariants: seed %d', (seed) => play(seed, false), timeLimitMs);
 
-  test.each([1, 2, 3, 4])('keeps all invariants with many faults: seed %d', (seed) => play(seed, true), timeLimitMs);
+  test.each([1, 2])('keeps all invariants with many faults: seed %d', (seed) => play(seed, true), timeLimitMs);
 
   test('does the same again for the same seed', async () => {
     const [first, second] = [await timelineOf(5), await timelineOf(5)];
@@ -22,7 +22,10 @@ describe('a simulated fleet', () => {
 });
 
 test('a scenario is the same in another process', () => {
-  for (const scenario of [smallScenario(40), ...seeds.map((seed) => scenarioOf(seed, { swarm: true }))])
+  for (const scenario of [
+    smallScenario(40),
+    ...[1, 2, 3, 4, 5, 6, 7, 8].map((seed) => scenarioOf(seed, { swarm: true })),
+  ])
     expect(JSON.parse(JSON.stringify(scenario))).toEqual(scenario);
 });
 

@@ -1,10 +1,20 @@
-import { expect, test, vi } from 'vitest';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
 
-vi.mock('zod', () => {
-  throw new Error('zod is loaded');
-});
+/** Loads a module in a process that cannot load zod. */
+function load(file: string): Promise<unknown> {
+  const hook = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (name === 'zod') throw new Error('zod is loaded');
+      return next(name, context);
+    } });`;
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, join(import.meta.dirname, file)];
+  return promisify(execFile)(process.execPath, args);
+}
 
 test('options load without the schemas of all settings, which would delay each start', async () => {
-  await expect(import('./index.ts')).resolves.toBeDefined();
-  await expect(import('./load/index.ts')).rejects.toThrow();
+  await expect(load('index.ts')).resolves.toBeDefined();
+  await expect(load('load/index.ts')).rejects.toThrow('zod is loaded');
 });

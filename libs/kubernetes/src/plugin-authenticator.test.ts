@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ClusterAccess, loadInCluster, loadKubeconfig } from './kubeconfig.ts';
 import { kubeconfigText, writeFiles } from './testing/fixtures.ts';
 
@@ -11,6 +11,9 @@ vi.mock('@kubernetes/client-node', async (original) => {
 
 const server = 'https://10.0.0.1:6443';
 const cleanups: (() => Promise<void>)[] = [];
+
+// Tests of other files may have loaded client-node.
+beforeAll(() => void vi.resetModules());
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();

@@ -21,7 +21,7 @@ const heap = Array.from({ length: 300_000 }, (_, n) => ({ n, text: 'n' + n }));
     if (n % 1_000 === 0) await new Promise(setImmediate);
   }
   await new Promise((resolve) => setTimeout(resolve, 50));
-  if (heap.length > 0) console.log(major);
+  if (heap.length > 0) process.stdout.write(String(major));
 })();`;
 
 async function majorCollections(...args: string[]): Promise<number> {
