@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * docs/reference/parity.md names for each rule the code and a test. This keeps it true: every named file exists, every
+ * docs/reference/parity.md names for each rule that is not in conformance/parity yet the code and a test. This keeps it true: every named file exists, every
  * name occurs in its file, and every test names its rule in its title.
  */
 
 /** Number of rules in each section of the behaviour. */
-const sections = { A: 13, B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 5, K: 9, L: 6 };
+const sections = { B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 5, K: 9, L: 6 };
 const notYet = '**not there yet**';
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -22,7 +22,7 @@ interface Row {
 
 const rows: readonly Row[] = read('docs/reference/parity.md')
   .split('\n')
-  .filter((line) => /^\| [A-L]\d* /.test(line))
+  .filter((line) => /^\| [B-L]\d* /.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()))
   .map(([, rule = '', , where = '', heldBy = '']) => ({ rule, where, heldBy }));
 

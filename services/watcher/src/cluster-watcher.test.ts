@@ -266,6 +266,18 @@ describe('resync', () => {
     await advance(resyncPeriodMs + 10_000);
     expect(published()).toHaveLength(2);
   });
+
+  test('happens after 12 to 24 hours by default (A7)', async () => {
+    watcher = new ClusterWatcher({
+      ...{ cluster: 'c', fencingToken: 1, reader, bus, clock, random: { next: () => 0 }, logger },
+    });
+    await start();
+    published();
+    await advance(12 * 3_600_000 - 10_000);
+    expect(published()).toEqual([]);
+    await advance(10_000);
+    expect(published()).toHaveLength(2);
+  });
 });
 
 test('each partition gets the digest of one Service per period, in rotation (ADR 0017)', async () => {

@@ -1,5 +1,5 @@
+import type { PlantedBug } from '@sluice/program/planted-bug';
 import { runSeeds } from '../run-seeds.ts';
-import type { PlantedBug } from './planted-bug.ts';
 
 export interface HuntOptions {
   /** Processor time of each process for each bug, in seconds. */

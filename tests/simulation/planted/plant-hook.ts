@@ -1,7 +1,8 @@
 /** Plants the bug named by an environment variable into the modules of this process. Loaded with `--import`. */
 import fs from 'node:fs';
 import { registerHooks, syncBuiltinESMExports } from 'node:module';
-import { plant, plantedBugs, urlOf } from './planted-bugs.ts';
+import { plant } from '@sluice/program/planted-bug';
+import { plantedBugs, urlOf } from './planted-bugs.ts';
 
 const bug = plantedBugs.find(({ name }) => name === process.env.SIMULATION_PLANTED_BUG);
 if (bug === undefined) throw new Error(`no planted bug is named "${process.env.SIMULATION_PLANTED_BUG}"`);

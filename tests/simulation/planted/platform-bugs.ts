@@ -1,4 +1,4 @@
-import type { PlantedBug } from './planted-bug.ts';
+import type { PlantedBug } from '@sluice/program/planted-bug';
 
 /** Ownership, bus, store and messages. */
 export const platformBugs: readonly PlantedBug[] = [

@@ -1,4 +1,4 @@
-import type { PlantedBug } from './planted-bug.ts';
+import type { PlantedBug } from '@sluice/program/planted-bug';
 
 const reconciler = 'services/reconciler/src';
 

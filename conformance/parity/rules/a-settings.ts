@@ -1,0 +1,200 @@
+import { type Rule, recorded } from '../rule.ts';
+
+export const settingsRules: readonly Rule[] = [
+  {
+    id: 'A1',
+    title: 'one identity per controller',
+    broken: [
+      {
+        file: 'libs/controllers/src/client-name.ts',
+        search: "endpoints: 'endpoint-controller'",
+        replace: "endpoints: 'endpointslice-controller'",
+        tests: ['libs/controllers/src/client-name.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/failures/event-component.ts',
+        search: "endpointslice: 'endpoint-slice-controller'",
+        replace: "endpointslice: 'endpointslice-controller'",
+        tests: ['libs/controllers/src/failures/event-component.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A2',
+    title: 'names of the controllers',
+    broken: [
+      {
+        file: 'libs/configuration/src/options/settings-options.ts',
+        search: "  endpoint: 'endpoints',\n",
+        replace: '',
+        tests: ['libs/configuration/src/options/settings-options.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A3',
+    title: 'discovery.k8s.io/v1',
+    broken: [
+      {
+        file: 'libs/kubernetes/src/resources.ts',
+        search: "path: '/apis/discovery.k8s.io/v1'",
+        replace: "path: '/apis/discovery.k8s.io/v1beta1'",
+        tests: ['libs/kubernetes/src/http-cluster.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A4',
+    title: 'inputs of each controller',
+    broken: [
+      {
+        file: 'libs/service-state/src/settings.ts',
+        search: "'endpointslice', 'endpointslicemirroring']",
+        replace: "'endpointslice']",
+        tests: [{ file: 'libs/service-state/src/apply-change.test.ts', title: 'makes every controller decide' }],
+      },
+    ],
+  },
+  {
+    id: 'A5',
+    title: 'settings with their ranges',
+    note: 'no workers, but limits of concurrent requests',
+    differs: true,
+    broken: [
+      {
+        file: 'libs/configuration/src/options/settings-options.ts',
+        search: "inRange('--max-endpoints-per-slice', 1, 1000)",
+        replace: "inRange('--max-endpoints-per-slice', 0, 1000)",
+        tests: ['libs/configuration/src/options/settings-options.test.ts'],
+      },
+      {
+        file: 'libs/service-state/src/settings.ts',
+        search: 'maxEndpointsPerSlice: 100,',
+        replace: 'maxEndpointsPerSlice: 1000,',
+        tests: ['libs/configuration/src/options/settings-options.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A6',
+    title: 'limit of requests',
+    note: 'adaptive, per cluster',
+    differs: true,
+    broken: [
+      {
+        file: 'services/writer/src/scheduling/adaptive-limit.ts',
+        search: 'return this.#inFlight < max && this.#pauseMs() <= 0;',
+        replace: 'return this.#pauseMs() <= 0;',
+        tests: ['services/writer/src/scheduling/adaptive-limit.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A7',
+    title: 'resync every 12 to 24 hours',
+    broken: [
+      {
+        file: 'services/watcher/src/watch-session.ts',
+        search: 'resyncPeriodMs * (1 + random.next())',
+        replace: 'resyncPeriodMs * (0.5 + random.next() / 2)',
+        tests: ['services/watcher/src/cluster-watcher.test.ts'],
+      },
+      {
+        file: 'services/watcher/src/watch-session.ts',
+        search: 'resyncPeriodMs = 12 * 3_600_000',
+        replace: 'resyncPeriodMs = 24 * 3_600_000',
+        tests: ['services/watcher/src/cluster-watcher.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A8',
+    title: 'managedFields are dropped',
+    broken: [
+      {
+        file: 'libs/controllers/src/projections/project-metadata.ts',
+        search: "key !== 'managedFields' && raw[key]",
+        replace: 'raw[key]',
+        tests: ['libs/controllers/src/projections/projections.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A9',
+    title: 'nothing before the caches are synced',
+    broken: [
+      {
+        file: 'services/watcher/src/informer.ts',
+        search: 'if (this.#unlisted.size === 0) onSynced();',
+        replace: 'if (this.#unlisted.size === 1) onSynced();',
+        tests: ['services/watcher/src/cluster-watcher.test.ts'],
+      },
+      {
+        file: 'libs/service-state/src/due.ts',
+        search: 'state.snapshot.complete && state.snapshot.open === null ?',
+        replace: 'state.snapshot.open === null ?',
+        tests: ['libs/service-state/src/decide.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A10',
+    title: 'workers start again after a failure',
+    broken: [
+      {
+        file: 'libs/runtime/src/run-with-backoff.ts',
+        search: 'if (isFatal(error)) throw error;',
+        replace: 'throw error;',
+        tests: ['tests/crash.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A11',
+    title: 'feature gates: all on',
+    broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        search: "['PreferClose', 'PreferSameZone', 'PreferSameNode']",
+        replace: "['PreferClose']",
+        tests: [recorded('trafficDist')],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/reconcile-by-address-type.ts',
+        search: 'if (hintsEnabled(service.annotations)) return',
+        replace: 'if (hintsEnabled({})) return',
+        tests: [
+          {
+            file: 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts',
+            title: 'hints > by topology are set and announced once',
+          },
+        ],
+      },
+    ],
+  },
+  {
+    id: 'A12',
+    title: 'permissions',
+    broken: [
+      {
+        file: 'libs/preflight/src/needed-access.ts',
+        search: "...access('endpointslices', 'get', 'create', 'update', 'delete'),",
+        replace: "...access('endpointslices', 'get', 'create', 'update'),",
+        tests: ['libs/preflight/src/check-connection.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'A13',
+    title: 'the Endpoints API is deprecated',
+    note: 'its warnings change nothing',
+    broken: [
+      {
+        file: 'libs/kubernetes/src/connection.ts',
+        search: 'if (status >= 300) {',
+        replace: "if (status >= 300 || 'warning' in headers) {",
+        tests: ['libs/kubernetes/src/http-cluster.test.ts'],
+      },
+    ],
+  },
+];
