@@ -10,6 +10,7 @@ describe('a page that names', () => {
     ['`sluice_partition_lag`', 'there is no metric sluice_partition_lag'],
     ['rate(workqueue_depths[5m])', 'there is no metric workqueue_depths'],
     ['alert SluiceTooSlow', 'there is no alert SluiceTooSlow'],
+    ['measured on v1.35.2', 'there is no tested Kubernetes release v1.35.2'],
     ['`SLUICE_BUS_SERVER=x`', 'there is no variable SLUICE_BUS_SERVER'],
     ['`leases were lost`', 'no log line, message or label of Sluice contains "leases were lost"'],
     [

@@ -39,6 +39,17 @@ const kinds: readonly Kind[] = [
       ['alerts', 'slos'].some((file) => read(`infra/prometheus/${file}.yaml`).includes(`alert: ${name}\n`)),
   },
   {
+    what: 'tested Kubernetes release',
+    pattern: /\bv1\.\d{2}\.\d+\b/g,
+    exists: (name) =>
+      ['infra/local/src/binaries.ts', 'conformance/oracle/go.mod', 'conformance/compatibility/results.json'].some(
+        (file) =>
+          new RegExp(
+            `(?:KUBERNETES_VERSION = |k8s\\.io/kubernetes |"kubernetes": )['"]?${RegExp.escape(name)}\\b`,
+          ).test(read(file)),
+      ),
+  },
+  {
     what: 'variable',
     pattern: /\bSLUICE_[A-Z_]*[A-Z]\b/g,
     exists: (name) =>

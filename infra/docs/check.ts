@@ -12,7 +12,7 @@ import { checkLinks, missingPaths, unlinkedPages } from './links.ts';
 import { readPages } from './markdown.ts';
 import { checkSources } from './messages.ts';
 import { checkPages } from './prose.ts';
-import { rows } from './values/index.ts';
+import { rows, rowsOfOthers } from './values/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pages = readPages(root);
@@ -24,6 +24,7 @@ const findings = [
   ...checkValueNames(pages),
   ...checkNames(pages),
   ...checkValues(pages, rows),
+  ...checkValues(pages, rowsOfOthers, { all: false }),
   ...checkPages(pages),
   ...checkSources(root),
 ];

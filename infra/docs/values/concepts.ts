@@ -6,6 +6,7 @@ const reconcilerRole = 'services/sluice/src/composition/roles/reconciler-role.ts
 const client = 'libs/kubernetes/src/http-cluster.ts';
 const retryDelay = 'libs/kubernetes/src/retry-delay.ts';
 const settings = 'libs/service-state/src/settings.ts';
+const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
 const topologyDelay = 'libs/service-state/src/topology-delay.ts';
 
 /** Each minute, a watcher publishes the digests of one Service in `digestRounds`. */
@@ -62,7 +63,11 @@ export const concepts: Rows = {
       'at most {} requests in flight',
       count('services/sluice/src/composition/writable-cluster.ts', 'maxRequestsInFlight'),
     ],
-    ['cooldown of up to {}', duration('libs/service-state/src/write-cooldown.ts', 'maxCooldownMs')],
+    [
+      'up to {} for Endpoints, {} for slices',
+      duration(saturated, 'ofEndpoints.maxMs'),
+      duration(saturated, 'ofSlices.maxMs'),
+    ],
     ['is sent up to {} times', count('services/writer/src/apply/retry.ts', 'defaultRetry.attempts')],
     ['`--max-removal-percent` ({})', setting('writer.maxRemovalPercent')],
     ['`--max-addition-percent` ({})', setting('writer.maxAdditionPercent')],

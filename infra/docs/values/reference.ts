@@ -6,6 +6,8 @@ const settings = 'libs/service-state/src/settings.ts';
 const repair = 'libs/service-state/src/repair.ts';
 const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
 const parkedRetry = duration(settings, 'parkedRetryMs');
+const cooldown = 'libs/service-state/src/write-cooldown.ts';
+const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
 const upstream = 'kube-controller-manager';
 
 /** Of the oracle that recorded the vectors. */
@@ -23,7 +25,16 @@ export const reference: Rows = {
     ['the resync after 12–24 h', upstream],
     ['decided at once, the others ten per second, all within {} (', duration(topologyDelay, 'maxTopologyDelayMs')],
     ['fails the sync: 16 retries', upstream],
-    ['Endpoints of {} addresses or more', count('libs/service-state/src/write-cooldown.ts', 'minAddresses')],
+    [
+      'a plan slower than {}, after Endpoints of {} addresses',
+      duration(cooldown, 'promptMs'),
+      count(cooldown, 'minAddresses'),
+    ],
+    [
+      'Endpoints for at most {}, slices for {} (',
+      duration(saturated, 'ofEndpoints.maxMs'),
+      duration(saturated, 'ofSlices.maxMs'),
+    ],
     ['5 ms or 1 s, doubled up to 1000 s (100 s for mirroring), 16 attempts', upstream],
     ['{}, doubled up to {}, with jitter', duration(settings, 'backoff.baseMs'), duration(settings, 'backoff.maxMs')],
     ['others after {} failures in a row', count(settings, 'maxAttempts')],

@@ -1,0 +1,149 @@
+import type { Rows } from '../check-values.ts';
+import { bytes, count, duration, setting, times } from '../source-values.ts';
+
+const settings = 'libs/service-state/src/settings.ts';
+const cooldown = 'libs/service-state/src/write-cooldown.ts';
+const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
+const repair = 'libs/service-state/src/repair.ts';
+const priority = 'services/writer/src/scheduling/write-priority.ts';
+const guard = 'services/writer/src/confirmation/mass-change-guard.ts';
+const sampling = 'services/writer/src/confirmation/check-sampling.ts';
+const claim = 'libs/clusters/src/cluster-claim.ts';
+const busClaim = 'libs/backends/src/bus-claim.ts';
+const competing = 'libs/clusters/src/watch-competing-controller.ts';
+const requestLimit = 'services/console/src/http/request-limit.ts';
+const ownership = 'libs/ownership/src/ownership.ts';
+const isolation = duration('libs/ownership/src/isolation.ts', 'isolationDelayMs');
+const ttl = setting('leases.ttl');
+const clusterClaim = duration('libs/clusters/src/claim-lease.ts', 'claimDurationMs');
+const writerCommit = duration('services/sluice/src/composition/roles/writer-role.ts', 'commitIntervalMs');
+const reconcilerCommit = duration('services/sluice/src/composition/roles/reconciler-role.ts', 'commitIntervalMs');
+
+export const decisions: Rows = {
+  'docs/adr/0006-retries.md': [
+    ['up to {} times with jittered', count('services/writer/src/apply/retry.ts', 'defaultRetry.attempts')],
+    ['After {} transient failures', count(settings, 'maxAttempts')],
+    ['one to {}. A terminating', times(duration(settings, 'parkedRetryMs'), 2)],
+  ],
+  'docs/adr/0013-jetstream.md': [
+    ['every {} records', count('libs/bus-jetstream/src/acks.ts', 'ackEvery')],
+    [
+      'up to {} records and {},',
+      count('libs/bus-jetstream/src/partition-reader.ts', 'maxBuffered.records'),
+      bytes('libs/bus-jetstream/src/pull-session.ts', 'pullBytes'),
+    ],
+  ],
+  'docs/adr/0015-leases.md': [
+    ['TTL {},', ttl],
+    ['opens none for {}:', duration('libs/clusters/src/early-connections.ts', 'maxAgeMs')],
+    ['within {}, so no older', duration('libs/kubernetes/src/middleware/catch-up.ts', 'maxLagMs')],
+  ],
+  'docs/adr/0023-write-scheduling.md': [
+    ['`--max-writes-in-flight` ({})', setting('writer.maxInFlight')],
+    [
+      'at most {} requests in flight',
+      count('services/sluice/src/composition/writable-cluster.ts', 'maxRequestsInFlight'),
+    ],
+    [
+      '({} per endpoint, {} per request, at most {})',
+      duration(priority, 'endpointMs'),
+      duration(priority, 'requestMs'),
+      duration(priority, 'maxDelayMs'),
+    ],
+  ],
+  'docs/adr/0024-competing-controllers.md': [
+    ['up to {}; {} without a repair', duration(repair, 'maxRepairIntervalMs'), duration(repair, 'resetAfterMs')],
+  ],
+  'docs/adr/0025-many-clusters.md': [
+    ['completely every {} and', duration('libs/clusters/src/cluster-set.ts', 'refreshMs')],
+    ['connects to {} clusters', count('libs/clusters/src/cluster-connector.ts', 'permits.permits')],
+    ['and every {}. If it differs', duration('libs/kubernetes/src/middleware/identity-guard.ts', 'recheckMs')],
+    ['is awaited for {}.', duration('libs/clusters/src/pending-clusters.ts', 'waitMs')],
+  ],
+  'docs/adr/0029-mass-removal-guard.md': [
+    ['`writer.maxRemovalPercent` ({})', { ...setting('writer.maxRemovalPercent'), kind: 'count' }],
+    ['endpoints within {}, and more than {},', duration(guard, 'windowMs'), count(guard, 'floor')],
+    ['one plan in {} is checked', count(sampling, 'interval')],
+  ],
+  'docs/adr/0037-deferred-commits.md': [
+    ['or {} records at the latest', count('services/reconciler/src/partition-worker.ts', 'recordsPerCommit')],
+    [
+      'after {}, or when there are {}:',
+      writerCommit,
+      count('services/writer/src/partition/plan-checkpoint.ts', 'plansPerCommit'),
+    ],
+    ['multiples of {} and {} on', writerCommit, reconcilerCommit],
+  ],
+  'docs/adr/0040-write-cooldown.md': [
+    [
+      'beyond {}, at most {}. Endpoints of {} addresses',
+      duration(cooldown, 'promptMs'),
+      duration(cooldown, 'maxForSlownessMs'),
+      count(cooldown, 'minAddresses'),
+    ],
+    ['pause for {} per address', duration(cooldown, 'msPerAddress')],
+    ['Endpoints plan, at most {}.', duration(saturated, 'ofEndpoints.maxMs')],
+    ['twice that excess, at most {}.', duration(saturated, 'ofSlices.maxMs')],
+  ],
+  'docs/adr/0041-protobuf.md': [
+    ['{} of each type', count('libs/kubernetes-protobuf/src/intern-table.ts', 'maxMessages')],
+  ],
+  'docs/adr/0048-messages-bounded-by-bytes.md': [['at most {}.', bytes('libs/bus/src/bus.ts', 'largestMessageBytes')]],
+  'docs/adr/0049-unreadable-records.md': [
+    ['up to {}, with jitter', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
+  ],
+  'docs/adr/0054-one-writer-per-cluster.md': [
+    ['It lasts {} and', clusterClaim],
+    ['renewed every {}, on', duration(claim, 'renewMs')],
+    [
+      'not renewed for {} is',
+      {
+        kind: 'duration',
+        value: Number(clusterClaim.value) - Number(duration(claim, 'renewMs').value) / 2,
+        source: `validMs in ${claim}`,
+      },
+    ],
+    ['are read every {}.', duration(competing, 'checkMs')],
+  ],
+  'docs/adr/0055-lease-thread.md': [
+    ['A lease lasts {},', ttl],
+    ['After {} without one', duration(ownership, 'maxSilenceMs')],
+    ['After {} without a thread', duration(ownership, 'maxStartMs')],
+    ['for more than {} and less than {} keeps', ttl, duration(ownership, 'maxSilenceMs')],
+  ],
+  'docs/adr/0060-compaction.md': [
+    ['expires after {}.', duration('libs/service-state/src/apply-compaction-request.ts', 'compactionExpiresAfterMs')],
+    ['every {}, for Services', duration('services/watcher/src/compactor.ts', 'scanPeriodMs')],
+  ],
+  'docs/adr/0062-isolated-members.md': [
+    ['had none for {}, while', isolation],
+    ['returns after {} with', isolation],
+    ['after three pings, within {}.', times(duration('libs/bus-jetstream/src/link.ts', 'pingIntervalMs'), 3)],
+  ],
+  'docs/adr/0063-paced-hints.md': [
+    ['at most {}', duration('libs/service-state/src/topology-delay.ts', 'maxTopologyDelayMs')],
+  ],
+  'docs/adr/0064-one-bus-per-fleet.md': [
+    ['every {}; it expires after {}.', duration(busClaim, 'renewMs'), duration(busClaim, 'ttlMs')],
+  ],
+  'docs/adr/0065-console-budget.md': [
+    ['pieces of about {},', duration('services/console/src/thread-budget.ts', 'sliceMs')],
+    [
+      'At most {} requests are in progress, and at most {}',
+      count(requestLimit, 'maxRequests'),
+      bytes(requestLimit, 'maxUnreadBytes'),
+    ],
+    ['after {} is disconnected', duration(requestLimit, 'maxResponseMs')],
+  ],
+  'docs/adr/0070-local-plans.md': [['At most {} records', count('libs/bus/src/lingering-records.ts', 'maxLingering')]],
+  'docs/adr/0071-leader-election.md': [
+    ['Lease every {}, or', duration('libs/clusters/src/election/leader-elector.ts', 'observeMs')],
+  ],
+  'docs/adr/0073-migration.md': [
+    ['are read every {}, otherwise every {}.', duration(competing, 'changeCheckMs'), duration(competing, 'checkMs')],
+  ],
+  'docs/adr/0078-sixteen-partitions.md': [
+    ['begins with {} partitions', setting('partitions')],
+    ['`sluice run` keeps {},', count('services/sluice/src/composition/all-in-one.ts', 'partitionsInMemory')],
+  ],
+};

@@ -1,0 +1,20 @@
+import type { Rows } from '../check-values.ts';
+import { bytes, duration, setting, times } from '../source-values.ts';
+import { serversVersion } from './reference.ts';
+
+const pace = 'services/watcher/src/resync-pace.ts';
+const partitions = setting('partitions');
+const sizeOfPartition = setting('bus.maxBytes.changes');
+
+export const measurements: Rows = {
+  'docs/contributing/performance.md': [['Kubernetes {}, etcd', serversVersion]],
+  'docs/operations/capacity.md': [
+    ['NATS disk | ({} × 2 × partitions) + {}', sizeOfPartition, setting('bus.maxBytes.requests')],
+    ['{} with {} partitions |', times(sizeOfPartition, 2 * Number(partitions.value)), partitions],
+    ['throttled for {} as a whole', setting('leases.ttl')],
+    ['partitions | {};', partitions],
+    ['`bus.maxBytes.mutations`, at most {}.', bytes('libs/bus/src/bus.ts', 'largestMessageBytes')],
+    ['(within {}) at {}/s', duration(pace, 'windowMs'), bytes(pace, 'firstRate')],
+    ['down to {}/s', bytes(pace, 'lowestRate')],
+  ],
+};
