@@ -12,13 +12,12 @@ import { BASE, BASE_FLEET, baseControllers, CONTROLLERS, type Controller, FLEET,
 import { measure } from './src/measure.ts';
 import { outputs } from './src/output.ts';
 import { outlines, overview } from './src/overview.ts';
-import { samplesForP99 } from './src/phase.ts';
 import { requireProcessStats } from './src/process-stats.ts';
 import { conditions } from './src/render.ts';
 import { tables } from './src/report.ts';
 import type { Results } from './src/results.ts';
 import { defaultNamespaces } from './src/shape.ts';
-import { rounded } from './src/statistics.ts';
+import { rounded, samplesForP99 } from './src/statistics.ts';
 import { markdownTable, type Table, textTable } from './src/table.ts';
 import { warnings } from './src/warnings.ts';
 import { allWorkloads, type Workload } from './src/workloads.ts';
@@ -154,7 +153,7 @@ different times. Prints tables of all stored cells. Run nothing else on the mach
     }
     const shown = controllers.map(({ name }) => name);
     const measured = workloads.flatMap((workload) => {
-      const results = cells.results(workload, shown);
+      const results = cells.results(workload.name, shown);
       return results === undefined ? [] : [{ workload, results }];
     });
     if (measured.length === 0) return say(`no measurements in ${directory}`);

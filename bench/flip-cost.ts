@@ -6,8 +6,10 @@ import { ensureNatsServer } from '@sluice/local';
 import { integer, integers, say, selection, text } from '@sluice/program';
 import type { Role } from './src/fleet.ts';
 import { measureFlipCost, type Phase } from './src/flip-cost-measure.ts';
+import { merged, percentileIn, sizeOf } from './src/histogram.ts';
+import { secondsAt } from './src/phase.ts';
 import { runBench } from './src/run-bench.ts';
-import { median } from './src/statistics.ts';
+import { isReliable, median } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 
 const FLEETS: Readonly<Record<string, readonly Role[]>> = {
@@ -16,12 +18,21 @@ const FLEETS: Readonly<Record<string, readonly Role[]>> = {
   roles: ['watcher', 'reconciler', 'writer'],
 };
 
-/** One column per rate; medians over the rounds. */
+/** One column per rate: medians over the rounds, and percentiles over the samples of all rounds. */
 function table(title: string, rounds: readonly (readonly Phase[])[], of: 'counts' | 'cpuMs'): Table {
   const [first = []] = rounds;
   const name = (rate: number) => (rate === 0 ? 'idle, per s' : `${rate} flips/s, per flip`);
   const rows = (label: string, value: (phase: Phase | undefined) => number | undefined) => ({
     cells: [label, ...first.map((_, i) => number(median(rounds.map((phases) => value(phases[i]) ?? Number.NaN))))],
+  });
+  const latency = (label: string, share: number) => ({
+    cells: [
+      label,
+      ...first.map((_, i) => {
+        const all = merged(rounds.map((phases) => phases[i]?.latencies ?? []));
+        return number(isReliable(sizeOf(all), share) ? percentileIn(all, share) : Number.NaN);
+      }),
+    ],
   });
   const labels = Object.keys(first[0]?.[of] ?? {});
   const sum = (phase: Phase | undefined) => Object.values(phase?.[of] ?? {}).reduce((total, value) => total + value, 0);
@@ -30,13 +41,7 @@ function table(title: string, rounds: readonly (readonly Phase[])[], of: 'counts
     head: ['', ...first.map(({ rate }) => name(rate))],
     rows: [
       ...labels.map((label) => rows(label, (phase) => phase?.[of][label])),
-      ...(of === 'cpuMs'
-        ? [
-            rows('total', sum),
-            rows('latency p50 ms', (phase) => phase?.p50Ms),
-            rows('latency p99 ms', (phase) => phase?.p99Ms),
-          ]
-        : []),
+      ...(of === 'cpuMs' ? [rows('total', sum), latency('latency p50 ms', 0.5), latency('latency p99 ms', 0.99)] : []),
     ],
   };
 }
@@ -52,7 +57,7 @@ process with it. Latency is from the change of the Pod to the write of its slice
     services: integer(100, 'Services'),
     pods: integer(20, 'Pods per Service'),
     rates: integers([20, 100], 'flips per second, one rate after the other'),
-    seconds: integer(10, 'duration at each rate'),
+    seconds: integer(10, 'shortest duration at each rate, and without flips'),
     rounds: integer(3, 'rounds'),
     timeout: integer(60, 'maximum wait for convergence, in seconds'),
     profile: text('DIR', 'folder for CPU profiles; see bench/profile-summary.ts'),
@@ -65,7 +70,14 @@ process with it. Latency is from the change of the Pod to the write of its slice
       for (const fleet of fleets) {
         say(`round ${round} of ${rounds}: ${fleet}`);
         const phases = await measureFlipCost({
-          ...{ directory: `${directory}/${round}`, shape: { services, pods }, rates, seconds, timeoutSeconds: timeout },
+          ...{
+            directory: `${directory}/${round}`,
+            shape: { services, pods },
+            rates,
+            idleSeconds: seconds,
+            timeoutSeconds: timeout,
+          },
+          secondsAt: (rate) => secondsAt(rate, rounds, seconds),
           roles: FLEETS[fleet] ?? [],
           profileDirectory: profile && resolve(profile),
         });

@@ -4,7 +4,7 @@ import { UsageError } from '@sluice/process';
 import { integer, say, selection } from '@sluice/program';
 import { forms, measureIsolation, type Phase, type Round } from './src/clusters/isolation-measure.ts';
 import { runBench } from './src/run-bench.ts';
-import { median, percentile } from './src/statistics.ts';
+import { median, reliablePercentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 
 const head = [
@@ -25,7 +25,7 @@ function rowsOf(phases: readonly Phase[], chosen: readonly Round[]): Table['rows
     const these = phases.filter((phase) => phase.form === form);
     const latencies = these.flatMap((phase) => phase.latencies);
     return [
-      ...[0.5, 0.99, 1].map((share) => percentile(latencies, share)),
+      ...[0.5, 0.99, 1].map((share) => reliablePercentile(latencies, share)),
       these.reduce((sum, { missing }) => sum + missing, 0),
       median(these.map(({ cpuMsPerChange }) => cpuMsPerChange)),
       ...[0, 1, 2].map((i) => median(these.map(({ recoverySeconds }) => recoverySeconds[i] ?? Number.NaN))),

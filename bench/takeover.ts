@@ -4,7 +4,7 @@ import { ensureBinaries, ensureNatsServer, KUBERNETES_VERSION } from '@sluice/lo
 import { integer, say, selection } from '@sluice/program';
 import type { Role } from './src/fleet.ts';
 import { runBench } from './src/run-bench.ts';
-import { percentile } from './src/statistics.ts';
+import { percentile, reliablePercentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 import { type Signal, type Takeover, TakeoverTestbed } from './src/takeover-measure.ts';
 
@@ -16,12 +16,12 @@ function table(title: string, takeovers: readonly Takeover[]): Table {
   const kinds = [...Map.groupBy(takeovers, ({ role, signal }) => `${role} ${signal}`)];
   return {
     title,
-    head: ['', 'take-overs', 'Services', 'p50 ms', 'p99 ms', 'most ms', 'last p50', 'last p99'],
+    head: ['', 'take-overs', 'Services', 'p50 ms', 'p90 ms', 'p99 ms', 'most ms', 'last p50'],
     rows: kinds.map(([kind, these]) => {
       const all = these.flatMap(({ milliseconds }) => milliseconds);
       const last = these.map(({ milliseconds }) => Math.max(...milliseconds));
-      const figures = [percentile(all, 0.5), percentile(all, 0.99), percentile(all, 1)];
-      const cells = [these.length, all.length, ...figures, percentile(last, 0.5), percentile(last, 0.99)];
+      const figures = [percentile(all, 0.5), reliablePercentile(all, 0.9), reliablePercentile(all, 0.99)];
+      const cells = [these.length, all.length, ...figures, percentile(all, 1), percentile(last, 0.5)];
       return { cells: [kind, ...cells.map(number)] };
     }),
   };

@@ -4,13 +4,13 @@ import { resolve } from 'node:path';
 import { ensureBinaries } from '@sluice/local';
 import { choice, integer, say, text } from '@sluice/program';
 import { runBench } from './src/run-bench.ts';
-import { percentile } from './src/statistics.ts';
+import { reliablePercentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 import { changes, measureTopology, type TopologyFigures } from './src/topology-measure.ts';
 
 function tables(figures: ReadonlyMap<string, TopologyFigures>): readonly Table[] {
   const at = (values: readonly number[], ...shares: readonly number[]) =>
-    shares.map((share) => number(percentile(values, share))).join(' · ');
+    shares.map((share) => number(reliablePercentile(values, share))).join(' · ');
   const rows = (cells: (figures: TopologyFigures) => readonly string[]) =>
     [...figures].map(([name, all]) => ({ cells: [name, ...cells(all)] }));
   return [

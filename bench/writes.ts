@@ -7,7 +7,7 @@ import { integer } from '@sluice/program';
 import { silentLogger } from '@sluice/runtime';
 import { cpuSeconds } from './src/process-stats.ts';
 import { runBench } from './src/run-bench.ts';
-import { percentile } from './src/statistics.ts';
+import { percentile, reliablePercentile } from './src/statistics.ts';
 import { number, type Table } from './src/table.ts';
 import { type Flip, flipsOf, type WriteMethod, writeMethods } from './src/write-methods.ts';
 
@@ -65,7 +65,7 @@ async function measure(connection: Connection, { flips, method, inFlight, second
     perWrite((serverAfter - server) * 1e6),
     perWrite((etcdAfter - etcd) * 1e6),
     percentile(latencies, 0.5),
-    percentile(latencies, 0.99),
+    reliablePercentile(latencies, 0.99),
     ...bodies.map((body) => bytesOf(body) / 1000),
   ];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, type BusRecord, type PartitionReader, streamStart } from '@sluice/bus';
 import type { BusUnderMeasure, StartBus } from './bus-servers.ts';
-import { percentile } from './statistics.ts';
+import { percentile, reliablePercentile } from './statistics.ts';
 
 export interface BusLoad {
   readonly partitions: number;
@@ -40,7 +40,7 @@ export async function measureBus(start: StartBus, load: BusLoad): Promise<BusFig
       firstConnectMs,
       connectMs,
       latencyP50Ms: percentile(latencies, 0.5),
-      latencyP99Ms: percentile(latencies, 0.99),
+      latencyP99Ms: reliablePercentile(latencies, 0.99),
       ...throughput,
     };
   } finally {

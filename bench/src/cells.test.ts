@@ -33,7 +33,7 @@ function cell(controller: string, round: number, p50: number, commit = 'a'): Cel
 
 it('stores cells, resumes and combines them into one comparison', () => {
   const cells = new Cells(directory);
-  expect(cells.results(workload, ['sluice', 'kcm'])).toBeUndefined();
+  expect(cells.results(workload.name, ['sluice', 'kcm'])).toBeUndefined();
   for (const [name, round, p50] of [
     ['kcm', 1, 40],
     ['sluice', 1, 10],
@@ -47,7 +47,7 @@ it('stores cells, resumes and combines them into one comparison', () => {
   const again = new Cells(directory);
   expect(again.has(workload.name, 'sluice', 2)).toBe(true);
   expect(again.has(workload.name, 'sluice', 3)).toBe(false);
-  const results = again.results(workload, ['sluice', 'kcm']);
+  const results = again.results(workload.name, ['sluice', 'kcm']);
   expect(results?.runs.map(({ round, controller }) => `${round} ${controller}`)).toEqual([
     ...['1 sluice', '1 kcm', '2 sluice', '2 kcm'],
   ]);
@@ -71,7 +71,7 @@ it('refuses to combine cells of several commits', () => {
   const cells = new Cells(directory);
   cells.add(cell('kcm', 1, 40));
   cells.add(cell('sluice', 1, 10, 'b'));
-  expect(() => cells.results(workload, ['sluice', 'kcm'])).toThrow('measurements of one table differ in commit: ');
+  expect(() => cells.results(workload.name, ['sluice', 'kcm'])).toThrow('measurements of one table differ in commit: ');
 });
 
 it('has one workload whose Services share a namespace', () => {

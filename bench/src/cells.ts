@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type Conditions, commonConditions } from './conditions.ts';
 import type { Results, Run } from './results.ts';
 import { resultsJson } from './results-file.ts';
-import type { Workload } from './workloads.ts';
 
 /** A measured combination of workload, controller and round, with its conditions. */
 export interface Cell extends Omit<Results, 'runs' | 'rounds'> {
@@ -31,6 +30,11 @@ export class Cells {
     renameSync(`${file}.part`, file);
   }
 
+  /** Names of the controllers of all cells. */
+  controllers(): readonly string[] {
+    return [...new Set(this.#read(() => true).map(({ run }) => run.controller))];
+  }
+
   /** Conditions of all cells. */
   conditions(): readonly Conditions[] {
     return this.#read(() => true).map(({ conditions }) => conditions);
@@ -41,8 +45,8 @@ export class Cells {
    *
    * @throws Error if the cells are of several machines or commits
    */
-  results({ name, shape }: Pick<Workload, 'name' | 'shape'>, controllers: readonly string[]): Results | undefined {
-    const cells = this.#read((file) => file.startsWith(`${name}--`));
+  results(workload: string, controllers: readonly string[]): Results | undefined {
+    const cells = this.#read((file) => file.startsWith(`${workload}--`));
     const [first] = cells;
     if (first === undefined) return undefined;
     const { workload: _, run: __, ...rest } = first;
@@ -50,7 +54,6 @@ export class Cells {
     const runs = cells.map(({ run }) => run).filter((run) => order(run) >= 0);
     return {
       ...rest,
-      shape,
       conditions: commonConditions(cells.map(({ conditions }) => conditions)),
       rounds: Math.max(...runs.map(({ round }) => round)),
       runs: runs.toSorted((a, b) => a.round - b.round || order(a) - order(b)),

@@ -10,17 +10,19 @@ import { systemClock as clock, systemRandom as random } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
 import { observeWrites, slicesOf } from '@sluice/tests';
 import { Fleet, type Role } from './fleet.ts';
+import { type Histogram, histogramOf } from './histogram.ts';
 import { cpuSeconds } from './process-stats.ts';
 import { natsTraffic, redisTraffic } from './server-traffic.ts';
 import { namespaceNames, type Shape } from './shape.ts';
-import { percentile } from './statistics.ts';
 
 export interface FlipCostOptions {
   readonly directory: string;
   readonly shape: Shape;
   readonly roles: readonly Role[];
   readonly rates: readonly number[];
-  readonly seconds: number;
+  /** Duration at a rate. */
+  readonly secondsAt: (rate: number) => number;
+  readonly idleSeconds: number;
   readonly timeoutSeconds: number;
   readonly profileDirectory: string | undefined;
 }
@@ -34,13 +36,12 @@ interface Counters {
 export interface Phase extends Counters {
   /** 0: idle. The counters are then per second, otherwise per flip and without what the idle fleet does. */
   readonly rate: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  readonly latencies: Histogram;
 }
 
 /** The cost of flips in a fleet of these processes, on real NATS and Redis and a fake cluster over HTTP. */
 export async function measureFlipCost(options: FlipCostOptions): Promise<readonly Phase[]> {
-  const { shape, roles, rates, seconds, timeoutSeconds, profileDirectory } = options;
+  const { shape, roles, rates, secondsAt, idleSeconds, timeoutSeconds, profileDirectory } = options;
   const directory = join(options.directory, roles.join('-'));
   mkdirSync(directory, { recursive: true });
   const server = new FakeApiServer({ clock, random: seededRandom(1) });
@@ -85,9 +86,10 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
     const cpuMs = () => Object.fromEntries([...pids].map(([name, pid]) => [name, cpuSeconds(pid) * 1_000]));
     const meters = { counts, cpuMs };
     await sleep(warmUpMs);
-    const idle = await difference(meters, () => sleep(seconds * 1_000), seconds);
-    const phases: Phase[] = [{ rate: 0, p50Ms: Number.NaN, p99Ms: Number.NaN, ...idle }];
+    const idle = await difference(meters, () => sleep(idleSeconds * 1_000), idleSeconds);
+    const phases: Phase[] = [{ rate: 0, latencies: [], ...idle }];
     for (const rate of rates) {
+      const seconds = secondsAt(rate);
       await flips.run(server, population, { rate, seconds: 3, pods: shape.pods });
       flips.latencies.length = 0;
       const measured = await difference(
@@ -95,13 +97,7 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
         () => flips.run(server, population, { rate, seconds, pods: shape.pods }),
         rate * seconds,
       );
-      const latencies = flips.latencies.toSorted((a, b) => a - b);
-      phases.push({
-        rate,
-        p50Ms: percentile(latencies, 0.5),
-        p99Ms: percentile(latencies, 0.99),
-        ...without(measured, idle, rate),
-      });
+      phases.push({ rate, latencies: histogramOf(flips.latencies), ...without(measured, idle, rate) });
     }
     await converged(server, timeoutSeconds);
     return phases;

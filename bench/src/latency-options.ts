@@ -1,8 +1,8 @@
 import { choice, flag, integer, integers, optionsHelp, parseOptions, selection, text } from '@sluice/program';
 import { CONTROLLERS, type Controller } from './controllers.ts';
 import { type Output, outputs } from './output.ts';
-import { samplesForP99 } from './phase.ts';
 import { defaultNamespaces, type Shape } from './shape.ts';
+import { samplesForP99 } from './statistics.ts';
 
 export interface Options {
   readonly shape: Shape;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { addressFlips } from './address-flips.ts';
 import { customEndpoints } from './custom-endpoints.ts';
-import { coldAndWarm, nodeDown, rollingRestart, samplesForP99, secondsAt } from './phase.ts';
+import { coldAndWarm, nodeDown, rollingRestart, secondsAt } from './phase.ts';
 import { PodPool } from './pod-pool.ts';
+import { samplesForP99 } from './statistics.ts';
 
 const pool = new PodPool([], { next: () => 0 });
 

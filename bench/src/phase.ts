@@ -3,6 +3,7 @@ import type { Flip } from './load.ts';
 import type { PodPool } from './pod-pool.ts';
 import { kubernetesTime, podStatusPath, podsPath } from './populate.ts';
 import { type BenchPod, benchPods, NODES, podObject, type Shape } from './shape.ts';
+import { samplesForP99 } from './statistics.ts';
 
 /** A number of changes at a fixed rate on a complete cluster. */
 export interface Phase {
@@ -26,8 +27,6 @@ export function flips(rate: number, seconds: number): Phase {
   };
 }
 
-/** A percentile of fewer samples is not printed: the p99 of 100 samples is their maximum but one. */
-export const samplesForP99 = 1_000;
 /** Flips per sample: a Pod that flips back before any version shows it gives none. */
 const flipsPerSample = 1.05;
 /** After so many flips, V8 has compiled the code of a flip, and caches have their size. */

@@ -1,8 +1,8 @@
 import { conditionsText } from './conditions.ts';
 import type { Controller } from './controllers.ts';
-import { samplesForP99 } from './phase.ts';
 import { tables } from './report.ts';
 import type { Results } from './results.ts';
+import { samplesForP99 } from './statistics.ts';
 import { markdownTable, textTable } from './table.ts';
 import { warnings } from './warnings.ts';
 

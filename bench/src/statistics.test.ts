@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { median, percentile, rounded } from './statistics.ts';
+import { median, percentile, reliablePercentile, rounded } from './statistics.ts';
 
 it('computes percentiles by nearest rank', () => {
   const values = Array.from({ length: 100 }, (_, index) => 100 - index);
@@ -17,4 +17,13 @@ it('computes medians of odd and even numbers of values, ignoring NaN', () => {
 
 it('rounds for JSON', () => {
   expect(JSON.stringify({ a: [1.23456, 2], b: 'x' }, rounded)).toBe('{"a":[1.235,2],"b":"x"}');
+});
+
+it('reports a percentile only if ten samples lie above it', () => {
+  const values = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+  expect(reliablePercentile(values(999), 0.99)).toBeNaN();
+  expect(reliablePercentile(values(1_000), 0.99)).toBe(990);
+  expect(reliablePercentile(values(99), 0.9)).toBeNaN();
+  expect(reliablePercentile(values(100), 0.9)).toBe(90);
+  expect(reliablePercentile(values(3), 1)).toBe(3);
 });

@@ -4,6 +4,19 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
+/** A p99 of fewer samples is not reported: that of 100 is their second largest. */
+export const samplesForP99 = 1_000;
+
+/** A percentile for a report; NaN if fewer than ten samples lie above it, i.e. of fewer than `samplesForP99` for a p99. */
+export function reliablePercentile(values: readonly number[], share: number): number {
+  return isReliable(values.length, share) ? percentile(values, share) : Number.NaN;
+}
+
+/** Whether so many samples suffice for a percentile. The maximum needs none above it. */
+export function isReliable(samples: number, share: number): boolean {
+  return share === 1 || samples * (1 - share) >= samplesForP99 * 0.01 - 1e-9;
+}
+
 /** Median, ignoring NaN; NaN for no values. */
 export function median(values: readonly number[]): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);

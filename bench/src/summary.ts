@@ -1,8 +1,7 @@
 import { totalWrites } from './api-metrics.ts';
 import { merged, percentileIn, sizeOf } from './histogram.ts';
-import { samplesForP99 } from './phase.ts';
 import type { Arrival, ColdStart, RateResult, Results } from './results.ts';
-import { median } from './statistics.ts';
+import { isReliable, median } from './statistics.ts';
 
 /** A figure over all rounds. */
 export interface Figure {
@@ -85,8 +84,7 @@ function rateFigures(results: readonly RateResult[]): Record<RateColumn, Figure>
   const at = (share: number, of: (result: RateResult) => Arrival | undefined): Figure => {
     const rounds = results.map((result) => percentileIn(of(result)?.histogram ?? [], share));
     const all = merged(results.map((result) => of(result)?.histogram ?? []));
-    const enough = share <= 0.9 || sizeOf(all) >= samplesForP99;
-    return { ...spread(rounds), value: enough ? percentileIn(all, share) : Number.NaN };
+    return { ...spread(rounds), value: isReliable(sizeOf(all), share) ? percentileIn(all, share) : Number.NaN };
   };
   return {
     ...figures(results.map(costRow)),

@@ -10,13 +10,17 @@ export function textTable({ title, head, rows }: Table): string {
   return `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
-/** Formatted as the repository's formatter does. */
-export function markdownTable({ title, head, rows }: Table): string {
+export function markdownTable(table: Table): string {
+  return `### ${table.title}\n\n${markdownRows(table)}`;
+}
+
+/** Without the title. Formatted as the repository's formatter does. */
+export function markdownRows({ head, rows }: Table): string {
   const body = rows.map(({ ratio, cells }) => (ratio ? cells.map((cell) => cell && `_${cell}_`) : cells));
   const [first = [], ...rest] = aligned([head, ...body]);
   const rule = first.map(({ length }, column) => (column === 0 ? '-'.repeat(length) : `${'-'.repeat(length - 1)}:`));
   const lines = [first, rule, ...rest].map((cells) => `| ${cells.join(' | ')} |\n`);
-  return `### ${title}\n\n${lines.join('')}`;
+  return lines.join('');
 }
 
 /** The first column is left-aligned, the others right-aligned. */

@@ -1,6 +1,6 @@
 import type { MeasuredClusters } from './clusters/clusters-measure.ts';
 import type { Run } from './results.ts';
-import { median, percentile } from './statistics.ts';
+import { median } from './statistics.ts';
 import { phaseOf, type RateColumn, summarize } from './summary.ts';
 import type { Takeover } from './takeover-measure.ts';
 import type { Throughput } from './throughput-measure.ts';
@@ -98,14 +98,12 @@ export function judgeClusters({ completeSeconds, p99 }: MeasuredClusters, cluste
   ];
 }
 
+/** The longest one: there are too few for a p99. */
 export function judgeTakeovers(takeovers: readonly Takeover[]): readonly Target[] {
-  const p99 = (signal: Takeover['signal']) =>
-    percentile(
-      takeovers.filter((one) => one.signal === signal).flatMap(({ milliseconds }) => milliseconds),
-      0.99,
-    );
+  const longest = (signal: Takeover['signal']) =>
+    Math.max(...takeovers.filter((one) => one.signal === signal).flatMap(({ milliseconds }) => milliseconds));
   return [
-    { name: 'take-over p99 ms after SIGKILL', target: 1_200, measured: p99('SIGKILL') },
-    { name: 'take-over p99 ms after SIGTERM', target: 150, measured: p99('SIGTERM') },
+    { name: 'longest take-over after SIGKILL, ms', target: 1_200, measured: longest('SIGKILL') },
+    { name: 'longest take-over after SIGTERM, ms', target: 150, measured: longest('SIGTERM') },
   ];
 }

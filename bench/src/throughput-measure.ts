@@ -14,7 +14,7 @@ import { PodPool } from './pod-pool.ts';
 import { cpuSeconds } from './process-stats.ts';
 import { benchPods, type Shape, serviceNames } from './shape.ts';
 import { Shares } from './shares.ts';
-import { percentile } from './statistics.ts';
+import { percentile, reliablePercentile } from './statistics.ts';
 import { StubCluster } from './stub-cluster.ts';
 import { StubWriter } from './stub-writer.ts';
 
@@ -204,7 +204,7 @@ class StubbedFleet {
       foldedPerSecond: foldedNow / elapsed,
       plansPerSecond: (this.#writer.plans - plans) / elapsed,
       p50Ms: percentile(latencies, 0.5),
-      p99Ms: percentile(latencies, 0.99),
+      p99Ms: reliablePercentile(latencies, 0.99),
       convergenceSeconds: (performance.now() - fed) / 1000,
       leasesLost: [...tokens].filter(([scope, token]) => tokensNow.get(scope) !== token).length,
       cpuMicrosecondsPerChange: (spent.reconcilers / total) * 1e6,

@@ -24,6 +24,7 @@ test('commands that name what exists are not', () => {
   const text = `
     npm test -- libs/bus
     npm run bench -- --help
+    npm run bench -- --json bench/results/other.json
     kubectl apply -k infra/overlays/workers && kubectl -n sluice get deployment/sluice-worker
     helm install sluice infra/helm --set mode=workers,x --set metrics.dashboard.enabled=true
     docker compose --profile kafka up

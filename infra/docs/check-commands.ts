@@ -6,7 +6,9 @@ import { type Invocation, invocationsOf, scripts } from './invocations.ts';
 import type { Finding, Page } from './markdown.ts';
 
 const root = join(import.meta.dirname, '../..');
-const inRepository = /^(?:bench|chaos|conformance|demo|docs|fake-apiserver|infra|libs|services|tests)\/[\w./-]+$/;
+/** Benchmarks write to bench/results. */
+const inRepository =
+  /^(?!bench\/results\/)(?:bench|chaos|conformance|demo|docs|fake-apiserver|infra|libs|services|tests)\/[\w./-]+$/;
 
 /**
  * Commands that call a script, file, kustomization, manifest, chart or profile that does not exist. The flags of Sluice and of

@@ -6,7 +6,7 @@ import { say } from '@sluice/program';
 import { Fleet, type Role } from '../fleet.ts';
 import { prepareHeapSnapshots, writeHeapSnapshots } from '../heap/write-snapshots.ts';
 import { cpuSeconds, memoryMb, peakMemoryMb, resetPeakMemory } from '../process-stats.ts';
-import { percentile } from '../statistics.ts';
+import { percentile, reliablePercentile } from '../statistics.ts';
 import { FakeClusterShards } from './fake-cluster-shards.ts';
 import { completed, runOn } from './run.ts';
 
@@ -133,7 +133,7 @@ async function measure(
   const cpu = sum(cpuSeconds) - cpuBefore;
   const result: MeasuredClusters = {
     ...{ topology, completeSeconds, startCpuSeconds, startPeakMb, missing, lateMs },
-    ...{ p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), max: percentile(latencies, 1) },
+    ...{ p50: percentile(latencies, 0.5), p99: reliablePercentile(latencies, 0.99), max: percentile(latencies, 1) },
     ...{ idleCpuMsPerSecond, cpuMsPerChange: (cpu * 1000) / flips, peakMb: sum(peakMemoryMb), mb: sum(memoryMb) },
     mbOf: Object.fromEntries(processes.map(({ name, pid = 0 }) => [name, memoryMb(pid)])),
   };

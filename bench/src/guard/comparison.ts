@@ -76,7 +76,8 @@ async function measureWarm(
   controller: Controller,
   notReady: ReadonlySet<string>,
 ): Promise<{ readonly result: RateResult; readonly missing: number; readonly notReady: ReadonlySet<string> }> {
-  const start = () => controller.start(testbed.controlPlane, {});
+  // Both write the same objects, one after the other.
+  const start = () => controller.start(testbed.controlPlane, { flags: ['--take-over'] });
   let peer: ServerProcess | undefined;
   try {
     const restarted = new PodPool(benchPods(shape), seededRandom(1), notReady);
