@@ -106,7 +106,7 @@ const notQuoting = /^(?:CHANGELOG|docs\/(?:adr|contributing)\/|docs\/reference\/
 const plainWords = /^[A-Za-z…][\w…,;:-]*(?: [\w…,;:./-]+)+$/;
 /** The first word of commands, of Sluice and of others, of settings of Redis, and keys of YAML. */
 const commands =
-  /^(?:\w+: |(?:sluice|clusters|parked|dead-letters|partitions|run|migrate|kubectl|npm|npx|node|helm|docker|nats|promtool|kill|talosctl|kubeadm|redis-cli|CONFIG|GET|appendonly|appendfsync|curl|maxmemory-policy)\b)/;
+  /^(?:\w+: |(?:sluice|clusters|parked|dead-letters|partitions|run|migrate|kubectl|npm|npx|node|helm|docker|nats|promtool|kill|talosctl|kubeadm|redis-cli|CONFIG|GET|PUT|appendonly|appendfsync|curl|maxmemory-policy)\b)/;
 /** Examples of causes in the glossary and the guide to tracing. */
 const examples = /^Pod shop\//;
 

@@ -86,6 +86,7 @@ export const guides: Rows = {
     ['finds each within {}.', sourcesRead],
   ],
   'docs/guides/migrate.md': [
+    ['checks every {} whether', duration(competing, 'changeCheckMs')],
     ['Sluice starts within about {}', duration(competing, 'changeCheckMs')],
     ['In `tests/migration.int.test.ts`, {…}', 'measured; the sentence names the test'],
     ['Sluice stops writing within about {}', duration(competing, 'changeCheckMs')],

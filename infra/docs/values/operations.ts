@@ -9,6 +9,15 @@ const scan = duration('services/watcher/src/compactor.ts', 'scanPeriodMs');
 const latency = written('duration', slos, /_bucket\{le=~"(1)\|/, 1_000);
 const silent = written('count', slos, /sluice_watch_idle_seconds > bool (\d+)/);
 const inProgress = /workqueue_longest_running_processor_seconds\S* > bool (\d+)/;
+const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'].map((window) => {
+  const unit = window.slice(-1);
+  return written(
+    'duration',
+    slos,
+    new RegExp(`latency_errors:ratio(${Number.parseInt(window, 10)})${unit}\\b`),
+    { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit],
+  );
+});
 const burn = (rate: RegExp) => written('count', slos, rate);
 
 export const operations: Rows = {
@@ -72,7 +81,7 @@ export const operations: Rows = {
     ['the share of changes over {},', latency],
     ['of a watch is above {}, or', silent],
     ['or `workqueue_longest_running_processor_seconds` above {}.', written('count', slos, inProgress)],
-    ['Each has ratios over 5 m, 30 m, 1 h, 2 h, 6 h, 1 d and 3 d.', 'infra/prometheus/slos.test.ts'],
+    ['Each has ratios over {}, {}, {}, {}, {}, {} and {}.', ...windows],
     ['The burn rate is {…}', 'a definition'],
     ['| critical | 1 h and 5 m | {} |', burn(/ratio1h > ([\d.]+)[\s\S]*ratio5m/)],
     ['| critical | 6 h and 30 m | {} |', burn(/ratio6h > ([\d.]+)[\s\S]*ratio30m/)],

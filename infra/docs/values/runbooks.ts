@@ -25,7 +25,7 @@ export const runbooks: Rows = {
     ['notice within {} and', duration(busClaim, 'renewMs')],
     ['waits up to {}, until', duration(busClaim, 'ttlMs')],
   ],
-  'docs/operations/runbooks/bus-unavailable.md': [['or after {}.', setting('bus.connectWithin')]],
+  'docs/operations/runbooks/bus-unavailable.md': [['`JetStream not ready` after {}.', setting('bus.connectWithin')]],
   'docs/operations/runbooks/cluster-identity.md': [
     ['is 1 within a minute', 'an upper bound: clusters are read every 5 s'],
   ],

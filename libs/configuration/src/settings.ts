@@ -126,10 +126,14 @@ export const settings = {
     'largest batch of records; a lower limit of an existing topic takes precedence',
     { of: ['kafka'], default: 4 * 1024 ** 2 },
   ),
-  'bus.connectWithin': setting(kinds.duration('100ms', '1h'), 'how long a start waits for the bus', {
-    of: remote,
-    default: 30_000,
-  }),
+  'bus.connectWithin': setting(
+    kinds.duration('100ms', '1h'),
+    'how long an attempt to reach the bus lasts; roles try again without end, commands give up',
+    {
+      of: remote,
+      default: 30_000,
+    },
+  ),
 
   'store.kind': setting(kinds.oneOf('memory', 'redis'), 'kind of store; derived from `store.url`', {
     default: 'memory',
