@@ -2,8 +2,9 @@ import ts from 'typescript';
 
 /** The titles of groups and tests in the source of a test file. */
 export interface TestTitles {
+  /** Without what is computed, or filled in by `each`. */
   readonly literal: readonly string[];
-  /** What titles that are computed, or filled in by `each`, look like. */
+  /** What titles with such parts look like. */
   readonly patterns: readonly RegExp[];
 }
 
@@ -19,22 +20,20 @@ export function testTitles(source: string): TestTitles {
     ts.forEachChild(node, visit);
   };
   const add = (title: ts.Expression): void => {
-    if (!ts.isStringLiteralLike(title)) {
-      const parts = ts.isTemplateExpression(title)
-        ? [title.head.text, ...title.templateSpans.map((span) => span.literal.text)]
-        : ['', ''];
-      patterns.push(patternOf(parts));
-      return;
-    }
-    literal.push(title.text);
-    const parts = title.text.split(/%[a-z]|\$[\w.]+/);
-    if (parts.length > 1) patterns.push(patternOf(parts));
+    const parts = partsOf(title);
+    literal.push(parts.join(''));
+    if (parts.length > 1) patterns.push(new RegExp(`^${parts.map(RegExp.escape).join('.*')}$`, 's'));
   };
   visit(file);
   return { literal, patterns };
 }
 
-const patternOf = (parts: readonly string[]): RegExp => new RegExp(`^${parts.map(RegExp.escape).join('.*')}$`, 's');
+/** The text of a title between what is computed or filled in. */
+function partsOf(title: ts.Expression): readonly string[] {
+  if (ts.isStringLiteralLike(title)) return title.text.split(/%[a-z]|\$[\w.]+/);
+  if (!ts.isTemplateExpression(title)) return ['', ''];
+  return [title.head.text, ...title.templateSpans.map((span) => span.literal.text)];
+}
 
 /** Whether a test reference can mean a test with one of the titles. */
 export function hasTitle({ literal, patterns }: TestTitles, wanted: string): boolean {

@@ -87,7 +87,7 @@ describe('applied', () => {
     expect(dueAt(state, 'endpointslice')).toBe(now + 700);
   });
 
-  test('written objects are known with their stored metadata, and the trackers advance (C17, E30)', () => {
+  test('written objects are known with their stored metadata, and the trackers advance (C17, D18, E30)', () => {
     expect(slicesState().triggers).toBeNull();
     complete();
     const { name } = created().metadata;

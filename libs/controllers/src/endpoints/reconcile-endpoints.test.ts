@@ -42,6 +42,12 @@ function stored(service: Service, of: readonly PodOnNode[]): Endpoints {
 }
 
 describe('Endpoints of a Service', () => {
+  it('are created in its namespace, which upstream omits, if there are none (D16, D17)', () => {
+    expect(mutations(aService(), pods(1), null)).toMatchObject([
+      { verb: 'create', resource: 'endpoints', object: { metadata: { name: 'web', namespace: 'shop' } } },
+    ]);
+  });
+
   it('list ready and not-ready Pods separately, without ineligible Pods (C3, D9, D14)', () => {
     const { subsets, metadata } = created(aService({ labels: { team: 'x' } }), [
       onNode(aPod(1)),
@@ -81,7 +87,15 @@ describe('Endpoints of a Service', () => {
   it('need no port if headless, and list no address without one otherwise (D12)', () => {
     expect(created(aService({ ports: [], clusterIP: 'None' }), pods(1)).subsets).toMatchObject([{ addresses: [{}] }]);
     expect(created(aService({ ports: [] }), pods(1)).subsets).toEqual([]);
-    expect(created(aService({ clusterIP: '' }), []).metadata.labels).toMatchObject({ [headlessLabel]: '' });
+  });
+
+  it.each([
+    ['', true],
+    ['None', true],
+    ['10.96.0.1', false],
+  ])('are labelled as headless with the cluster IP "%s": %s (D22)', (clusterIP, headless) => {
+    const { labels = {} } = created(aService({ clusterIP }), []).metadata;
+    expect(Object.hasOwn(labels, headlessLabel)).toBe(headless);
   });
 
   it('offer no port for a target port of zero (C5)', () => {
@@ -96,6 +110,12 @@ describe('Endpoints of a Service', () => {
     const of = [onNode(aPod(1, named(8080))), onNode(aPod(2, named(9090))), onNode(aPod(3))];
     const numbers = created(service, of).subsets?.map(({ ports }) => ports?.map(({ port }) => port));
     expect(numbers?.flat().sort()).toEqual([8080, 9090]);
+  });
+
+  it('have the name, protocol and application protocol of each port (D13)', () => {
+    const ports = [{ ...httpPort, appProtocol: 'h2c' }];
+    const [subset] = created(aService({ ports }), pods(1)).subsets ?? [];
+    expect(subset?.ports).toEqual([{ name: 'http', port: 8080, protocol: 'TCP', appProtocol: 'h2c' }]);
   });
 
   it('have one subset for ports with the same addresses (D15)', () => {
@@ -146,6 +166,29 @@ describe('existing Endpoints', () => {
     expect(mutations(service, pods(1), existing)).toMatchObject([
       { verb: 'update', object: { metadata: { resourceVersion: '3', annotations: { note: 'x' } } } },
     ]);
+  });
+
+  it.each<[string, Endpoints['metadata']['labels']]>([
+    ['lacks the manager', { team: 'x' }],
+    ['has another manager', { team: 'x', [endpointsManagedByLabel]: 'me' }],
+    ['lacks a label of the Service', { [endpointsManagedByLabel]: 'endpoint-controller' }],
+    ['has a label of its own', { team: 'x', own: 'y', [endpointsManagedByLabel]: 'endpoint-controller' }],
+  ])('are updated if their set of labels %s (D20)', (_, labels) => {
+    const labelled = aService({ labels: { team: 'x' } });
+    const right = stored(labelled, pods(1));
+    const wrong = { ...right, metadata: { ...right.metadata, ...(labels && { labels }) } };
+    expect(mutations(labelled, pods(1), wrong)).toMatchObject([
+      { verb: 'update', object: { metadata: { labels: right.metadata.labels } } },
+    ]);
+    expect(mutations(labelled, pods(1), right)).toEqual([]);
+  });
+
+  it('lose the capacity annotation once all addresses fit (D21)', () => {
+    const right = stored(service, pods(3));
+    const annotations = { ...right.metadata.annotations, [overCapacityAnnotation]: 'truncated' };
+    const [update] = mutations(service, pods(3), { ...right, metadata: { ...right.metadata, annotations } });
+    expect(update).toMatchObject({ verb: 'update', object: { metadata: { annotations: {} } } });
+    expect(JSON.stringify(update)).not.toContain(overCapacityAnnotation);
   });
 
   it.each<[string, Partial<Service>]>([

@@ -36,6 +36,7 @@ describe('repackSubsets (D25)', () => {
       { notReadyAddresses: [a], ports: [http] },
     ];
     expect(repackSubsets(subsets)).toEqual([{ notReadyAddresses: [a], ports: [http] }]);
+    expect(repackSubsets(subsets.toReversed())).toEqual([{ notReadyAddresses: [a], ports: [http] }]);
   });
 
   it('distinguishes targets by UID and takes the rest from the first one (D26)', () => {

@@ -87,7 +87,7 @@ describe('projectService', () => {
 });
 
 describe('projectPod', () => {
-  it('reads readiness, termination, addresses and named ports in lookup order (C1, C2, C5)', () => {
+  it('reads readiness, termination, addresses and named ports in lookup order (C1, C2, C5, C15)', () => {
     const { pod, labels } = projectPod({
       metadata: { name: 'web-1', namespace: 'shop', uid: 'u', labels: { app: 'web' } },
       spec: {
@@ -113,6 +113,24 @@ describe('projectPod', () => {
     expect(pod).toMatchObject({ ready: true, terminal: true, terminating: false, ips: ['10.0.0.1', 'fd00::1'] });
     expect(pod.readyTransitionTime).toBe('2024-01-01T00:00:00Z');
     expect(pod.ports.map(({ name }) => name)).toEqual(['http', 'side']);
+  });
+
+  it.each([
+    ['True', true],
+    ['False', false],
+    ['Unknown', false],
+  ])('takes a Ready condition of %s as ready: %s (C1)', (status, ready) => {
+    const conditions = [{ type: 'Ready', status }];
+    expect(projectPod({ metadata: { name: 'web-1' }, status: { conditions } }).pod.ready).toBe(ready);
+  });
+
+  it.each([
+    ['Failed', true],
+    ['Succeeded', true],
+    ['Running', false],
+    ['Unknown', false],
+  ])('takes a Pod in phase %s as finished: %s (C2)', (phase, terminal) => {
+    expect(projectPod({ metadata: { name: 'web-1' }, status: { phase } }).pod.terminal).toBe(terminal);
   });
 
   it('accepts a Pod that has just been created', () => {

@@ -177,7 +177,7 @@ describe('AlreadyExists', () => {
 
 describe('a delete', () => {
   test.each(['endpoints', 'endpointslices'] as const)(
-    'of %s that no longer exist counts as success',
+    'of %s that no longer exist counts as success (B10)',
     async (resource) => {
       cluster.fails('delete c', notFound);
       const { status, results } = await apply([remove('c', resource), update('b')]);

@@ -1,0 +1,181 @@
+import { type Rule, recorded } from '../rule.ts';
+
+export const trackerRules: readonly Rule[] = [
+  {
+    id: 'C15',
+    title: 'state of the trigger times',
+    broken: [
+      {
+        file: 'libs/controllers/src/trackers/trigger-time-tracker.ts',
+        search: "const created = service.creationTimestamp === '' ? null : service.creationTimestamp;",
+        replace: 'const created = null;',
+        tests: ['libs/controllers/src/trackers/trigger-time-tracker.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/projections/project-pod.ts',
+        search: "'lastTransitionTime', 'lastTransitionTime')",
+        replace: "'lastProbeTime', 'lastTransitionTime')",
+        tests: ['libs/controllers/src/projections/projections.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C16',
+    title: 'earliest change',
+    broken: [
+      {
+        file: 'libs/controllers/src/trackers/trigger-time-tracker.ts',
+        search: 'if (before === undefined || isLater(time, before)) earliest',
+        replace: 'if (before !== undefined && isLater(time, before)) earliest',
+        tests: ['libs/controllers/src/trackers/trigger-time-tracker.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/trackers/trigger-time-tracker.ts',
+        search: 'return a === null || b < a ? b : a;',
+        replace: 'return a === null || b > a ? b : a;',
+        tests: ['libs/controllers/src/trackers/trigger-time-tracker.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C17',
+    title: 'when the state moves',
+    note: 'survives restarts',
+    differs: true,
+    broken: [
+      {
+        file: 'libs/service-state/src/apply-outcome.ts',
+        search: '        triggers: inFlight.triggersAfter,\n',
+        replace: '',
+        tests: ['libs/service-state/src/apply-outcome.test.ts'],
+      },
+      {
+        file: 'libs/service-state/src/decide.ts',
+        search: 'parkedSince: null, triggers, hints });',
+        replace: 'parkedSince: null, hints });',
+        tests: ['libs/service-state/src/decide.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C18',
+    title: 'annotation',
+    broken: [
+      {
+        file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
+        search: '[triggerTimeAnnotation, overCapacityAnnotation])',
+        replace: '[overCapacityAnnotation])',
+        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C19',
+    title: 'slice tracker',
+    note: 'proves foreign writes and restores',
+    broken: [
+      {
+        file: 'libs/controllers/src/trackers/endpointslice-tracker.ts',
+        search: 'return generation === undefined || generationOf(slice) > generation;',
+        replace: 'return generation === undefined || generationOf(slice) >= generation;',
+        tests: ['libs/controllers/src/trackers/endpointslice-tracker.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/trackers/endpointslice-tracker.ts',
+        search: 'return { state, expected: generation === deletionExpected };',
+        replace: 'return { state, expected: true };',
+        tests: ['libs/controllers/src/trackers/endpointslice-tracker.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C20',
+    title: 'stale',
+    note: 'each Outcome is applied first; upstream’s check serves recordings',
+    differs: true,
+    broken: [
+      {
+        file: 'libs/controllers/src/trackers/endpointslice-tracker.ts',
+        search: 'if (generation !== deletionExpected && !present.has(uid)) return true;',
+        replace: '',
+        tests: ['libs/controllers/src/trackers/endpointslice-tracker.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C21',
+    title: 'relabelled slices',
+    note: 'replaced',
+    differs: true,
+    broken: [
+      {
+        file: 'libs/service-state/src/apply-fact.ts',
+        search: '    state.removeSlice(fact.name);\n',
+        replace: '',
+        tests: ['libs/service-state/src/decide.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C22',
+    title: 'text of the stale error',
+    note: 'no such error: nothing waits for a stale cache',
+    broken: [
+      {
+        file: 'libs/service-state/src/policy.ts',
+        search: 'isStale: () => false,',
+        replace:
+          'isStale: (state, controller) => Object.keys(state.controller(controller).tracked).length > state.slices.size,',
+        tests: ['libs/service-state/src/decide.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C23',
+    title: 'same endpoint',
+    broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/endpoint-set.ts',
+        search: "    (a.hostname ?? '') === (b.hostname ?? '') &&\n",
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/endpoint-set.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/endpoint-identity.ts',
+        search: 'const sorted = [...addresses].sort();',
+        replace: 'const sorted = [...addresses];',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C24',
+    title: 'equal beyond identity',
+    broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/endpoint-identity.ts',
+        search: '    (a.zone ?? null) === (b.zone ?? null) &&\n',
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/reconcile-by-port-mapping.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/endpoint-identity.ts',
+        search: "    (a.uid ?? '') === (b.uid ?? '') &&\n",
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/reconcile-by-port-mapping.test.ts'],
+      },
+    ],
+  },
+  {
+    id: 'C25',
+    title: 'port-map key',
+    broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/port-map-key.ts',
+        search: '  hashed.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));\n',
+        replace: '',
+        tests: [recorded('portMapKey')],
+      },
+    ],
+  },
+];
