@@ -5,6 +5,7 @@ import type { StreamConfig } from '@nats-io/jetstream';
 import { type Bus, streamStart } from '@sluice/bus';
 import { type Nats, startNats } from '@sluice/local';
 import { silentLogger } from '@sluice/runtime';
+import { recordingLogger } from '@sluice/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
 import { asOperator, connectBus, type NatsFixture, startNatsFixture } from './jetstream-fixture.ts';
@@ -189,12 +190,13 @@ describe('append', () => {
   });
 
   test('a server frozen for longer than the acknowledgement timeout loses no record and no order', async () => {
-    const bus = await open();
+    const log = recordingLogger();
+    const bus = await open(newFleet(), { logger: log });
     const reader = bus.read('changes', 0, streamStart);
     await bus.append('changes', 0, records('a', 1, 3));
     await nats.process.freeze();
     const append = bus.append('changes', 0, records('a', 4, 40));
-    await new Promise((resolve) => setTimeout(resolve, 6000));
+    await expect.poll(() => log.messages('warn')).toContain('publish failed; retrying');
     nats.process.signal('SIGCONT');
     await append;
     await bus.append('changes', 0, records('a', 41, 50));

@@ -1,5 +1,7 @@
 import { streamStart } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { systemClock } from '@sluice/process';
+import { sleep } from '@sluice/runtime';
 import { recordingLogger } from '@sluice/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
@@ -147,7 +149,8 @@ describe('a frozen broker', () => {
     await fixture.kafka.process.freeze();
     const appended = bus.append('changes', 0, records('a', 2, 3));
     const reading = take(reader, 2);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // biome-ignore lint/plugin: how long the broker is frozen
+    await sleep(systemClock, 1_500);
     fixture.kafka.process.signal('SIGCONT');
     await appended;
     expect(ids(await reading)).toEqual(['a2', 'a3']);

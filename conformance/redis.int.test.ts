@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, startRedisCluster, startRedisSentinel } from '@sluice/local';
 import { systemClock } from '@sluice/process';
+import { sleep } from '@sluice/runtime';
 import type { RedisOptions } from '@sluice/store-redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clusterDirectoryContract } from './cluster-directory-contract.ts';
@@ -70,7 +70,8 @@ for (const [kind, start] of Object.entries(KINDS)) {
     );
     leasesContract(kind, ttlMs, async () => {
       const { leases } = await connections.open();
-      return { leases, pass: (ms) => sleep(ms) };
+      // biome-ignore lint/plugin: how the server's clock passes
+      return { leases, pass: (ms) => sleep(systemClock, ms) };
     });
 
     test.concurrent('another thread keeps a lease alive without heartbeats, until it is no longer held', async () => {
@@ -88,12 +89,14 @@ for (const [kind, start] of Object.entries(KINDS)) {
           return keepAlive.renewedAt;
         })
         .toBeGreaterThan(0);
-      await sleep(1.5 * ttlMs);
+      // biome-ignore lint/plugin: without renewals the lease would expire
+      await sleep(systemClock, 1.5 * ttlMs);
       expect((await leases.state('g')).leases).toMatchObject([{ scope, holder: 'a' }]);
       await leases.leave('g', 'a');
       // A renewal may still be in flight here, but one that is sent from now on must fail.
       const leftAt = systemClock.monotonic();
-      await sleep(ttlMs);
+      // biome-ignore lint/plugin: time for several renewals
+      await sleep(systemClock, ttlMs);
       expect(keepAlive.renewedAt).toBeLessThanOrEqual(leftAt);
       expect((await leases.state('g')).leases).toEqual([]);
       keepAlive.stop();

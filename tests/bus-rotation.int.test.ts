@@ -17,13 +17,16 @@ import {
   startRedis,
 } from '@sluice/local';
 import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, sleep } from '@sluice/runtime';
+import { recordingLogger } from '@sluice/runtime/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 /** Certificates and SASL passwords of the bus are rotated under a running process: real servers, secrets in files. */
 const root = mkdtempSync(join(tmpdir(), 'sluice-bus-rotation-'));
 const cleanups: (() => Promise<unknown>)[] = [];
 let redis: RedisServer;
+const log = recordingLogger();
+const isKafkaUnavailable = () => log.messages('warn').includes('Kafka unavailable; retrying');
 
 beforeAll(async () => {
   redis = await startRedis({ directory: join(root, 'redis') });
@@ -70,7 +73,7 @@ async function connect(directory: string, servers: string): Promise<OpenInfrastr
   const fleet = directory.slice(root.length + 1);
   writeFileSync(file, JSON.stringify({ fleet, partitions: 1, bus, store: { url: [redis.url] } }));
   const reread = () => loadConfiguration({ file, environment: {}, flags: {} });
-  const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
+  const ports = { clock: systemClock, random: seededRandom(1), logger: log };
   const infrastructure = await openInfrastructure(reread(), { ...ports, reread });
   cleanups.push(() => infrastructure.close());
   return infrastructure;
@@ -86,24 +89,29 @@ function append({ bus }: OpenInfrastructure, id: string): { readonly state: () =
       () => {
         state = 'appended';
       },
-      () => new Promise((resolve) => setTimeout(resolve, 200)).then(repeat),
+      // biome-ignore lint/plugin: paces the repetitions
+      () => sleep(systemClock, 200).then(repeat),
     );
   void repeat();
   return { state: () => state };
 }
 
+interface Rotation {
+  readonly server: () => Promise<void>;
+  /** Whether the process has noticed. */
+  readonly refuses: () => boolean;
+  readonly files: () => void;
+}
+
 /** Appends before the rotation, not between the rotation of server and files, and again afterwards. */
-async function expectRotation(
-  fleet: OpenInfrastructure,
-  { server, files }: { readonly server: () => Promise<void>; readonly files: () => void },
-): Promise<void> {
+async function expectRotation(fleet: OpenInfrastructure, { server, refuses, files }: Rotation): Promise<void> {
   await fleet.bus.append('requests', 0, [record('before')]);
   const read = readIds(fleet);
   await expect.poll(() => read.has('before')).toBe(true);
   await server();
   const after = append(fleet, 'after');
   // The process tries the previous secrets until the files change.
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  await expect.poll(refuses).toBe(true);
   expect(after.state()).toBe('pending');
   files();
   await expect.poll(after.state).toBe('appended');
@@ -146,6 +154,7 @@ test('NATS: certificate authority and client certificate', async () => {
       await first.server.stop();
       second = await serve('second');
     },
+    refuses: () => readFileSync(second.server.process.command.log, 'utf8').includes('TLS handshake error'),
     files: () => {
       files.setAuthority(second.certificate);
       files.setClientCertificate(second.certificate);
@@ -175,6 +184,7 @@ test('Kafka: certificate authority and client certificate', async () => {
       await kafka.process.start();
       await kafka.ready();
     },
+    refuses: isKafkaUnavailable,
     files: install,
   });
 });
@@ -203,9 +213,10 @@ test('Kafka: SASL password of a user, on a broker that keeps running and ends ol
   await expectRotation(fleet, {
     server: async () => {
       await setKafkaPassword(kafka.broker, certificate, { user: 'sluice', password: 'second' });
-      // Longer than a session lasts, so that each connection must authenticate again.
-      await new Promise((resolve) => setTimeout(resolve, sessionMs * 1.5));
+      // biome-ignore lint/plugin: longer than a session lasts, so that each connection must authenticate again
+      await sleep(systemClock, sessionMs * 1.5);
     },
+    refuses: isKafkaUnavailable,
     files: () => files.setPassword('second'),
   });
 });

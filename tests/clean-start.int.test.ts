@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
-import { asRecord, seededRandom } from '@sluice/runtime';
+import { asRecord, seededRandom, silentLogger } from '@sluice/runtime';
+import { openRedis, type RedisPorts } from '@sluice/store-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slicesOf } from './harness/expected-endpoints.ts';
 
@@ -52,6 +52,12 @@ const levelOf = (line: string): unknown => {
   }
 };
 
+/** How many of the 16 partitions each process of a role has. */
+async function sharesOf({ leases }: RedisPorts, group: string): Promise<readonly number[]> {
+  const holders = (await leases.state(group)).leases.map(({ holder }) => holder);
+  return [...new Set(holders)].map((holder) => holders.filter((other) => other === holder).length);
+}
+
 test('a clean first start logs no warnings', async () => {
   // Leases outlast a stall of this machine, of which a warning would be right.
   const where = ['--bus', nats.url, '--store', redis.url, '--lease-ttl', '3s'];
@@ -61,14 +67,17 @@ test('a clean first start logs no warnings', async () => {
     const onLine = (_: string, line: string) => void lines.push(line);
     processes.push(new RoleProcess(`${role}-${processes.length}`, role, [...backends, ...cluster], onLine));
   }
-  const deadline = performance.now() + 120_000;
   const started = () => lines.filter((line) => asRecord(JSON.parse(line)).msg === 'started').length;
-  while (started() < processes.length || !isConverged()) {
-    if (performance.now() > deadline) throw new Error(`not converged:\n${lines.slice(-30).join('\n')}`);
-    await sleep(100);
-  }
+  await expect.poll(started).toBe(processes.length);
+  await expect.poll(isConverged).toBe(true);
   // The shares of the roles move until they are even.
-  await sleep(5_000);
+  const redisPorts = await openRedis(
+    { urls: [redis.url], fleet: 'sluice' },
+    { clock: systemClock, logger: silentLogger },
+  );
+  await expect.poll(() => sharesOf(redisPorts, 'reconciler')).toEqual([8, 8]);
+  await expect.poll(() => sharesOf(redisPorts, 'writer')).toEqual([8, 8]);
+  redisPorts.close();
   expect(slicesOf(server).actual).toHaveLength(services * podsPerService);
   expect(lines.filter((line) => levelOf(line) !== 'info')).toEqual([]);
 });

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   CONTROLLERS,
@@ -77,10 +76,7 @@ test('refuses to start beside kube-controller-manager, with advice, unless --tak
   manager = await startKubeControllerManager(controlPlane, { serviceAccountCredentials: true });
   const admin = controlPlane.kubeconfigs.admin;
   await kubectl(admin, ['create', 'service', 'clusterip', 'web', '--tcp=80']);
-  for (let i = 0; i < 300; i++) {
-    if ((await kubectl(admin, ['get', 'endpointslices', '--output=name'])).includes('web')) break;
-    await sleep(100);
-  }
+  await expect.poll(() => kubectl(admin, ['get', 'endpointslices', '--output=name'])).toContain('web');
   const { status, of } = await doctor(admin);
   expect(of('other controllers')).toMatchObject({
     result: 'failed',
@@ -129,7 +125,7 @@ test('refuses to start while kube-controller-manager has a live lease and nothin
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { name: 'kube-controller-manager', namespace: 'kube-system' },
-    spec: { holderIdentity: 'node-1_x', leaseDurationSeconds: 300, acquireTime: now, renewTime: now },
+    spec: { holderIdentity: 'node-1_x', leaseDurationSeconds: 3_600, acquireTime: now, renewTime: now },
   };
   await kubectl(admin, ['apply', '--filename=-'], JSON.stringify(lease));
   const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
@@ -158,14 +154,9 @@ test('accepts objects of a kube-controller-manager whose lease has expired', asy
     },
   };
   await kubectl(admin, ['apply', '--filename=-'], JSON.stringify(lease));
-  for (let i = 0; i < 60; i++) {
-    if ((await doctor(admin)).of('other controllers')?.result === 'ok') break;
-    await sleep(1_000);
-  }
-  expect((await doctor(admin)).of('other controllers')).toMatchObject({
-    result: 'ok',
-    detail: expect.stringContaining('has not renewed its leader lease'),
-  });
+  await expect
+    .poll(async () => (await doctor(admin)).of('other controllers'))
+    .toMatchObject({ result: 'ok', detail: expect.stringContaining('has not renewed its leader lease') });
   const run = await sluice('run', '--kubeconfig', admin, '--for', '1s', '--metrics-bind-address', '0', '-o', 'none');
   expect(run).toMatchObject({ status: 0 });
 });

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Distributed, startDistributed } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
+import { until } from '@sluice/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The CLI explains a deleted Pod in a fleet of processes with real NATS and Redis. */
@@ -57,39 +57,28 @@ async function sluice(...args: string[]): Promise<Result> {
   }
 }
 
-/** Repeats a command until its result is as expected, for example while processes start. */
-async function until(run: () => Promise<Result>, isExpected: (result: Result) => boolean): Promise<Result> {
-  const deadline = performance.now() + 120_000;
-  for (;;) {
-    const result = await run();
-    if (isExpected(result)) return result;
-    if (performance.now() > deadline) throw new Error(`${result.stdout}${result.stderr}\n${log.slice(-20).join('\n')}`);
-    await sleep(200);
-  }
+/** Explains until the output contains the text, for example while processes start. */
+async function explained(text: string, ...args: readonly string[]): Promise<string> {
+  let result: Result | undefined;
+  const details = () => `${result?.stdout}${result?.stderr}\n${log.slice(-20).join('\n')}`;
+  const read = async () => {
+    result = await sluice('explain', ...args);
+    return result.stdout.includes(text) && result.stdout;
+  };
+  return until(text, read, details);
 }
 
 test('explains when and why the endpoint of a deleted Pod was removed', async () => {
   const { namespace, name: pod } = population.pod(0, 0);
   const service = `${namespace}/${population.services[0]?.name}`;
-  const before = await until(
-    () => sluice('explain', service),
-    ({ stdout }) => stdout.includes(`Service ${service} in production, now: ok, 3 of 3 endpoints ready`),
-  );
-  expect(before.stdout).toContain(`${pod}: ready`);
+  const before = await explained(`Service ${service} in production, now: ok, 3 of 3 endpoints ready`, service);
+  expect(before).toContain(`${pod}: ready`);
 
   server.delete('pods', namespace, pod);
-  const leaving = await until(
-    () => sluice('explain', service, '--pod', pod),
-    ({ stdout }) => stdout.includes('terminating'),
-  );
-  expect(leaving.stdout).toContain('the Pod is being deleted');
+  expect(await explained('terminating', service, '--pod', pod)).toContain('the Pod is being deleted');
   // The kubelet does this when the containers have stopped.
   server.delete('pods', namespace, pod, { gracePeriodSeconds: 0 });
-  const explained = await until(
-    () => sluice('explain', service, '--pod', pod),
-    ({ stdout }) => stdout.includes('endpoint was removed'),
-  );
-  expect(explained.stdout).toMatch(
+  expect(await explained('endpoint was removed', service, '--pod', pod)).toMatch(
     new RegExp(
       `endpoint was removed at [0-9:.]+ \\(.* ago\\), [0-9.]+ m?s after the first cause: Pod ${namespace}/${pod} `,
     ),

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// biome-ignore lint/plugin: paces changes and faults
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -138,9 +139,12 @@ function differences(): string[] {
 }
 
 async function converged(): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (differences().length > 0 && performance.now() < deadline) await sleep(50);
-  expect(differences(), `seed ${seed}\n${log.slice(-40).join('\n')}`).toEqual([]);
+  await expect
+    .poll(differences)
+    .toEqual([])
+    .catch((error) => {
+      throw new Error(`seed ${seed}\n${log.slice(-40).join('\n')}`, { cause: error });
+    });
 }
 
 describe.each(['NATS', 'Kafka'] as const)('a fleet of processes on %s', (kind) => {
@@ -218,8 +222,7 @@ describe.each(['NATS', 'Kafka'] as const)('a fleet of processes on %s', (kind) =
     }
     flip();
     await converged();
-    const waiting = performance.now() + 30_000;
-    while ((await fleet.deadLetters.list()).length < 2 && performance.now() < waiting) await sleep(50);
+    await expect.poll(async () => (await fleet.deadLetters.list()).length).toBeGreaterThanOrEqual(2);
     await fleet.close();
     const sluice = async (...args: string[]) =>
       (await promisify(execFile)(process.execPath, [main, ...args, '--config', configuration])).stdout;

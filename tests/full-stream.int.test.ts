@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { seededRandom, silentLogger } from '@sluice/runtime';
+import { until } from '@sluice/runtime/testing';
 import type { Role } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ObservedWrite, observeWrites } from './harness/observe-writes.ts';
@@ -79,34 +79,30 @@ function start(role: Role): RoleProcess {
   return process;
 }
 
-async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + 120_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`seed ${seed}: never ${what}\n${log.slice(-40).join('\n')}`);
-    await sleep(20);
-  }
-}
+const details = () => `seed ${seed}\n${log.slice(-40).join('\n')}`;
+const converged = () => until('correct endpoints', () => population.incorrectServices().length === 0, details);
 
 test('recovers unread records of a full stream by a resync, without incorrect writes', async () => {
   start('watcher');
   const reconciler = start('reconciler');
   start('writer');
-  await until('converged after the start', () => population.incorrectServices().length === 0);
+  await converged();
 
   await reconciler.stop();
   const all = Array.from({ length: partitions }, (_, partition) => partition);
   const read = await Promise.all(all.map(async (partition) => (await fleet.bus.end('changes', partition)).offset));
-  await until('full', async () => {
+  const isFull = async () => {
     for (let i = 0; i < 5; i++) population.change();
     const oldest = await Promise.all(all.map((partition) => fleet.bus.beginning('changes', partition)));
     return oldest.every(({ offset }, partition) => offset > (read[partition] ?? 0));
-  });
+  };
+  await until('full streams', isFull, details);
   expect(population.incorrectServices()).not.toEqual([]);
 
   writes = [];
   const said = log.length;
   start('reconciler');
-  await until('converged after the restart', () => population.incorrectServices().length === 0);
+  await converged();
   // Nothing changes from here on, so every write must be correct and nothing may be deleted.
   const wrong = writes.filter(({ verb, resource, name, after }) => {
     if (verb === 'delete' || (resource !== 'endpoints' && resource !== 'endpointslices')) return true;

@@ -280,7 +280,7 @@ describe('take-over of a converged cluster', () => {
       const objects = [...ofLeaves, ...canaries.flatMap((name) => slicesOf(slices, name))];
       return objects.map((object) => labelOf(object, 'mark'));
     };
-    await expect.poll(marks, { timeout: 30_000 }).toEqual([mark, mark, mark]);
+    await expect.poll(marks).toEqual([mark, mark, mark]);
   }
 
   /** The name and version of each object; `excluded` are beginnings of such a line. */

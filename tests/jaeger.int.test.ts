@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RoleProcess } from '@sluice/demo/distributed';
 import {
   ApiServerHttp,
@@ -14,6 +13,7 @@ import {
 import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
+import { until } from '@sluice/runtime/testing';
 import type { Role } from '@sluice/sluice';
 import { parseScrape, sampleOf } from '@sluice/telemetry/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -74,15 +74,7 @@ function start(role: Role): void {
   processes.push(new RoleProcess(role, role, [...where, ...traces, ...rest, ...cluster], onLine));
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined> | T | undefined): Promise<T> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error(`timed out waiting for ${what}\n${log.slice(-40).join('\n')}`);
-    await sleep(100);
-  }
-}
+const details = () => log.slice(-40).join('\n');
 
 const nameOf = (service: number): string => population.services[service]?.name ?? '';
 const setReady = (service: number, pod: number, ready: boolean) =>
@@ -94,13 +86,15 @@ interface Slice {
 }
 
 /** Waits until the slices of the Service have this number of ready endpoints. */
-const written = (service: number, ready: number): Promise<true> =>
-  until(`${nameOf(service)} with ${ready} ready endpoints`, () => {
+function written(service: number, ready: number): Promise<true> {
+  const isWritten = () => {
     const slices = server.list('endpointslices').items as unknown as Slice[];
     const own = slices.filter(({ metadata }) => metadata.labels['kubernetes.io/service-name'] === nameOf(service));
     const count = own.flatMap(({ endpoints }) => endpoints).filter(({ conditions }) => conditions.ready).length;
-    return own.length === 1 && count === ready ? true : undefined;
-  });
+    return own.length === 1 && count === ready;
+  };
+  return until(`${nameOf(service)} with ${ready} ready endpoints`, isWritten, details);
+}
 
 /** The traces of a Service's Pods received so far. */
 async function tracesOfPods(service: number): Promise<readonly JaegerTrace[]> {
@@ -109,8 +103,8 @@ async function tracesOfPods(service: number): Promise<readonly JaegerTrace[]> {
 }
 
 /** The complete trace of a Service's Pods. */
-const traceOfPods = (service: number, plans: number): Promise<JaegerTrace> =>
-  until(`a trace of ${nameOf(service)}`, async () => {
+function traceOfPods(service: number, plans: number): Promise<JaegerTrace> {
+  const find = async () => {
     const [trace, ...others] = await tracesOfPods(service);
     expect(others).toEqual([]);
     // One for the Change and one for each Outcome. Each process exports its spans independently.
@@ -118,8 +112,10 @@ const traceOfPods = (service: number, plans: number): Promise<JaegerTrace> =>
       trace !== undefined &&
       named(trace, 'process mutations').length === plans &&
       named(trace, 'process changes').length === 1 + plans;
-    return isWhole ? trace : undefined;
-  });
+    return isWhole && trace;
+  };
+  return until(`a trace of ${nameOf(service)}`, find, details);
+}
 
 describe('Jaeger receives', () => {
   test('one complete trace of a change through all services', async () => {
@@ -168,13 +164,16 @@ describe('Jaeger receives', () => {
   });
 
   test('links from coalesced changes to the write that contains them', async () => {
-    faults.add({ verb: 'update', resource: 'endpointslices', latencyMs: 2_000, times: 1 });
+    // The first write is repeated until the reconciler has the other changes.
+    faults.add({ verb: 'update', resource: 'endpointslices', error: 'unavailable' });
+    const received = async (changes: number) =>
+      (await tracesOfPods(2)).filter((trace) => named(trace, 'process changes').length > 0).length === changes;
     setReady(2, 0, false);
-    await until('the first write to be decided', async () =>
-      (await tracesOfPods(2)).some((trace) => named(trace, 'publish mutations').length > 0) ? true : undefined,
-    );
+    await expect.poll(() => received(1)).toBe(true);
     setReady(2, 1, false);
     setReady(2, 2, false);
+    await expect.poll(() => received(3)).toBe(true);
+    faults.clear();
     await written(2, 0);
     // The write of a change, in its own trace or in the linked one.
     const writeOf = async (trace: JaegerTrace): Promise<string | undefined> => {
@@ -185,22 +184,16 @@ describe('Jaeger receives', () => {
       expect(carrier?.spans.some(({ spanID }) => spanID === link?.spanID)).not.toBe(false);
       return carrier && writeOf(carrier);
     };
-    const writes = await until('three traces that lead to two writes', async () => {
-      const traces = await tracesOfPods(2);
-      const found = await Promise.all(traces.map(writeOf));
-      return found.length === 3 && found.every((write) => write !== undefined) ? found : undefined;
-    });
-    expect(new Set(writes).size).toBe(2);
+    const writes = async () => await Promise.all((await tracesOfPods(2)).map(writeOf));
+    await expect.poll(writes).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
+    expect(new Set(await writes()).size).toBe(2);
   });
 
   test('no span without its parent', async () => {
     const all = await findTraces(jaeger.queryUrl, 'sluice-watcher', {});
     expect(all.length).toBeGreaterThan(5);
-    const orphans = await until('all spans', async () => {
-      const traces = await findTraces(jaeger.queryUrl, 'sluice-watcher', {});
-      return traces.some((trace) => orphansOf(trace).length > 0) ? undefined : [];
-    });
-    expect(orphans).toEqual([]);
+    const orphans = async () => (await findTraces(jaeger.queryUrl, 'sluice-watcher', {})).flatMap(orphansOf);
+    await expect.poll(orphans).toEqual([]);
   });
 });
 
@@ -214,10 +207,8 @@ test('if Jaeger is down, nothing else is affected, and lost spans are counted', 
     const scrape = parseScrape(await (await fetch(url)).text());
     return sampleOf(scrape, 'sluice_trace_spans_dropped_total', { reason: 'export_failed' });
   };
-  await until('lost spans in the metrics of each', async () => {
-    const counts = await Promise.all(scrapes.map(dropped));
-    return counts.every((count) => count > 0) ? true : undefined;
-  });
+  const counts = async () => await Promise.all(scrapes.map(dropped));
+  await expect.poll(async () => Math.min(...(await counts()))).toBeGreaterThan(0);
   await jaeger.process.start();
   await jaeger.ready();
   setReady(4, 0, false);

@@ -1,6 +1,5 @@
 import { get } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   applyNode,
   applyPod,
@@ -32,6 +31,10 @@ const queues = ['endpoint', 'endpoint_slice', 'endpoint_slice_mirroring'];
 
 beforeAll(async () => {
   pair = await Pair.start();
+  // Before both sides start, so that they know the Pods before the Services and write each Service once.
+  await pair.apply((client) => client.create('namespaces', namespaceObject(namespace)));
+  await applyNode(pair, 'a-1', 'a');
+  for (let i = 1; i <= 5; i++) await applyPod(pair, pod(`web-${i}`, 'web', `10.1.0.${i}`));
   const [upstreamPort, sluicePort] = await freePorts(2);
   await pair.startUpstream({
     args: [
@@ -57,11 +60,6 @@ function scrapeUpstream(url: string): Promise<string> {
 
 /** Single-stack Services only: for others, upstream counts only the last family (I1). */
 async function workload(): Promise<void> {
-  await pair.apply((client) => client.create('namespaces', namespaceObject(namespace)));
-  await applyNode(pair, 'a-1', 'a');
-  for (let i = 1; i <= 5; i++) await applyPod(pair, pod(`web-${i}`, 'web', `10.1.0.${i}`));
-  // Both sides must know the Pods before the Services, so that each Service is written once.
-  await sleep(1_000);
   const selecting = (name: string, spec = {}) =>
     serviceObject({ namespace, name, spec: { selector: { app: 'web' }, ports, ...spec } });
   for (const service of [

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ApiClient, reference, SluiceProcess } from '@sluice/conformance';
 import {
@@ -12,7 +11,9 @@ import {
   startControlPlane,
   startKubeControllerManager,
 } from '@sluice/local';
-import { errorMessage } from '@sluice/runtime';
+import { systemClock } from '@sluice/process';
+import { errorMessage, sleep } from '@sluice/runtime';
+import { until } from '@sluice/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createNamespace, createPod, createService, setReady, wrongEndpoints } from './harness/real-services.ts';
 
@@ -89,7 +90,8 @@ async function changePods(): Promise<void> {
   while (!load.signal.aborted) {
     await setReady(admin, 'busy', 0, flips % 2 === 1);
     flips += 1;
-    await sleep(100);
+    // biome-ignore lint/plugin: paces the load
+    await sleep(systemClock, 100, load.signal);
   }
 }
 
@@ -130,16 +132,10 @@ const by = (user: 'upstream' | 'sluice') => (write: Write) =>
 /** Waits until `user` has written `count` more times. */
 async function untilWriting(user: 'upstream' | 'sluice', count = 5): Promise<void> {
   const before = writes().filter(by(user)).length;
-  await until(() => writes().filter(by(user)).length >= before + count, `writes of ${user}`);
+  await until(`writes of ${user}`, () => writes().filter(by(user)).length >= before + count, details);
 }
 
-async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 120_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`not after two minutes: ${what}\n${sluice?.stderr ?? ''}`);
-    await sleep(200);
-  }
-}
+const details = () => sluice?.stderr ?? '';
 
 function checked(...flags: string[]): Promise<{ stage: string; next: string[] }> {
   const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
@@ -161,14 +157,14 @@ const longestGap = (all: readonly Write[]): number =>
 
 test('steady Services keep their endpoints on the way to Sluice and back', async () => {
   await restartManager(['*', 'tokencleaner']);
-  await until(async () => (await wrongEndpoints(admin)).length === 0, 'endpoints by kube-controller-manager');
+  await expect.poll(() => wrongEndpoints(admin)).toEqual([]);
   loading = changePods();
   await untilWriting('upstream');
   const settled = writes().length;
   expect((await checked()).next).toHaveLength(4);
 
   sluice = new SluiceProcess(['--kubeconfig', controlPlane.kubeconfigs.sluice, '--leader-elect']);
-  await until(async () => (await checked()).next.length === 2, 'Sluice stands by');
+  await expect.poll(async () => (await checked()).next).toHaveLength(2);
   expect(writes().filter(by('sluice'))).toEqual([]);
   expect(await checked()).toMatchObject({ stage: 'kube-controller-manager' });
 
@@ -180,14 +176,14 @@ test('steady Services keep their endpoints on the way to Sluice and back', async
   way.back = writes().length;
   await restartManager(['*', 'tokencleaner']);
   await untilWriting('upstream', 20);
-  await until(async () => (await checked('--rollback')).stage === 'both', 'kube-controller-manager leads');
+  await expect.poll(async () => (await checked('--rollback')).stage).toBe('both');
   await sluice.stop();
   await untilWriting('upstream');
   load.abort();
   await loading;
-  await until(async () => (await wrongEndpoints(admin)).length === 0, 'endpoints by kube-controller-manager again');
+  await expect.poll(() => wrongEndpoints(admin)).toEqual([]);
   // The claim of the stopped process expires.
-  await until(async () => (await checked('--rollback')).stage === 'kube-controller-manager', 'the end of the claim');
+  await expect.poll(async () => (await checked('--rollback')).stage).toBe('kube-controller-manager');
   expect((await checked('--rollback')).next).toEqual([]);
 
   const all = writes();

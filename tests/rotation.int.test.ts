@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
@@ -55,7 +55,7 @@ test('NATS: a restart with another password is followed by a connection with tha
   await nats.stop();
   nats = await serveNats('second');
   // The process tries the old password until the file changes.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await expect.poll(() => readFileSync(nats.process.command.log, 'utf8')).toContain('authentication error');
   writePassword('bus', 'second\n');
   await expect.poll(() => append('after').then(() => 'appended')).toBe('appended');
 });
@@ -82,8 +82,8 @@ test('Redis: store, heartbeats and the lease thread connect with the new passwor
   const admin = redis.connect();
   await admin.acl('SETUSER', 'sluice', 'resetpass', '>second');
   await admin.client('KILL', 'USER', 'sluice');
+  await expect.poll(() => admin.acl('LOG')).not.toEqual([]);
   admin.disconnect();
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
   writePassword('store', 'second\n');
   const rotatedAt = systemClock.monotonic();
   await expect.poll(() => fleet.store.setIfAbsent('partitions', '1').catch(() => '')).toBe('1');

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient, namespaceObject, nodeObject, podObject, reference, serviceObject } from '@sluice/conformance';
 import { type ControlPlane, startControlPlane, startKubeControllerManager } from '@sluice/local';
+import { labelOf, listAt, objectAt, serviceNameLabel } from '@sluice/shadow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** What shadow mode prints on a real cluster: without any other controller, and beside kube-controller-manager. */
@@ -20,13 +20,8 @@ beforeAll(async () => {
   admin = await ApiClient.open(cluster.adminKubeconfig);
   await admin.create('namespaces', namespaceObject(namespace));
   await admin.create('nodes', nodeObject({ name: 'node-a', zone: 'a' }));
-  const ports = [{ name: 'web', port: 80, targetPort: 8080 }];
-  await admin.create(
-    'services',
-    serviceObject({ namespace, name: 'cart', spec: { selector: { app: 'cart' }, ports } }),
-  );
-  const pod = podObject({ namespace, name: 'cart-1', labels: { app: 'cart' }, nodeName: 'node-a', ports: {} });
-  await admin.create('pods', pod);
+  await createService('cart');
+  await createPod('cart');
   await setReady(true);
 });
 
@@ -36,29 +31,63 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
+async function createService(name: string): Promise<void> {
+  const ports = [{ name: 'web', port: 80, targetPort: 8080 }];
+  await admin.create('services', serviceObject({ namespace, name, spec: { selector: { app: name }, ports } }));
+}
+
+async function createPod(app: string): Promise<void> {
+  await admin.create(
+    'pods',
+    podObject({ namespace, name: `${app}-1`, labels: { app }, nodeName: 'node-a', ports: {} }),
+  );
+}
+
 async function setReady(ready: boolean): Promise<void> {
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2026-01-01T00:00:00Z' }];
   const status = { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }], conditions };
   await admin.patch(reference('pods', { namespace, name: 'cart-1' }), { status }, 'status');
 }
 
-function shadow(seconds: number): Promise<{ readonly status: number; readonly output: string }> {
-  const args = ['run', '--shadow', '--kubeconfig', cluster.kubeconfigs.sluice, '--for', `${seconds}s`];
-  return new Promise((resolve) => {
-    execFile(program, [...args, '--shadow-grace-period', '2s'], (error, stdout, stderr) => {
-      resolve({ status: error === null ? 0 : Number(error.code), output: `${stdout}${stderr}` });
-    });
-  });
+/** Shadow mode in a process of its own, until it is stopped. */
+class Shadow {
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #status: Promise<number | null>;
+
+  constructor(gracePeriod: string) {
+    const args = ['run', '--shadow', '--kubeconfig', cluster.kubeconfigs.sluice, '--for', '30m'];
+    this.#child = spawn(program, [...args, '--shadow-grace-period', gracePeriod]);
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+      });
+    this.#status = new Promise((resolve) => this.#child.once('close', resolve));
+  }
+
+  /** Returns the exit status. */
+  stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM');
+    return this.#status;
+  }
+}
+
+/** Has started comparing. */
+async function started(gracePeriod: string): Promise<Shadow> {
+  const shadow = new Shadow(gracePeriod);
+  await expect.poll(() => shadow.output).toContain('Shadow mode:');
+  return shadow;
 }
 
 test('without another controller: each difference with both values, the Pod and the cause, and a hint that nobody writes', async () => {
-  const running = shadow(20);
-  // A change at run time, so that it has a cause of its own.
-  await sleep(8_000);
+  const shadow = await started('2s');
   await setReady(false);
-  await sleep(1_000);
   await setReady(true);
-  const { status, output } = await running;
+  // Reported after what happened before it.
+  await createService('marker');
+  await expect.poll(() => shadow.output).toContain('EndpointSlices of shop/marker (');
+  const status = await shadow.stop();
+  const { output } = shadow;
   expect(output).toContain('EndpointSlices of shop/cart (');
   expect(output).toMatch(/there ≠ Sluice's: the object: nothing ≠ with cart-1: \{/);
   expect(output).toMatch(/because:? Pod shop\/cart-1 became ready/);
@@ -67,15 +96,24 @@ test('without another controller: each difference with both values, the Pod and 
   expect(status).toBe(1);
 });
 
+/** Whether the slice of the Service shows its Pod as ready. */
+async function isShownReady(): Promise<boolean | undefined> {
+  const slices = await admin.list('endpointslices');
+  const own = slices.find((slice) => labelOf(slice, serviceNameLabel) === 'cart');
+  const [endpoint] = own === undefined ? [] : listAt(own, 'endpoints');
+  return objectAt(endpoint, 'conditions').ready as boolean | undefined;
+}
+
 test('beside kube-controller-manager: how often Sluice was first, and by how much', async () => {
   const manager = await startKubeControllerManager(cluster, { serviceAccountCredentials: true });
   try {
-    const running = shadow(40);
+    const shadow = await started('30s');
     for (let i = 0; i < 25; i++) {
-      await sleep(1_000);
       await setReady(i % 2 === 1);
+      await expect.poll(isShownReady).toBe(i % 2 === 1);
     }
-    const { status, output } = await running;
+    const status = await shadow.stop();
+    const { output } = shadow;
     expect(output).toMatch(/other controllers wrote \d+ times/);
     expect(output).toMatch(/Sluice was first (once|\d+ times), by [0-9.]+ m?s \(p50\)/);
     // The first page may appear before the first write.

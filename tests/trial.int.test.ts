@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApiClient,
   namespaceObject,
@@ -116,8 +115,9 @@ test('a flapping Pod: its own reason, and how often it changed', async () => {
   await shows(() => explain('shop/flap'), 'now: ok, 1 of 1 endpoints ready');
   const unready = { reason: 'ContainersNotReady', message: 'containers with unready status: [main]' };
   for (let i = 0; i < 4; i++) {
-    await setReady('flap-1', '10.0.0.1', i % 2 === 1, i % 2 === 0 ? unready : {});
-    await sleep(300);
+    const ready = i % 2 === 1;
+    await setReady('flap-1', '10.0.0.1', ready, ready ? {} : unready);
+    await shows(() => explain('shop/flap'), `${ready ? 1 : 0} of 1 endpoints ready`);
   }
   await setReady('flap-1', '10.0.0.1', false, unready);
   const pod = () => explain('-n', 'shop', 'flap', '--pod', 'flap-1');
@@ -294,15 +294,15 @@ test('a dead cluster: since when it has not answered, everywhere, and one log li
   expect(await explain('shop/flap')).toContain('Service shop/flap in west, now');
   const list = await sluice('clusters', 'list', '--kubeconfig', east.kubeconfigs.sluice);
   expect(list).toMatchObject({ status: 1, output: expect.stringContaining('unavailable') });
-  await sleep(5_000);
+  // More attempts fail meanwhile.
+  await east.processes.kubeApiserver.start();
+  await east.ready();
+  await run.until(() => run.stderr.slice(before).includes('cluster answers again'), 'the cluster answers again');
   const warnings = run.stderr
     .slice(before)
     .split('\n')
     .filter((line) => /"level":"(warn|error)"/.test(line));
   expect(warnings).toEqual([expect.stringContaining('cluster does not answer; retrying')]);
-  await east.processes.kubeApiserver.start();
-  await east.ready();
-  await run.until(() => run.stderr.slice(before).includes('cluster answers again'), 'the cluster answers again');
   await shows(() => explain('shop/lone'), 'Service shop/lone in east, now');
 });
 
@@ -312,11 +312,13 @@ test('a competing controller: named at the first conflicts, with how to disable 
   const manager = await startKubeControllerManager(west, { serviceAccountCredentials: true });
   try {
     const named = () => /^(?=.*another controller writes the same objects).*kube-controller-manager/m.test(run.stderr);
-    for (let i = 0; i < 100 && !named(); i++) {
-      await setReady('contended-41', '10.0.0.41', i % 2 === 1);
-      await sleep(300);
-    }
-    expect(named()).toBe(true);
+    let ready = true;
+    const contend = async () => {
+      ready = !ready;
+      await setReady('contended-41', '10.0.0.41', ready);
+      return named();
+    };
+    await expect.poll(contend, { interval: 300 }).toBe(true);
     expect(run.stderr).toMatch(/start kube-controller-manager with --controllers=\S+,-endpoints-controller/);
     const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
     expect(metrics).toMatch(/sluice_competing_controller_plans_total\{cluster="west",controller="\w+"\} [1-9]/);

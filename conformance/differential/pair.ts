@@ -124,7 +124,7 @@ export class Pair {
    * Waits until the caches of its three controllers are synced. Later objects do not count as present at startup (D4).
    */
   async #upstreamSynced(logged: number): Promise<void> {
-    const limit = performance.now() + 30_000;
+    const limit = performance.now() + 180_000;
     for (;;) {
       const said = (await readFile(this.#peerLog)).subarray(logged).toString();
       if (said.split('"Caches are synced"').length > 3) return;
@@ -192,7 +192,7 @@ export class Pair {
 
   /** Waits until both sides are quiescent and agree, or for `limitMs`. */
   async converge(options: ConvergeOptions = {}): Promise<Comparison> {
-    const limit = performance.now() + (options.limitMs ?? 60_000);
+    const limit = performance.now() + (options.limitMs ?? 180_000);
     const { size: logged } = await stat(this.#peerLog);
     await this.#quiet(limit, briefMs);
     await this.touchUpstream();

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
-import { systemClock, systemRandom } from '@sluice/process';
+import { systemClock } from '@sluice/process';
+import { seededRandom } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   ensurePrometheus,
@@ -33,10 +34,12 @@ let server: FakeApiServer;
 let http: ApiServerHttp;
 let population: Population;
 
+const random = seededRandom(1);
+
 beforeAll(async () => {
   nats = await startNats({ directory: join(root, 'nats') });
   redis = await startRedis({ directory: join(root, 'redis') });
-  server = new FakeApiServer({ clock: systemClock, random: systemRandom });
+  server = new FakeApiServer({ clock: systemClock, random });
   population = populate(server, { services: 2, podsPerService: 2, now: systemClock.now() });
   http = new ApiServerHttp({ server, clock: systemClock });
   writeFileSync(join(root, 'kubeconfig.json'), JSON.stringify(kubeconfigOf(await http.listen(), 'c')));
@@ -99,7 +102,7 @@ async function find(query: string): Promise<number> {
 }
 
 function flipPods(): void {
-  for (const pod of [0, 1]) server.put('pods', population.podObject(0, pod, Math.random() < 0.5));
+  for (const pod of [0, 1]) server.put('pods', population.podObject(0, pod, random.next() < 0.5));
 }
 
 const namesIn = (expression: string) => expression.match(/\b(up|[a-z]+(_[a-z0-9]+)+)\b(?=[{[) ]|$)/g) ?? [];

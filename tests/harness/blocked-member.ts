@@ -5,7 +5,7 @@
 import { startLeaseThread } from '@sluice/backends/lease-thread';
 import { Ownership } from '@sluice/ownership';
 import { systemClock, systemRandom } from '@sluice/process';
-import { aborted, silentLogger, sleep } from '@sluice/runtime';
+import { aborted, silentLogger } from '@sluice/runtime';
 import { openRedis } from '@sluice/store-redis';
 
 const [url = '', fleet = '', ttlMs = '0', blockMs = '0'] = process.argv.slice(2);
@@ -15,8 +15,6 @@ await new Ownership({
   ...{ ttlMs: Number(ttlMs), heartbeatMs: 250, clock: systemClock, random: systemRandom, logger: silentLogger },
   work: async ({ fencingToken, signal, isCurrent, started }) => {
     started();
-    // Lets the lease thread start.
-    await sleep(systemClock, 1_500, signal);
     process.stdout.write(`held ${fencingToken}\n`);
     if (Number(blockMs) > 0) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(blockMs));

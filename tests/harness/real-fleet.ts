@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '@sluice/conformance';
 import { RoleProcess } from '@sluice/demo/distributed';
 import {
@@ -14,6 +13,7 @@ import {
   startNats,
   startRedis,
 } from '@sluice/local';
+import { until } from '@sluice/runtime/testing';
 import { wrongEndpoints } from './real-services.ts';
 
 export type FleetRole = ConstructorParameters<typeof RoleProcess>[1];
@@ -131,16 +131,14 @@ export class RealFleet {
     });
   }
 
-  /** Waits until slices and Endpoints are as the Services and Pods require. Returns how long it took. */
-  async converged(limitMs = 180_000): Promise<number> {
-    const startedAt = performance.now();
-    for (;;) {
-      const wrong = await wrongEndpoints(this.user);
-      const ms = performance.now() - startedAt;
-      if (wrong.length === 0) return ms;
-      if (ms > limitMs) throw new Error(`still wrong after ${limitMs} ms: ${wrong.join('; ')}\n${this.#tail()}`);
-      await sleep(200);
-    }
+  /** Waits until slices and Endpoints are as the Services and Pods require. */
+  async converged(): Promise<void> {
+    let wrong: readonly string[] = [];
+    const isRight = async () => {
+      wrong = await wrongEndpoints(this.user);
+      return wrong.length === 0;
+    };
+    await until('correct endpoints', isRight, () => `${wrong.join('; ')}\n${this.#tail()}`);
   }
 
   #tail(): string {

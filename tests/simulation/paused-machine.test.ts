@@ -228,4 +228,4 @@ test('what a writer sends after a pause that its clocks do not show ends with it
   }
   // Otherwise this test proves nothing.
   expect(sent.length).toBeGreaterThan(seeds.length);
-}, 120_000);
+});

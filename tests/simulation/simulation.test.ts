@@ -6,13 +6,11 @@ import { simulate } from './simulation.ts';
 
 /** For a first look. The evidence is in the thousands that `npm run simulate` runs. */
 const seeds = [1, 2, 3, 4];
-/** Generous, because the machine may be slow. */
-const timeLimitMs = 300_000;
 
 describe('a simulated fleet', () => {
-  test.each(seeds)('keeps all invariants: seed %d', (seed) => play(seed, false), timeLimitMs);
+  test.each(seeds)('keeps all invariants: seed %d', (seed) => play(seed, false));
 
-  test.each([1, 2])('keeps all invariants with many faults: seed %d', (seed) => play(seed, true), timeLimitMs);
+  test.each([1, 2])('keeps all invariants with many faults: seed %d', (seed) => play(seed, true));
 
   test('does the same again for the same seed', async () => {
     const [first, second] = [await timelineOf(5), await timelineOf(5)];
@@ -40,7 +38,7 @@ test('a failing scenario is shrunk to the events that matter', async () => {
   expect(shrunk.violations[0]?.invariant).toBe('bounded staleness');
   expect(shrunk.scenario.events.length).toBeLessThan(4);
   expect(shrunk.scenario.clusters).toBe(1);
-}, 300_000);
+});
 
 async function play(seed: number, swarm: boolean): Promise<void> {
   const { violations } = await simulate(scenarioOf(seed, { swarm }));

@@ -9,6 +9,7 @@ const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   schedule(delayMs, callback) {
+    // biome-ignore lint/plugin: the port of time
     const timer = setTimeout(callback, delayMs);
     return () => clearTimeout(timer);
   },

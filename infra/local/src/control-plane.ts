@@ -66,7 +66,7 @@ async function startOn(
   const url = `https://127.0.0.1:${securePort}`;
   const etcdUrl = `http://127.0.0.1:${clientPort}`;
   const binaries = await ensureBinaries();
-  const timeout = options.readyTimeoutMilliseconds ?? 180_000;
+  const timeout = options.readyTimeoutMilliseconds;
   const auditLog = options.audit === undefined ? undefined : join(directory, 'audit.log');
 
   const etcd = new ServerProcess({

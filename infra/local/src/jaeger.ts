@@ -44,7 +44,7 @@ async function startOn(
   const server = await startServer(
     // Jaeger reads YAML, and JSON is valid YAML.
     { name: 'jaeger', program, args: [`--config=file:${configuration}`], log: join(directory, 'jaeger.log') },
-    { isReady, timeoutMilliseconds: 90_000 },
+    { isReady },
   );
   return { ...server, otlpUrl, queryUrl, directory };
 }

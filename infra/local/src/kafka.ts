@@ -90,7 +90,7 @@ async function startBroker(
   options: KafkaOptions,
 ): Promise<Kafka> {
   const { directory, port } = node;
-  const { readyTimeoutMilliseconds = 180_000, users = {} } = options;
+  const { readyTimeoutMilliseconds, users = {} } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const secure = options.tls !== undefined && options.tls !== false;
   const certificate = secure ? await makeServingCertificate(directory, 'kafka') : undefined;

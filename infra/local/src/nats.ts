@@ -53,7 +53,7 @@ async function startOn(port: number, options: NatsOptions): Promise<Nats> {
       args: ['--config', configuration],
       log: join(directory, 'nats-server.log'),
     },
-    { isReady: () => sendsInfo(port), timeoutMilliseconds: 60_000 },
+    { isReady: () => sendsInfo(port) },
   );
   return { ...server, url: `nats://127.0.0.1:${port}`, directory };
 }

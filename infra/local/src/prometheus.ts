@@ -46,7 +46,7 @@ async function startOn(
   ];
   const server = await startServer(
     { name: 'prometheus', program, args, log: join(directory, 'prometheus.log') },
-    { isReady: () => succeeds(`${url}/-/ready`), timeoutMilliseconds: 90_000 },
+    { isReady: () => succeeds(`${url}/-/ready`) },
   );
   return { ...server, url, directory };
 }

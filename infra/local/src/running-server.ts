@@ -12,7 +12,8 @@ export interface RunningServer {
 
 export interface Readiness {
   readonly isReady: () => Promise<boolean>;
-  readonly timeoutMilliseconds: number;
+  /** Default 180,000. */
+  readonly timeoutMilliseconds?: number | undefined;
   /** For stopping. Default 5000. */
   readonly graceMilliseconds?: number;
 }

@@ -1,27 +1,29 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ServerProcess } from './server-process.ts';
 
 test('a frozen program does nothing until it is resumed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sluice-'));
-  const log = join(directory, 'log');
+  const [log, otherLog] = [join(directory, 'log'), join(directory, 'other')];
   const program = `setInterval(() => console.log('tick'), 1)`;
-  const server = new ServerProcess({ name: 'ticker', program: process.execPath, args: ['-e', program], log });
+  const ticker = { name: 'ticker', program: process.execPath, args: ['-e', program] };
+  const [server, other] = [new ServerProcess({ ...ticker, log }), new ServerProcess({ ...ticker, log: otherLog })];
   const ticks = () => readFileSync(log, 'utf8').length;
   try {
     await server.start();
-    await server.ready(async () => ticks() > 0, 30_000);
+    await server.ready(async () => ticks() > 0);
     await server.freeze();
     const frozen = ticks();
-    await sleep(50);
+    // The same program, not frozen, ticks meanwhile.
+    await other.start();
+    await other.ready(async () => readFileSync(otherLog, 'utf8').length > 50);
     expect(ticks()).toBe(frozen);
     server.signal('SIGCONT');
     await expect.poll(ticks).toBeGreaterThan(frozen);
   } finally {
-    await server.kill();
+    await Promise.all([server.kill(), other.kill()]);
     rmSync(directory, { recursive: true });
   }
 });

@@ -11,6 +11,9 @@ export interface ServerCommand {
   readonly log: string;
 }
 
+/** For what hangs; a busy machine does not reach it. */
+export const READY_TIMEOUT_MILLISECONDS = 180_000;
+
 /**
  * A server program. It is killed when this process exits for any reason, including SIGKILL, unless it is released. It runs
  * in its own process group, so Ctrl-C in the terminal does not stop it before its clients have finished.
@@ -65,7 +68,7 @@ export class ServerProcess {
    *
    * @throws LocalError `exited` if the program exits, `not-ready` after the timeout; both with the end of the log
    */
-  async ready(probe: () => Promise<boolean>, timeoutMilliseconds: number): Promise<void> {
+  async ready(probe: () => Promise<boolean>, timeoutMilliseconds = READY_TIMEOUT_MILLISECONDS): Promise<void> {
     const deadline = performance.now() + timeoutMilliseconds;
     while (!(await probe())) {
       if (!this.running) throw new LocalError('exited', `${this.name} exited during startup\n${this.#tail()}`);

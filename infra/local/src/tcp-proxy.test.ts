@@ -1,10 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TcpProxy } from './tcp-proxy.ts';
-
-/** Long enough for anything on loopback to arrive. */
-const soon = () => sleep(100);
 
 let server: Server;
 let port: number;
@@ -49,6 +45,21 @@ function client(proxy: TcpProxy): { socket: Socket; received: () => string } {
   return { socket, received: () => received };
 }
 
+/** All that was sent before on loopback has arrived: each of these messages takes the same way, through an open proxy. */
+async function arrived(): Promise<void> {
+  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket));
+  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+  const proxy = await TcpProxy.listen((echo.address() as AddressInfo).port);
+  const { socket, received } = client(proxy);
+  for (let round = 1; round <= 5; round++) {
+    socket.write('x');
+    await expect.poll(received).toHaveLength(round);
+  }
+  socket.destroy();
+  await proxy.close();
+  echo.close();
+}
+
 describe('a TCP proxy', () => {
   test('forwards both directions', async () => {
     const { socket, received } = client(await proxied());
@@ -64,7 +75,7 @@ describe('a TCP proxy', () => {
     proxy.block('responses');
     socket.write('b');
     await expect.poll(() => requests).toBe('ab');
-    await soon();
+    await arrived();
     expect(received()).toBe('re:a');
     proxy.unblock('responses');
     await expect.poll(received).toBe('re:are:b');
@@ -77,9 +88,9 @@ describe('a TCP proxy', () => {
     await expect.poll(received).toBe('re:a');
     proxy.block('requests');
     socket.write('b');
-    await soon();
+    await arrived();
     socket.destroy();
-    await soon();
+    await arrived();
     expect(requests).toBe('a');
     proxy.unblock('requests');
     await expect.poll(() => requests).toBe('ab');
@@ -94,9 +105,9 @@ describe('a TCP proxy', () => {
       const gone = client(proxy);
       socket.write('a');
       gone.socket.write('never sent');
-      await soon();
+      await arrived();
       gone.socket.destroy();
-      await soon();
+      await arrived();
       expect(connections).toBe(0);
       proxy.unblock(direction);
       await expect.poll(received).toBe('re:a');

@@ -8,20 +8,24 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** The system clock is ahead of the real time by `step`, up to its resolution. */
+function expectTime(step: number): void {
+  const before = dateNow();
+  const now = systemClock.now();
+  expect(now).toBeGreaterThan(before + step - 3);
+  expect(now).toBeLessThan(dateNow() + step + 4);
+}
+
 describe('the system clock', () => {
   test('shows the time of the system', () => {
-    const before = dateNow();
-    const now = systemClock.now();
-    expect(now).toBeGreaterThan(before - 3);
-    expect(now).toBeLessThan(dateNow() + 4);
+    expectTime(0);
   });
 
   test.each([hour, -hour])('follows when the time of the system is set by %d ms, and back', (step) => {
-    const ahead = () => systemClock.now() - dateNow();
     vi.spyOn(Date, 'now').mockImplementation(() => dateNow() + step);
-    expect(Math.abs(ahead() - step)).toBeLessThan(1_000);
+    expectTime(step);
     vi.restoreAllMocks();
-    expect(Math.abs(ahead())).toBeLessThan(1_000);
+    expectTime(0);
   });
 
   test('keeps its monotonic time when the time of the system is set', () => {
@@ -29,7 +33,7 @@ describe('the system clock', () => {
     vi.spyOn(Date, 'now').mockImplementation(() => dateNow() - hour);
     systemClock.now();
     expect(systemClock.monotonic()).toBeGreaterThanOrEqual(before);
-    expect(systemClock.monotonic() - before).toBeLessThan(hour);
+    expect(systemClock.monotonic()).toBeLessThan(before + hour);
   });
 
   test('has a resolution below one millisecond', () => {

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, freePorts, kubectl, startControlPlane } from '@sluice/local';
 import { systemClock } from '@sluice/process';
-import { asRecord, asString, silentLogger } from '@sluice/runtime';
+import { asRecord, asString, silentLogger, sleep } from '@sluice/runtime';
+import { until } from '@sluice/runtime/testing';
 import { type AuditedWrite, AuditLog, isGuarded, violationsIn } from './election-audit.ts';
 import { withoutDns } from './without-dns.ts';
 
@@ -34,7 +34,6 @@ interface Member {
 const namespace = 'shop';
 const services = 40;
 const leaseName = 'sluice-leader';
-const timeoutMs = 60_000;
 
 /**
  * Two processes with `--leader-elect` on a real API server with RBAC and an audit log. Each process has a user of its own and
@@ -170,7 +169,8 @@ export class ElectionTestbed {
     const { signal } = this.#stop;
     for (let ready = false; !signal.aborted; ready = !ready) {
       await Promise.all(serviceNames().map((name) => this.#setReady(name, ready)));
-      await sleep(250, undefined, { signal }).catch(() => {});
+      // biome-ignore lint/plugin: paces the load
+      await sleep(systemClock, 250, signal);
     }
   }
 
@@ -186,15 +186,8 @@ export class ElectionTestbed {
       .catch(() => {});
   }
 
-  async #until<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
-    const deadline = performance.now() + timeoutMs;
-    for (;;) {
-      const found = await read();
-      if (found !== undefined) return found;
-      if (performance.now() > deadline)
-        throw new Error(`waited in vain for ${what}\n${this.#log.slice(-40).join('\n')}`);
-      await sleep(10);
-    }
+  #until<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
+    return until(what, read, () => this.#log.slice(-40).join('\n'));
   }
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../local-error.ts';
+import { READY_TIMEOUT_MILLISECONDS } from '../server-process.ts';
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts';
 
 export interface RedisCluster {
@@ -13,7 +14,6 @@ export interface RedisCluster {
 
 const SLOTS = 16_384;
 const MASTERS = 3;
-const READY_TIMEOUT_MILLISECONDS = 20_000;
 
 /** Starts a Redis Cluster on loopback. @throws LocalError as `startRedis`, and leaves nothing running */
 export async function startRedisCluster(

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { freePorts } from '../free-ports.ts';
 import { LocalError } from '../local-error.ts';
-import { ServerProcess } from '../server-process.ts';
+import { READY_TIMEOUT_MILLISECONDS, ServerProcess } from '../server-process.ts';
 import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts';
 
 export interface RedisSentinel {
@@ -30,7 +30,6 @@ export interface RedisSentinelOptions extends Omit<RedisServerOptions, 'cluster'
 
 const MASTER = 'sluice';
 const DOWN_AFTER_MILLISECONDS = 1000;
-const READY_TIMEOUT_MILLISECONDS = 45_000;
 const FAILOVER_TIMEOUT_MILLISECONDS = 3_000;
 
 /** Starts a master, a replica and their sentinels on loopback. @throws LocalError and leaves nothing running */

@@ -2,6 +2,8 @@
 const limitMs = 180_000;
 const intervalMs = 50;
 
+type Falsy = false | undefined;
+
 /**
  * Reads until the value is truthy, and returns it. For hooks and harnesses; tests use `expect.poll`, which works in tests only.
  *
@@ -10,14 +12,15 @@ const intervalMs = 50;
  */
 export async function until<Value>(
   what: string,
-  read: () => Value | Promise<Value>,
+  read: () => Value | Falsy | Promise<Value | Falsy>,
   details: () => string = () => '',
-): Promise<NonNullable<Value>> {
+): Promise<Value> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     const value = await read();
     if (value) return value;
     if (performance.now() > deadline) throw new Error(`not within ${limitMs / 1_000} s: ${what}\n${details()}`);
+    // biome-ignore lint/plugin: between two reads
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
 }
