@@ -79,7 +79,7 @@ export const CONTROLLERS: readonly Controller[] = [
   },
   {
     name: 'informers',
-    description: 'the decisions of Sluice in a loop around the informers of @kubernetes/client-node',
+    description: 'the decisions of Sluice behind indexed informers of @kubernetes/client-node and a work queue',
     flags: [],
     start: startInformerLoop,
   },

@@ -1,4 +1,4 @@
-/** The peer that most people would build, as a process: `informer-loop-program.ts KUBECONFIG`. SIGTERM stops it. */
+/** A peer built on informers, as a process: `informer-loop-program.ts KUBECONFIG`. SIGTERM stops it. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerLoop } from './peer/informer-loop.ts';
 
