@@ -11,7 +11,7 @@ import { hasTitle, testTitles } from './test-titles.ts';
 
 /** Number of rules in each section of the behaviour. */
 const counts = { A: 13, B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 5, K: 9, L: 6 };
-const done = new Set(['A', 'B', 'C', 'D']);
+const done = new Set(['A', 'B', 'C', 'D', 'H']);
 const rules = sections.flatMap(({ rules }) => rules);
 const root = join(import.meta.dirname, '../..');
 const sources = new Map<string, string>();

@@ -6,7 +6,7 @@ import type { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, anOutcome, aSnapshot, fact, key, whatHappened } from './testing/messages.ts';
-import { aPod, aService, mirroring } from './testing/objects.ts';
+import { aPod, aService, mirroring, someEndpoints } from './testing/objects.ts';
 
 const service: Fact = { kind: 'service', service: aService() };
 const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
@@ -154,7 +154,24 @@ describe('controllers see only their own objects', () => {
     expect(state.controller('endpointslicemirroring').tracked).toEqual({});
   });
 
-  test('a controller does not write slices of another one', () => {
+  test('a mirrored slice that needs no write is tracked from now on (H15)', () => {
+    const subsets = [{ addresses: [{ ip: '10.0.0.1' }] }];
+    const endpoints: Fact = { kind: 'endpoints', endpoints: { ...someEndpoints(), subsets }, uid: 'endpoints-uid' };
+    const settings = { ...defaultSettings, controllers: new Set(['endpointslicemirroring'] as const) };
+    const written = given(aSnapshot(1, [custom, endpoints], behind), { settings })
+      .when()
+      .applied();
+    const before = written.state.controller('endpointslicemirroring');
+    expect(Object.keys(before.tracked)).toHaveLength(1);
+    written.state.setController('endpointslicemirroring', { ...before, tracked: {} });
+    written
+      .and(aChange(2, [custom]))
+      .when()
+      .thenNothing();
+    expect(written.state.controller('endpointslicemirroring').tracked).toEqual(before.tracked);
+  });
+
+  test('a controller does not write slices of another one (H8)', () => {
     given(aSnapshot(1, [service, fact.pod('p'), fact.slice('m', { manager: mirroring })]), slicesOnly)
       .when()
       .thenPlans({ endpointslice: ['create'] });

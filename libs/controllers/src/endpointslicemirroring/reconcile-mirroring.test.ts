@@ -7,6 +7,7 @@ import {
   lastAppliedAnnotation,
   leaderAnnotation,
   managedByLabel,
+  overCapacityAnnotation,
   serviceNameLabel,
   skipMirrorLabel,
   triggerTimeAnnotation,
@@ -78,15 +79,33 @@ describe('mirroring', () => {
     expect(six?.endpoints).toEqual([{ addresses: ['fd00::1'], conditions: { ready: true } }]);
   });
 
-  it('repacks subsets first: an address that is not ready in one subset is not ready (H9)', () => {
-    const endpoints = withSubsets(
-      { addresses: addresses('10.0.0.1'), ports: [http] },
-      { notReadyAddresses: addresses('10.0.0.1'), ports: [http] },
-    );
-    const slices = [...applied(endpoints).slices.values()];
-    expect(slices.map((slice) => slice.endpoints)).toEqual([
-      [{ addresses: ['10.0.0.1'], conditions: { ready: false } }],
+  it('gives each port a name and a protocol, and an application protocol only if it has one (H10)', () => {
+    const ports = [{ port: 80 }, { name: 'app', port: 81, protocol: 'UDP', appProtocol: 'h2c' }];
+    const [slice] = applied(withSubsets({ addresses: addresses('10.0.0.1'), ports })).slices.values();
+    expect(slice?.ports?.toSorted((a, b) => (a.port ?? 0) - (b.port ?? 0))).toStrictEqual([
+      { name: '', protocol: '', port: 80 },
+      { name: 'app', protocol: 'UDP', port: 81, appProtocol: 'h2c' },
     ]);
+  });
+
+  it('mirrors an address that is written in two ways once, as the last one says (H13)', () => {
+    const written = [
+      { ip: '010.0.0.1', nodeName: 'a' },
+      { ip: '10.0.0.1', nodeName: 'b' },
+    ];
+    const [slice] = applied(withSubsets({ addresses: written })).slices.values();
+    expect(slice?.endpoints).toMatchObject([{ addresses: ['10.0.0.1'], nodeName: 'b' }]);
+  });
+
+  it('repacks subsets first: an address that is not ready in one subset is not ready (H9)', () => {
+    const ready = { addresses: addresses('10.0.0.1'), ports: [http] };
+    const notReady = { notReadyAddresses: addresses('10.0.0.1'), ports: [http] };
+    for (const endpoints of [withSubsets(ready, notReady), withSubsets(notReady, ready)]) {
+      const slices = [...applied(endpoints).slices.values()];
+      expect(slices.map((slice) => slice.endpoints)).toEqual([
+        [{ addresses: ['10.0.0.1'], conditions: { ready: false } }],
+      ]);
+    }
   });
 
   it('puts groups with the same ports into one slice (H13)', () => {
@@ -109,7 +128,8 @@ describe('mirroring', () => {
   });
 
   it('copies labels and all but two annotations, and is owned by the Endpoints (H16, H21, K9)', () => {
-    const annotations = { note: 'x', [triggerTimeAnnotation]: 't', [lastAppliedAnnotation]: '{}' };
+    const kept = { note: 'x', [overCapacityAnnotation]: 'truncated' };
+    const annotations = { ...kept, [triggerTimeAnnotation]: 't', [lastAppliedAnnotation]: '{}' };
     const metadata = { name: 'web', namespace: 'shop', uid: 'endpoints-uid', labels: { team: 'x' }, annotations };
     const [slice] = applied(
       someEndpoints({ metadata, subsets: [{ addresses: addresses('10.0.0.1') }] }),
@@ -118,7 +138,7 @@ describe('mirroring', () => {
       labels: { team: 'x', [serviceNameLabel]: 'web', [managedByLabel]: endpointSliceMirroringController },
       ownerReferences: [{ kind: 'Endpoints', name: 'web', uid: 'endpoints-uid', controller: true }],
     });
-    expect(slice?.metadata.annotations).toEqual({ note: 'x' });
+    expect(slice?.metadata.annotations).toEqual(kept);
   });
 
   it.each<[string, Endpoints | null, Service | null]>([
@@ -141,6 +161,15 @@ describe('mirroring', () => {
     expect(cleanUp.groups).toHaveLength(2);
   });
 
+  it.each<[string, object, Service]>([
+    ['a label that says not to skip it', { labels: { [skipMirrorLabel]: 'false' } }, custom],
+    ['an ExternalName Service without selector', {}, aService({ selector: null, type: 'ExternalName' })],
+  ])('mirrors Endpoints with %s (H2, H6)', (_, metadata, service) => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1') });
+    const labelled = { ...endpoints, metadata: { ...endpoints.metadata, ...metadata } };
+    expect(summary(plan(labelled, [], 1000, service))).toEqual(['create web- IPv4 1']);
+  });
+
   it('keeps a correct slice and deletes others of its group (H15)', () => {
     const endpoints = withSubsets({ addresses: addresses('10.0.0.1'), ports: [{ ...http, port: 8080 }] });
     const right = { endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }] };
@@ -149,6 +178,31 @@ describe('mirroring', () => {
       mirroredSlice(name, { ...content, metadata: { ...mirroredSlice(name).metadata, ...owned } });
     expect(summary(plan(endpoints, [slice('s')]))).toEqual([]);
     expect(summary(plan(endpoints, [slice('s', { endpoints: [] }), slice('t')]))).toEqual(['delete s']);
+  });
+
+  it.each<[string, Partial<EndpointSlice>, Partial<EndpointSlice['metadata']>]>([
+    ['another label', {}, { labels: { team: 'y' } }],
+    ['another annotation', {}, { annotations: { note: 'y' } }],
+    ['an endpoint that is not ready', { endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: false } }] }, {}],
+  ])('rewrites a slice with %s (H15)', (_, content, metadata) => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1') });
+    const [right = expect.unreachable('no slice')] = applied(endpoints).slices.values();
+    const labels = { ...right.metadata.labels, ...metadata.labels };
+    const wrong = { ...right, ...content, metadata: { ...right.metadata, ...metadata, labels } };
+    expect(summary(plan(endpoints, [right]))).toEqual([]);
+    expect(summary(plan(endpoints, [wrong]))).toEqual(['update web-0 IPv4 1']);
+  });
+
+  it('keeps a slice of its group that is not being deleted, if there is one (H8, H15)', () => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1') });
+    const [right = expect.unreachable('no slice')] = applied(endpoints).slices.values();
+    const slice = (name: string, deleting = false): EndpointSlice => ({
+      ...{ ...right, endpoints: [] },
+      metadata: { ...right.metadata, name, ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }) },
+    });
+    const twins = [slice('a', true), slice('b')];
+    expect(summary(plan(endpoints, twins))).toEqual(['update b IPv4 1', 'delete a']);
+    expect(summary(plan(endpoints, [slice('a', true)]))).toEqual(['update a IPv4 1']);
   });
 
   it('replaces slices of an earlier Endpoints object (H15)', () => {
@@ -160,10 +214,41 @@ describe('mirroring', () => {
     expect(summary(plan(anew, before.slices.values()))).toEqual(['update web-0 IPv4 1']);
   });
 
+  it('keeps a slice that a Service of the same name owns, too (H15)', () => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1') });
+    const [slice = expect.unreachable('no slice')] = applied(endpoints).slices.values();
+    const ownerReferences = [
+      ...(slice.metadata.ownerReferences ?? []),
+      ...(aSlice('s').metadata.ownerReferences ?? []),
+    ];
+    expect(summary(plan(endpoints, [{ ...slice, metadata: { ...slice.metadata, ownerReferences } }]))).toEqual([]);
+  });
+
+  it('sends no update without effect if the Endpoints have a reserved label, unlike upstream (H22)', () => {
+    const metadata = { name: 'web', namespace: 'shop', labels: { [serviceNameLabel]: 'odd' } };
+    const endpoints = someEndpoints({ metadata, subsets: [{ addresses: addresses('10.0.0.1') }] });
+    const { slices } = applied(endpoints);
+    expect([...slices.values()].map((slice) => slice.metadata.labels?.[serviceNameLabel])).toEqual(['web']);
+    expect(summary(plan(endpoints, slices.values()))).toEqual([]);
+  });
+
   it('leaves no slice if nothing is mirrored (H14)', () => {
     const before = applied(withSubsets({ addresses: addresses('10.0.0.1', 'fd00::1') }));
     expect(summary(plan(withSubsets({ addresses: addresses('fd00::1') }), before.slices.values()))).toEqual([
       'delete web-0',
+    ]);
+  });
+
+  it('creates, then updates, then deletes (H20)', () => {
+    const before = applied(withSubsets({ addresses: addresses('10.0.0.1', 'fd00::1'), ports: [http] }));
+    const after = withSubsets(
+      { addresses: addresses('10.0.0.2'), ports: [http] },
+      { addresses: addresses('10.0.0.3'), ports: [{ ...http, port: 81 }] },
+    );
+    expect(summary(plan(after, before.slices.values()))).toEqual([
+      'create web- IPv4 1',
+      'update web-0 IPv4 1',
+      'delete web-1',
     ]);
   });
 
@@ -224,7 +309,12 @@ describe('limits (H11, H17)', () => {
     ]);
   });
 
-  it('does not rewrite a slice endlessly if merging exceeds the limit (H13)', () => {
+  it('reports no maximum if only invalid addresses are skipped', () => {
+    const { events } = plan(withSubsets({ addresses: addresses('10.0.0.1', 'host') }));
+    expect(events.map(({ reason }) => reason)).toEqual(['InvalidIPAddress']);
+  });
+
+  it('does not rewrite a slice endlessly if merging exceeds the limit (H13, H16)', () => {
     const app = { ...http, appProtocol: 'h2c' };
     const endpoints = withSubsets(
       { addresses: addresses('10.0.0.1'), ports: [app] },
