@@ -26,6 +26,7 @@ export default defineConfig({
           ],
           exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts'],
           ...limits.unit,
+          setupFiles: process.env.SEED === undefined ? [] : ['tests/harness/fast-check-seed.ts'],
           // Files of one worker share loaded modules, which saves half of the CPU time.
           isolate: false,
           // Some tests wait for processes and time limits.

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -39,12 +39,15 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** The member continues when this file exists. */
+const end = () => join(directory, fleet);
+
 /** Starts the member; resolves with its output when it holds the lease and starts to block. */
 async function start(blockMs: number): Promise<readonly string[]> {
   fleet = `fleet-${Math.round(performance.now())}`;
   competitor = await openRedis({ urls: [redis.url], fleet }, { clock: systemClock, logger: silentLogger });
   const lines: string[] = [];
-  member = spawn(process.execPath, [program, redis.url, fleet, String(ttlMs), String(blockMs)], {
+  member = spawn(process.execPath, [program, redis.url, fleet, String(ttlMs), String(blockMs), end()], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   if (member.stdout === null) throw new Error('the member has no standard output');
@@ -71,9 +74,10 @@ test('a lease survives an event loop that is blocked for longer than its TTL', a
 });
 
 test('an event loop that stays blocked loses the lease and notices it when it continues', async () => {
-  const lines = await start(40_000);
+  const lines = await start(3_600_000);
   await expect.poll(contend).toBe('competitor');
   expect(lines).toHaveLength(1);
+  writeFileSync(end(), '');
   await expect.poll(() => lines).toContain('current false');
 });
 
