@@ -1,19 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allFlags, type CheckArguments, loadCommandLine } from '@sluice/sluice/testing';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { inlineCode } from '../infra/docs/command-lines.ts';
 import { type Invocation, invocationsOf } from '../infra/docs/invocations.ts';
-import { readPages } from '../infra/docs/markdown.ts';
+import { readNotes, readPages } from '../infra/docs/markdown.ts';
 
 /** Every command in code blocks and inline code of the pages is accepted by the command line that it calls. */
 const root = join(import.meta.dirname, '..');
 const main = join(root, 'services/sluice/src/main.ts');
-/** What Helm prints after an installation, indented like code blocks. */
-const notes = 'infra/helm/templates/NOTES.txt';
-const notesText = readFileSync(join(root, notes), 'utf8').replaceAll(/^ {2}/gm, '    ');
-const pages = [...readPages(root), { path: notes, text: notesText }];
+const pages = [...readPages(root), readNotes(root)];
 const invocations = invocationsOf(pages);
 const title = ({ path, line, words }: Invocation) => `${path}:${line} ${words.join(' ')}`;
 

@@ -35,6 +35,7 @@ const ofTool: Readonly<Record<string, (args: readonly string[]) => readonly stri
     ...valuesOf(args, '-k').flatMap((folder) =>
       existsSync(join(root, folder, 'kustomization.yaml')) ? [] : [`${folder} has no kustomization.yaml`],
     ),
+    ...(args.includes('port-forward') ? portFaults(args.at(-1) ?? '') : []),
     ...args.flatMap((word) => {
       const [, name] = /^deployment\/(sluice-.*)$/.exec(word) ?? [];
       return name === undefined || deployments().has(name) ? [] : [`infra/kubernetes has no Deployment ${name}`];
@@ -54,6 +55,12 @@ const ofTool: Readonly<Record<string, (args: readonly string[]) => readonly stri
       .filter((profile) => !compose().includes(`profiles: [${profile}]`))
       .map((profile) => `docker-compose.yml has no profile ${profile}`),
 };
+
+/** Both ways to install Sluice listen on the port. */
+const portFaults = (port: string): readonly string[] =>
+  [['infra/kubernetes/fleet.yaml'], ['infra/helm/templates/configmap.yaml', 'infra/helm/templates/deployments.yaml']]
+    .filter((files) => !files.some((file) => read(file).includes(`:${port}"`)))
+    .map(([file]) => `nothing in ${file} listens on port ${port}`);
 
 const valuesOf = (args: readonly string[], flag: string): readonly string[] =>
   args.flatMap((word, index) => (word === flag ? [args[index + 1] ?? ''] : []));

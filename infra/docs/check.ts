@@ -9,7 +9,7 @@ import { checkCommands, checkValueNames } from './check-commands.ts';
 import { checkNames } from './check-names.ts';
 import { checkValues } from './check-values.ts';
 import { checkLinks, missingPaths, unlinkedPages } from './links.ts';
-import { readPages } from './markdown.ts';
+import { readNotes, readPages } from './markdown.ts';
 import { checkSources } from './messages.ts';
 import { checkPages } from './prose.ts';
 import { rows, rowsOfOthers } from './values/index.ts';
@@ -20,7 +20,7 @@ const findings = [
   ...checkLinks(pages, root),
   ...unlinkedPages(pages),
   ...missingPaths(pages, root),
-  ...checkCommands(pages),
+  ...checkCommands([...pages, readNotes(root)]),
   ...checkValueNames(pages),
   ...checkNames(pages),
   ...checkValues(pages, rows),

@@ -22,6 +22,12 @@ export function readPages(root: string): Page[] {
   return paths.sort().map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
+/** What Helm prints after an installation, as a page: its commands are indented by two columns. */
+export function readNotes(root: string): Page {
+  const path = 'infra/helm/templates/NOTES.txt';
+  return { path, text: readFileSync(join(root, path), 'utf8').replaceAll(/^ {2}/gm, '    ') };
+}
+
 /** The lines of a page with everything inside code fences and indented blocks blank, so that line numbers stay. */
 export function proseLines(text: string): string[] {
   let fence: string | undefined;
