@@ -260,11 +260,23 @@ describe('Sluice metrics', () => {
     expect(sampleOf(await scrape(), 'sluice_informer_cache_limit_bytes', {})).toBeGreaterThan(64 * 1024 ** 2);
   });
 
-  test('are all listed in docs/reference/metrics.md', async () => {
+  test('are all listed in docs/reference/metrics.md with their type and labels', async () => {
     await start(2);
     const page = readFileSync(new URL('../docs/reference/metrics.md', import.meta.url), 'utf8');
-    for (const [name] of (await scrape()).types) {
-      if (name.startsWith('sluice_')) expect(page).toContain(`| \`${name}\` `);
+    const { types, samples } = await scrape();
+    for (const [name, type] of types) {
+      if (!name.startsWith('sluice_')) continue;
+      const row = new RegExp(`^\\| \`${name}\` +\\| ${type} +\\|([^|]*)\\|`, 'm').exec(page);
+      expect(row, `${name}: add a row with type ${type}`).not.toBeNull();
+      const listed = [...(row?.[1] ?? '').matchAll(/\w+/g)].map(([label]) => label);
+      const sample = samples.find((one) => [name, `${name}_count`].includes(one.name));
+      // Metrics of a cluster have its label once a process serves several.
+      const labels = Object.keys(sample?.labels ?? {}).filter((label) => label !== 'cluster');
+      if (sample !== undefined)
+        expect(
+          listed.filter((label) => label !== 'cluster'),
+          name,
+        ).toEqual(labels);
     }
   });
 });

@@ -204,28 +204,40 @@ export const settings = {
     'heartbeat interval, less than half of `leases.ttl`; default 250ms, or a third of a shorter lease',
   ),
 
-  'controllers.enabled': setting(kinds.controllers, 'as `--controllers`', { default: defaultSettings.controllers }),
-  'controllers.maxEndpointsPerSlice': setting(upTo1000, 'as `--max-endpoints-per-slice`', {
+  'controllers.enabled': setting(
+    kinds.controllers,
+    'controllers to run: `*` for all, `foo` for one, `-foo` for all but one',
+    { default: defaultSettings.controllers },
+  ),
+  'controllers.maxEndpointsPerSlice': setting(upTo1000, 'maximum endpoints per EndpointSlice', {
     default: defaultSettings.maxEndpointsPerSlice,
   }),
-  'controllers.mirroringMaxEndpointsPerSubset': setting(upTo1000, 'as `--mirroring-max-endpoints-per-subset`', {
+  'controllers.mirroringMaxEndpointsPerSubset': setting(upTo1000, 'maximum addresses mirrored per Endpoints subset', {
     default: defaultSettings.maxEndpointsPerSubset,
   }),
-  'controllers.endpointUpdatesBatchPeriod': setting(batchPeriod, 'as `--endpoint-updates-batch-period`', {
-    default: batchPeriodMs.endpoints,
-  }),
-  'controllers.endpointsliceUpdatesBatchPeriod': setting(batchPeriod, 'as `--endpointslice-updates-batch-period`', {
-    default: batchPeriodMs.endpointslice,
-  }),
+  'controllers.endpointUpdatesBatchPeriod': setting(
+    batchPeriod,
+    'time to batch Pod changes before updating Endpoints',
+    {
+      default: batchPeriodMs.endpoints,
+    },
+  ),
+  'controllers.endpointsliceUpdatesBatchPeriod': setting(
+    batchPeriod,
+    'time to batch Pod changes before updating EndpointSlices',
+    {
+      default: batchPeriodMs.endpointslice,
+    },
+  ),
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': setting(
     batchPeriod,
-    'as `--mirroring-endpointslice-updates-batch-period`',
+    'time to wait before repairing mirrored EndpointSlices',
     { default: batchPeriodMs.endpointslicemirroring },
   ),
 
   'controllers.freshnessTarget': setting(
     kinds.duration('0', '10s'),
-    'batch changes of busy Services as long as no endpoint is written later than this; 0: never',
+    'batch changes of busy Services as long as no endpoint is written later than this; 0 disables',
     { default: 0 },
   ),
   'controllers.sliceWatchers': setting(
@@ -235,7 +247,7 @@ export const settings = {
   ),
   'controllers.compactionWritesPerHour': setting(
     kinds.integer(0, 1_000_000),
-    'writes per hour and cluster to merge partly empty EndpointSlices in the background; 0: never',
+    'writes per hour and cluster to merge partly empty EndpointSlices in the background; 0 disables',
     { default: 0 },
   ),
 
@@ -269,14 +281,12 @@ export const settings = {
     'maximum concurrent requests of the Endpoints controller per cluster; 0: only `writer.maxInFlight` bounds them',
     { default: writerDefaults.concurrentEndpointSyncs },
   ),
-  'writer.concurrentServiceEndpointSyncs': setting(
-    kinds.integer(0, 50),
-    'as `writer.concurrentEndpointSyncs`, of the EndpointSlice controller',
-    { default: writerDefaults.concurrentServiceEndpointSyncs },
-  ),
+  'writer.concurrentServiceEndpointSyncs': setting(kinds.integer(0, 50), 'the same for the EndpointSlice controller', {
+    default: writerDefaults.concurrentServiceEndpointSyncs,
+  }),
   'writer.mirroringConcurrentServiceEndpointSyncs': setting(
     kinds.integer(0, 50),
-    'as `writer.concurrentEndpointSyncs`, of the EndpointSliceMirroring controller',
+    'the same for the EndpointSliceMirroring controller',
     { default: writerDefaults.mirroringConcurrentServiceEndpointSyncs },
   ),
   'writer.maxRemovalPercent': setting(

@@ -68,7 +68,7 @@ export function addSettingsOptions(command: Command): Command {
     )
     .option(
       '--freshness-target <duration>',
-      'batch changes of busy Services as long as no endpoint is written later than this, up to 10s; 0: never',
+      'batch changes of busy Services as long as no endpoint is written later than this, up to 10s; 0 disables',
       freshnessTarget,
       0,
     )
@@ -80,7 +80,7 @@ export function addSettingsOptions(command: Command): Command {
     )
     .option(
       '--compaction-writes-per-hour <n>',
-      'merge partly empty EndpointSlices in the background with at most so many writes per cluster; 0: never',
+      'merge partly empty EndpointSlices in the background with at most this many writes per cluster; 0 disables',
       inRange('--compaction-writes-per-hour', 0, 1_000_000),
       0,
     );
