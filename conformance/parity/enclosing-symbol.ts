@@ -5,7 +5,7 @@ import ts from 'typescript';
  * `Router.node`. Undefined outside declarations.
  */
 export function enclosingSymbol(source: string, position: number): string | undefined {
-  const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
+  const file = parsed(source);
   const contains = (node: ts.Node) => node.getStart() <= position && position < node.end;
   const statement = file.statements.find(contains);
   if (statement === undefined) return undefined;
@@ -21,4 +21,13 @@ export function enclosingSymbol(source: string, position: number): string | unde
   const isNamed =
     ts.isFunctionDeclaration(statement) || ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement);
   return isNamed ? statement.name?.text : undefined;
+}
+
+const known = new Map<string, ts.SourceFile>();
+
+/** Many rules are broken in the same file. */
+function parsed(source: string): ts.SourceFile {
+  const file = known.get(source) ?? ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
+  known.set(source, file);
+  return file;
 }

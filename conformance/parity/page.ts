@@ -5,8 +5,24 @@ import { type BrokenRule, fileOf, type Rule, type Section } from './rule.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Renders the table of a section in docs/reference/parity.md. */
-export function sectionTable({ heading, rules }: Section): string {
+const introduction = `# Parity
+
+Each rule of the upstream controllers, where Sluice implements it, and which tests fail when it is broken. For people who change
+the controllers.
+
+\`npm run parity\` proves it: it breaks each rule by a small change of the declaration named here, which \`conformance/parity/rules\`
+contains, runs the tests, and requires that they fail. Most rules are also held by the recorded scenarios that
+\`npm run conformance\` plays. “Differs” is explained in [deviations](deviations.md).
+
+After a change of \`conformance/parity/rules\`, \`npm run parity -- --write-page\` writes this page.
+`;
+
+/** Renders docs/reference/parity.md. */
+export function parityPage(sections: readonly Section[]): string {
+  return [introduction, ...sections.map(sectionTable)].join('\n');
+}
+
+function sectionTable({ heading, rules }: Section): string {
   const rows = rules.map((rule) => [rule.id, titleCell(rule), whereCell(rule), testsCell(rule)]);
   const head = ['rule', '', 'where', 'tests that fail when it is broken'];
   const widths = head.map((title, column) =>
@@ -16,15 +32,6 @@ export function sectionTable({ heading, rules }: Section): string {
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const table = [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('\n');
   return `## ${heading}\n\n${table}\n`;
-}
-
-/** The page with current tables. */
-export function updatedPage(page: string, sections: readonly Section[]): string {
-  return sections.reduce((text, section) => {
-    const [, before, , after = ''] =
-      /^(.*?)(## X.*?)(?=\n## |$)(.*)$/s.exec(text.replace(`## ${section.heading}\n`, '## X\n')) ?? [];
-    return before === undefined ? text : `${before}${sectionTable(section)}${after}`;
-  }, page);
 }
 
 function titleCell({ title, note, differs }: Rule): string {

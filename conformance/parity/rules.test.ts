@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { plant } from '@sluice/program/planted-bug';
 import { expect, test } from 'vitest';
-import { sectionTable, symbolOf } from './page.ts';
+import { parityPage, symbolOf } from './page.ts';
 import { fileOf, rulesIn } from './rule.ts';
 import { sections } from './rules.ts';
-import { hasTitle, testTitles } from './test-titles.ts';
+import { hasTitle, type TestTitles, testTitles } from './test-titles.ts';
 
 /** `npm run parity` breaks each rule and runs its tests; this finds what no longer fits the sources. */
 
-/** Number of rules in each section of the behaviour. */
+/** Number of rules in each section of the behaviour. The table of section J is a rule of its own. */
 const counts = { A: 13, B: 11, C: 25, D: 28, E: 31, F: 14, G: 5, H: 22, I: 4, J: 5, K: 9, L: 6 };
-const done = new Set(['A', 'B', 'C', 'D', 'H']);
 const rules = sections.flatMap(({ rules }) => rules);
 const root = join(import.meta.dirname, '../..');
 const sources = new Map<string, string>();
@@ -23,9 +22,10 @@ function read(path: string): string {
 }
 
 test('each rule is listed once', () => {
-  const wanted = Object.entries(counts).flatMap(([section, count]) =>
-    done.has(section) ? Array.from({ length: count }, (_, i) => `${section}${i + 1}`) : [],
-  );
+  const wanted = Object.entries(counts).flatMap(([section, count]) => [
+    ...(section === 'J' ? ['J'] : []),
+    ...Array.from({ length: count }, (_, i) => `${section}${i + 1}`),
+  ]);
   expect(rules.map(({ id }) => id)).toEqual(wanted);
 });
 
@@ -46,10 +46,16 @@ test('no change of Sluice breaks these rules', () => {
 });
 
 test('each test exists', () => {
+  const parsed = new Map<string, TestTitles>();
+  const titlesOf = (file: string) => {
+    const titles = parsed.get(file) ?? testTitles(read(file));
+    parsed.set(file, titles);
+    return titles;
+  };
   const missing = rules.flatMap(({ id, broken }) =>
     broken.flatMap(({ tests }) =>
       tests.filter((one) => {
-        const titles = testTitles(read(fileOf(one)));
+        const titles = titlesOf(fileOf(one));
         if (typeof one !== 'string') return !hasTitle(titles, one.title);
         return !titles.literal.flatMap(rulesIn).includes(id);
       }),
@@ -69,7 +75,6 @@ test('a rule differs if and only if the deviations list it', () => {
   );
 });
 
-test('docs/reference/parity.md has the tables of all sections', () => {
-  const page = read('docs/reference/parity.md');
-  for (const section of sections) expect(page).toContain(sectionTable(section));
+test('docs/reference/parity.md is up to date', () => {
+  expect(read('docs/reference/parity.md'), 'run npm run parity -- --write-page').toBe(parityPage(sections));
 });

@@ -1,12 +1,12 @@
 /** Breaks each rule of the upstream controllers and verifies that its tests notice. See `--help`. */
 
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '@sluice/process';
 import { flag, integer, list, runCommand, say, text } from '@sluice/program';
 import { checkRules, findTests } from './check-rules.ts';
-import { updatedPage } from './page.ts';
+import { parityPage } from './page.ts';
 import { fileOf, type Rule } from './rule.ts';
 import { sections } from './rules.ts';
 
@@ -23,12 +23,12 @@ hold it. They must pass as long as the rule is kept, and fail when it is broken.
     rules: text('LIST', 'only these rules or sections, for example C5,D'),
     changed: text('REF', 'only rules of which a file has changed since this commit'),
     find: text('LIST', 'instead: print all tests in these folders that fail when a rule is broken'),
-    'write-page': flag('instead: write the tables of docs/reference/parity.md'),
+    'write-page': flag('instead: write docs/reference/parity.md'),
     processes: integer(2, 'processes that run tests'),
     quiet: flag('print only rules whose tests do not notice'),
   },
   async main({ rules: wanted, changed, find, processes, quiet, 'write-page': writePage }) {
-    if (writePage) return writeFileSync(page, updatedPage(readFileSync(page, 'utf8'), sections));
+    if (writePage) return writeFileSync(page, parityPage(sections));
     const rules = touched(changed, selected(wanted));
     if (find !== undefined) return printTests(rules, list(find), processes);
     const unbreakable = rules.filter(({ broken }) => broken.length === 0);

@@ -84,7 +84,7 @@ describe('slices, for any history', () => {
     );
   });
 
-  it('contain each Pod exactly once per address type, with its ports, and exceed no limit (K3)', () => {
+  it('contain each Pod exactly once per address type, with its ports, and exceed no limit (E22, K3)', () => {
     fc.assert(
       fc.property(histories, (given) => {
         const { world, service, pods, max } = history(given);

@@ -48,7 +48,7 @@ const [podEndpoint] = mutations(reconcile(aService(), pods(1), []).plan).map((on
 );
 
 describe('a new slice (E25)', () => {
-  it('is owned by its Service and named after it (K9)', () => {
+  it('is owned by its Service and named after it (E26, K9)', () => {
     const service = aService({
       labels: { team: 'x', [serviceNameLabel]: 'mine', [managedByLabel]: 'me', [headlessLabel]: 'x' },
     });
@@ -81,7 +81,7 @@ describe('a new slice (E25)', () => {
     ]);
   });
 
-  it('carries the trigger time and the headless label', () => {
+  it('carries the trigger time and the headless label (E26, E30)', () => {
     const service = aService({ clusterIP: 'None' });
     const inputs = {
       service,
@@ -183,7 +183,7 @@ describe('existing slices', () => {
     expect(summary(reconcile(aService(), pods(1), [going]).plan)).toEqual(['create web- IPv4 1']);
   });
 
-  it('of an earlier Service with the same name are deleted, not recycled (E14, E27)', () => {
+  it('of an earlier Service with the same name are deleted after all other writes, not recycled (E14, E27, E28)', () => {
     const { metadata } = aSlice('s');
     const [owner] = metadata.ownerReferences ?? [];
     const foreign = filled('s', {
@@ -207,7 +207,7 @@ describe('existing slices', () => {
     expect([body?.uid, body?.finalizers]).toEqual([undefined, undefined]);
   });
 
-  it('are recycled in order, starting with the last create', () => {
+  it('are recycled in order, starting with the last create (E27)', () => {
     const obsolete = ['s', 't'].map((name) => filled(name, { ports: [{ name, protocol: 'TCP', port: 1 }] }));
     expect(summary(reconcile(aService(), pods(5), obsolete, 2).plan)).toEqual([
       'create web- IPv4 2',
@@ -216,7 +216,7 @@ describe('existing slices', () => {
     ]);
   });
 
-  it('keep user annotations and get sorted ports when updated', () => {
+  it('keep user annotations and get sorted ports and a precondition when updated (E31)', () => {
     const { metadata } = aSlice('s');
     const service = aService({ ports: [httpPort, { ...httpPort, name: 'https', targetPort: 443 }] });
     const [creation] = mutations(reconcile(service, pods(1), []).plan);
@@ -230,6 +230,14 @@ describe('existing slices', () => {
         object: { ports: right, metadata: { annotations: { note: 'x' }, uid: 'uid-s', resourceVersion: '7' } },
       },
     ]);
+  });
+
+  it('lose the trigger time when there is none (E30)', () => {
+    const { metadata } = aSlice('s');
+    const annotations = { [triggerTimeAnnotation]: '2024-01-01T00:00:00Z', note: 'x' };
+    const slice = filled('s', { metadata: { ...metadata, annotations } });
+    const [update] = mutations(reconcile(aService(), pods(2, { readyTransitionTime: null }), [slice]).plan);
+    expect(update?.verb === 'update' && update.object.metadata.annotations).toEqual({ note: 'x' });
   });
 
   it('stay if the Service is missing, has no selector or is an ExternalName (E8, E9)', () => {
@@ -301,6 +309,20 @@ describe('hints', () => {
     ]);
   });
 
+  it('by topology that become impossible are forgotten (F4)', () => {
+    const { hints } = reconcile(auto, spread, []);
+    const inputs = { service: auto, slices: [], triggers: null, maxEndpointsPerSlice: 100, hints };
+    const topology = nodeTopology([node('a'), node('b')]);
+    expect(reconcileEndpointSlices({ ...inputs, pods: spread, topology }).hints).toEqual(hints);
+    expect(reconcileEndpointSlices({ ...inputs, pods: spread, topology: null }).hints).toBeNull();
+  });
+
+  it('by topology take precedence over a traffic distribution (G1)', () => {
+    const { plan } = reconcile({ ...auto, trafficDistribution: 'PreferClose' }, spread.slice(0, 1), []);
+    expect(JSON.stringify(mutations(plan))).not.toContain('forZones');
+    expect(plan.events).toMatchObject([{ reason: 'TopologyAwareHintsDisabled' }]);
+  });
+
   it('by topology are removed when the Service stops asking for them (F11)', () => {
     const { hints } = reconcile(auto, spread, []);
     const inputs = { pods: spread, slices: [], triggers: null, topology: null, maxEndpointsPerSlice: 100 };
@@ -309,7 +331,7 @@ describe('hints', () => {
     expect(after.plan.events).toMatchObject([{ message: 'Topology Aware Hints has been disabled, addressType: IPv4' }]);
   });
 
-  it('by topology are forgotten with the Service, so that it announces them when it is created again, unlike upstream (E8)', () => {
+  it('by topology are forgotten with the Service, so that it announces them when it is created again, unlike upstream (E8, F9)', () => {
     const { hints } = reconcile(auto, spread, []);
     const inputs = { pods: spread, slices: [], triggers: null, topology: nodeTopology([node('a'), node('b')]) };
     const decide = (service: Service | null, known: typeof hints) =>
@@ -319,10 +341,11 @@ describe('hints', () => {
     expect(decide(auto, deleted.hints).plan.events).toMatchObject([{ reason: 'TopologyAwareHintsEnabled' }]);
   });
 
-  it("by traffic distribution contain the endpoint's own zone and node (G2)", () => {
+  it("by traffic distribution contain the endpoint's own zone and node, whatever the number of zones, and cause no Event (G2, G4)", () => {
     const { plan } = reconcile(aService({ trafficDistribution: 'PreferSameNode' }), pods(1), []);
     const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-a' }] };
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ hints }] } }]);
+    expect(plan.events).toEqual([]);
   });
 
   it.each<[string, Endpoint['hints'], boolean]>([

@@ -29,6 +29,14 @@ describe('endpointSliceFailure (E11, E28)', () => {
     );
   });
 
+  it('is a Warning on the Service', () => {
+    expect(endpointSliceFailure(service, [{ mutation: create, message: 'no' }], [])).toMatchObject({
+      type: 'Warning',
+      reason: 'FailedToUpdateEndpointSlices',
+      regarding: { kind: 'Service', namespace: 'shop', name: 'web', uid: 'service-uid' },
+    });
+  });
+
   it('joins distinct texts only', () => {
     const failures = [create, create, remove].map((mutation) => ({ mutation, message: 'no' }));
     expect(message(service, failures, ['why'])).toBe(
