@@ -1,0 +1,129 @@
+import { relative } from 'node:path';
+import {
+  type RunnerTestCase,
+  type RunnerTestFile,
+  type RunnerTestSuite,
+  TestRunner,
+  type TestRunnerConfig,
+  type TestTryOptions,
+} from 'vitest';
+import { afterLoading, beforeLoading, forget } from './forgetful-caches.ts';
+import { RunningFile, readEvents, readSettings, record } from './run-record.ts';
+import { loadedMutants } from './stryker-namespace.ts';
+import { TestSession } from './test-session.ts';
+
+/** How long a run with a mutant may take, beside twenty times what the test takes without. */
+const PATIENCE_MS = 2_000;
+
+class TimeoutError extends Error {}
+
+/** Runs each test of a file once for each mutant, without loading the file again (`test.runner` of Vitest). */
+export default class MutatingRunner extends TestRunner {
+  readonly #settings = readSettings();
+  readonly #running = new RunningFile(Number(process.env.VITEST_POOL_ID ?? 1));
+  readonly #unconfirmed = new Map<string, Set<string>>();
+  readonly #known = new Set<string>();
+  readonly #done = new Set<string>();
+  #session: TestSession | undefined;
+  #isBroken = false;
+  #cpuAtStart = process.threadCpuUsage();
+  #startedAt = 0;
+  #usualMs = 0;
+  #timedOut = false;
+
+  constructor(config: TestRunnerConfig) {
+    super(config);
+    beforeLoading();
+    for (const event of readEvents()) {
+      if (event.kind === 'test') this.#known.add(event.id);
+      if (event.kind === 'done') this.#done.add(event.test);
+      if (event.kind === 'unconfirmed') {
+        this.#unconfirmed.set(event.test, (this.#unconfirmed.get(event.test) ?? new Set()).add(event.mutant));
+      }
+    }
+  }
+
+  async onBeforeCollect(): Promise<void> {
+    // A failing property is not shrunk, and the same values come again, so that scores can be compared.
+    const { configureGlobal } = await import('fast-check');
+    configureGlobal({ seed: 1, endOnFailure: true });
+  }
+
+  onCollected(files: RunnerTestFile[]): void {
+    afterLoading();
+    const mutants = loadedMutants();
+    for (const file of files) {
+      record({
+        kind: 'loaded',
+        file: nameOf(file),
+        mutants,
+        tests: testsOf(file).filter(({ mode }) => mode === 'run' || mode === 'queued').length,
+      });
+    }
+  }
+
+  override async onBeforeRunTask(test: RunnerTestCase): Promise<void> {
+    if (this.#isBroken || this.#done.has(test.id)) test.mode = 'skip';
+    await super.onBeforeRunTask(test);
+    if (test.mode !== 'run' && test.mode !== 'queued') return;
+    test.repeats = Infinity;
+    test.retry = 0;
+    this.#usualMs = 0;
+    const named = { id: test.id, name: test.fullTestName, file: nameOf(test.file) };
+    const unconfirmed = this.#unconfirmed.get(test.id) ?? new Set();
+    this.#session = new TestSession(named, this.#settings, unconfirmed, this.#known.has(test.id));
+  }
+
+  override onBeforeTryTask(test: RunnerTestCase, options: TestTryOptions): void {
+    super.onBeforeTryTask(test, options);
+    // What the last run left in the result would fill the memory.
+    if (test.result !== undefined) Object.assign(test.result, { errors: undefined, attempts: [] });
+    if (this.#session?.start() !== true) return test.context.skip();
+    forget();
+    this.#timedOut = false;
+    this.#running.set({ mutant: this.#session.mutant, test: test.id, since: Date.now() });
+    this.#startedAt = performance.now();
+    this.#cpuAtStart = process.threadCpuUsage();
+  }
+
+  async runTask(test: RunnerTestCase): Promise<void> {
+    const run = TestRunner.getTestFn(test);
+    if (this.#session?.mutant === undefined) return run();
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => {
+          this.#timedOut = true;
+          reject(new TimeoutError('the mutant makes the test hang'));
+        },
+        PATIENCE_MS + 20 * this.#usualMs,
+      );
+    });
+    try {
+      await Promise.race([run(), timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  override async onAfterRetryTask(test: RunnerTestCase, options: TestTryOptions): Promise<void> {
+    await super.onAfterRetryTask(test, options);
+    const session = this.#session;
+    if (session === undefined) return;
+    if (test.result?.state === 'skip') return session.abandon();
+    const { user, system } = process.threadCpuUsage(this.#cpuAtStart);
+    if (options.repeats === 0) this.#usualMs = performance.now() - this.#startedAt;
+    session.finish({
+      failed: test.result?.state === 'fail',
+      timedOut: this.#timedOut,
+      cpuMs: (user + system) / 1_000,
+    });
+    this.#isBroken ||= session.isBroken;
+  }
+}
+
+const nameOf = (file: RunnerTestFile): string => relative(process.cwd(), file.filepath);
+
+function testsOf(suite: RunnerTestSuite): readonly RunnerTestCase[] {
+  return suite.tasks.flatMap((task) => (task.type === 'suite' ? testsOf(task) : [task]));
+}

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+import { readSettings } from './run-record.ts';
+
+const { files, workers } = readSettings();
+
+/** How tests run against mutants; the current directory is the working copy. */
+export default defineConfig({
+  test: {
+    include: [...files],
+    exclude: ['**/node_modules/**', '**/*.int.test.ts'],
+    runner: join(import.meta.dirname, 'mutating-runner.ts'),
+    pool: 'threads',
+    maxWorkers: workers,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    dangerouslyIgnoreUnhandledErrors: true,
+    passWithNoTests: true,
+    onConsoleLog: () => false,
+    reporters: [],
+    // Nobody reads how a test fails.
+    diff: { maxDepth: 1, truncateThreshold: 10 },
+  },
+});
