@@ -3,7 +3,7 @@ export type Figures = Readonly<Record<string, number>>;
 
 /** Limit of a figure as a multiple of its recorded value. */
 export const mostOfRecorded = 1.5;
-const attempts = 3;
+export const attempts = 3;
 
 /**
  * Measures the named figures, and again those that exceed their limit, up to three times in all; returns the least value of each. Load
