@@ -69,3 +69,17 @@ it('docs/reference/metrics.md lists all metrics of alerts and dashboard', () => 
     );
   expect([...missing]).toEqual([]);
 });
+
+it('docs/operations/monitoring.md lists each alert once, with its severities', () => {
+  const rows = [...read('docs/operations/monitoring.md').matchAll(/^\| (`Sluice[^|]*) \| ([a-z, ]+) \|/gm)].map(
+    ([, names = '', severities = '']) => ({
+      names: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
+      severities: [...new Set(severities.match(/critical|warning/g))].sort(),
+    }),
+  );
+  expect(rows.flatMap(({ names }) => names).sort()).toEqual([...new Set(alerts.map(({ alert }) => alert))].sort());
+  for (const { names, severities } of rows) {
+    const defined = alerts.filter(({ alert }) => names.includes(alert)).map(({ labels }) => labels.severity);
+    expect([...new Set(defined)].sort(), names.join()).toEqual(severities);
+  }
+});

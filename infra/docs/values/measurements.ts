@@ -1,5 +1,5 @@
 import type { Rows } from '../check-values.ts';
-import { bytes, duration, setting, times } from '../source-values.ts';
+import { bytes, count, duration, setting, times } from '../source-values.ts';
 import { serversVersion } from './reference.ts';
 
 const pace = 'services/watcher/src/resync-pace.ts';
@@ -7,6 +7,12 @@ const partitions = setting('partitions');
 const sizeOfPartition = setting('bus.maxBytes.changes');
 
 export const measurements: Rows = {
+  'docs/contributing/chaos.md': [
+    ['(SIGSTOP for {})', duration('chaos/src/fleet/faults.ts', 'freezeMs')],
+    ['up to {} actions before', count('chaos/src/chaos-run.ts', 'snapshotEvery')],
+    ['After every {} actions', count('chaos/src/chaos-run.ts', 'convergeEvery')],
+    ['Within {} the fleet must', duration('chaos/src/wait-until-converged.ts', 'limitMs')],
+  ],
   'docs/contributing/performance.md': [['Kubernetes {}, etcd', serversVersion]],
   'docs/operations/capacity.md': [
     ['NATS disk | ({} × 2 × partitions) + {}', sizeOfPartition, setting('bus.maxBytes.requests')],
