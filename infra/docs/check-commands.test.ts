@@ -17,6 +17,7 @@ test.each([
     '`kubectl port-forward deployment/sluice-console 10290`',
     'nothing in infra/kubernetes/fleet.yaml listens on port 10290',
   ],
+  ['`kubectl exec deployment/x -- node dist/main.js parked`', 'the image of a release starts Sluice with another file'],
   ['`helm install sluice infra/kubernetes`', 'infra/kubernetes is no chart'],
   ['`helm install sluice infra/helm --set rbac.make=true`', 'infra/helm/values.yaml has no rbac.make'],
   ['`docker compose --profile rabbit up`', 'docker-compose.yml has no profile rabbit'],
@@ -44,6 +45,10 @@ test('npm, kubectl and node call what they start', () => {
   expect(called('node --cpu-prof bench/bus.ts --rounds 3')).toEqual({
     program: 'bench/bus.ts',
     args: ['--rounds', '3'],
+  });
+  expect(called('kubectl exec deployment/x -- node lib/program/main.js parked list')).toEqual({
+    program: 'sluice',
+    args: ['parked', 'list'],
   });
   expect(called('sluice')).toBeUndefined();
 });

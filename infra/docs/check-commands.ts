@@ -35,6 +35,9 @@ const ofTool: Readonly<Record<string, (args: readonly string[]) => readonly stri
     ...valuesOf(args, '-k').flatMap((folder) =>
       existsSync(join(root, folder, 'kustomization.yaml')) ? [] : [`${folder} has no kustomization.yaml`],
     ),
+    ...(args.includes('exec') && args.includes('--') && args.some((word) => word.includes('main.js'))
+      ? ['the image of a release starts Sluice with another file']
+      : []),
     ...(args.includes('port-forward') ? portFaults(args.at(-1) ?? '') : []),
     ...args.flatMap((word) => {
       const [, name] = /^deployment\/(sluice-.*)$/.exec(word) ?? [];

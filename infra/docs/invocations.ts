@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandLine, commandLines, commandsOf } from './command-lines.ts';
 import type { Page } from './markdown.ts';
+import { text } from './source-values.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -34,6 +35,11 @@ const isSluice = (word: string): boolean => /^(?:(?:\S*\/)?bin\/)?sluice$/.test(
 const isNode = (word: string): boolean => /^(?:\S*\/)?node$/.test(word);
 const isProgram = (word: string): boolean => isSluice(word) || others.has(word) || isNode(word) || folders.test(word);
 
+/** How the images start Sluice. */
+const startOfSluice = new RegExp(
+  ` -- (?:/sluice/infra/bundle/start node|node ${RegExp.escape(String(text('infra/release/program-files.ts', 'mainFile').value))}) (.*)$`,
+);
+
 type Called = Pick<Invocation, 'program' | 'args'>;
 
 /** What the words call; undefined if they are only a name: `node`, `sluice`, `libs/bus`. */
@@ -41,8 +47,9 @@ export function calledBy(words: readonly string[]): Called | undefined {
   const [first = '', ...args] = words;
   if (isSluice(first)) return args.length === 0 ? undefined : { program: 'sluice', args };
   if (first === 'kubectl' && args[0] === 'sluice') return calledBy(args);
-  const inPod = args.indexOf('/sluice/infra/bundle/start');
-  if (first === 'kubectl' && inPod >= 0) return { program: 'sluice', args: args.slice(inPod + 2) };
+  const inPod = args.slice(args.indexOf('exec') + 1).join(' ');
+  const [, ofSluice] = first === 'kubectl' ? (startOfSluice.exec(inPod) ?? []) : [];
+  if (ofSluice !== undefined) return { program: 'sluice', args: ofSluice.split(' ') };
   if (first === 'npm') return calledByNpm(args) ?? { program: first, args };
   if (isNode(first)) {
     const file = args.findIndex((word) => !word.startsWith('-'));
