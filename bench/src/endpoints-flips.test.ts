@@ -12,7 +12,7 @@ function version(ready: readonly string[], notReady: readonly string[], namespac
 }
 
 it('measures in the order of what happened, once it settles', async () => {
-  const flips = new EndpointsFlips({ services: 1, pods: 2 }, ['b']);
+  const flips = new EndpointsFlips({ services: 1, pods: 2 });
   flips.sent('a', false);
   flips.answered('a', false, 10);
   flips.version(version([], ['a', 'b']), 14);
@@ -31,7 +31,7 @@ it('measures in the order of what happened, once it settles', async () => {
 });
 
 it('measures in truncated Endpoints only flips that a version must show', async () => {
-  const flips = new EndpointsFlips({ services: 1, pods: endpointsCapacity + 1 }, []);
+  const flips = new EndpointsFlips({ services: 1, pods: endpointsCapacity + 1 });
   const flip = (pod: string, ready: boolean, at: number) => {
     flips.sent(pod, ready);
     flips.answered(pod, ready, at);

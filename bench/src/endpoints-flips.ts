@@ -16,16 +16,14 @@ type Entry =
  * the place. There, only flips to not ready of Pods in the last version are measured, until a version lacks the Pod.
  */
 export class EndpointsFlips {
-  readonly #tracker: FlipTracker;
+  readonly #tracker = new FlipTracker();
   readonly #isTruncated: boolean;
   /** Ready Pods of the last version, if it is truncated. */
   #listed: ReadonlySet<string> = new Set();
   #recorded: Entry[] = [];
 
-  /** `notReady`: Pods that are not ready at first. */
-  constructor({ pods }: Shape, notReady: Iterable<string>) {
+  constructor({ pods }: Shape) {
     this.#isTruncated = pods > endpointsCapacity;
-    this.#tracker = new FlipTracker(this.#isTruncated ? [] : notReady);
   }
 
   /** Call before sending the write of a flip. */

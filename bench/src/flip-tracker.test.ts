@@ -49,7 +49,7 @@ describe('FlipTracker', () => {
     expect(tracker.results()).toEqual({ latencies: [1, 20], cancelled: 0, missing: 0 });
   });
 
-  it('measures a flip that no version shows by the version that shows a later one of the Pod', () => {
+  it('measures only the first of several flips of a Pod that a version may show', () => {
     const tracker = new FlipTracker();
     const flip = (ready: boolean, at: number) => {
       tracker.sent('a', ready);
@@ -60,17 +60,24 @@ describe('FlipTracker', () => {
     flip(false, 30);
     expect(tracker.pending).toBe(3);
     expect(tracker.shown('a', false, 70)).toBe(true);
-    expect(tracker.results()).toEqual({ latencies: [60, 50, 40], cancelled: 0, missing: 0 });
+    expect(tracker.results()).toEqual({ latencies: [60], cancelled: 2, missing: 0 });
+    flip(true, 80);
+    expect(tracker.shown('a', true, 90)).toBe(true);
+    expect(tracker.results()).toEqual({ latencies: [60, 10], cancelled: 2, missing: 0 });
   });
 
-  it('completes two flips that cancel out by the next version of the object', () => {
-    const tracker = new FlipTracker(['b']);
-    for (const ready of [true, false]) {
-      tracker.sent('b', ready);
-      tracker.acknowledged('b', ready, 10);
+  it('takes a version that shows what the one before showed for none of two flips', () => {
+    const tracker = new FlipTracker();
+    for (const ready of [false, true]) {
+      tracker.sent('a', ready);
+      tracker.acknowledged('a', ready, 10);
     }
-    tracker.shown('b', false, 25);
-    expect(tracker.results()).toEqual({ latencies: [15, 15], cancelled: 0, missing: 0 });
+    expect(tracker.shown('a', true, 11)).toBe(false);
+    expect(tracker.results()).toEqual({ latencies: [], cancelled: 2, missing: 0 });
+    tracker.shown('a', false, 15);
+    expect(tracker.pending).toBe(1);
+    expect(tracker.shown('a', true, 18)).toBe(true);
+    expect(tracker.results()).toEqual({ latencies: [5, 8], cancelled: 0, missing: 0 });
   });
 
   it('expects no version for two flips that cancel out, and counts them', () => {
@@ -85,7 +92,7 @@ describe('FlipTracker', () => {
   });
 
   it('counts all flips of a Pod as missing whose last state no version shows', () => {
-    const tracker = new FlipTracker(['a']);
+    const tracker = new FlipTracker();
     tracker.sent('a', true);
     tracker.acknowledged('a', true, 1);
     tracker.shown('a', false, 2);

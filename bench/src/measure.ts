@@ -138,8 +138,8 @@ export async function measurePhase(
   const { options, controlPlane, client, watches } = testbed;
   const { shape } = options;
   const { rate } = phase;
-  const inSlices = new FlipTracker(pool.notReady);
-  const inEndpoints = shape.custom ? undefined : new EndpointsFlips(shape, pool.notReady);
+  const inSlices = new FlipTracker();
+  const inEndpoints = shape.custom ? undefined : new EndpointsFlips(shape);
   const next = phase.source(pool);
   const done = (pod: string, complete: boolean) => {
     if (complete) pool.release(pod);

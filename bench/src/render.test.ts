@@ -94,7 +94,7 @@ it('lists warnings', () => {
     'warning: sluice, round 2, 20 flips/s: the load fell behind its plan, by 50 ms (p99)',
     'warning: sluice, round 2, 20 flips/s: 3 Pod writes failed',
     'warning: sluice, round 2, 20 flips/s: 4 flips never arrived in EndpointSlices',
-    'warning: sluice, round 2, 20 flips/s: 5 flips have no latency in EndpointSlices: their Pods flipped back before',
+    'warning: sluice, round 2, 20 flips/s: 5 flips have no latency in EndpointSlices: their Pods flipped again before',
   ]);
   expect(renderText(results)).not.toContain('warning');
 });

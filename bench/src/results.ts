@@ -11,7 +11,7 @@ export interface Arrival {
   readonly max: number;
   /** Flips that no event showed. */
   readonly missing: number;
-  /** Flips without a latency because their Pod flipped back before an event showed them. */
+  /** Flips without a latency because their Pod flipped again before an event showed them. */
   readonly cancelled: number;
 }
 

@@ -186,7 +186,7 @@ class StubbedFleet {
 
   async load(rate: number, seconds: number): Promise<Omit<Throughput, 'workers' | 'round'>> {
     this.#loading = true;
-    this.#tracker = new FlipTracker(this.#pool.notReady);
+    this.#tracker = new FlipTracker();
     const [folded, plans, cpu, started] = [this.#folded, this.#writer.plans, this.#cpu(), performance.now()];
     const units: number[] = [];
     const tokens = await this.#shares.fencingTokens('reconciler');

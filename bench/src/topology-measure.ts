@@ -172,7 +172,7 @@ async function flip(
   onSent: () => void = () => {},
 ) {
   const { rate, seconds } = options;
-  const tracker = new FlipTracker(pool.notReady);
+  const tracker = new FlipTracker();
   const release = (pod: string, complete: boolean) => {
     if (complete) pool.release(pod);
   };

@@ -36,7 +36,7 @@ export function warnings({ runs }: Pick<Results, 'runs'>): readonly string[] {
         const { missing, cancelled } = arrival;
         if (missing > 0) found.push(`${at}: ${missing} flips never arrived in ${where}`);
         if (cancelled > 0)
-          found.push(`${at}: ${cancelled} flips have no latency in ${where}: their Pods flipped back before`);
+          found.push(`${at}: ${cancelled} flips have no latency in ${where}: their Pods flipped again before`);
       }
     }
   }

@@ -106,7 +106,7 @@ export class FakeCluster {
   /** Results of the flips since the last call. */
   takeResults(): ReturnType<FlipTracker['results']> {
     const results = this.#flips.results();
-    this.#flips = new FlipTracker(this.#pool.notReady);
+    this.#flips = new FlipTracker();
     return results;
   }
 
