@@ -205,6 +205,37 @@ describe('mirroring', () => {
     expect(summary(plan(endpoints, [slice('a', true)]))).toEqual(['update a IPv4 1']);
   });
 
+  it('keeps a slice that is out of date rather than a correct one that is being deleted (H8, H15)', () => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1') });
+    const [right = expect.unreachable('no slice')] = applied(endpoints).slices.values();
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const leaving = { ...right, metadata: { ...right.metadata, name: 'a', deletionTimestamp } };
+    const outdated = { ...right, endpoints: [], metadata: { ...right.metadata, name: 'b' } };
+    expect(summary(plan(endpoints, [leaving, outdated]))).toEqual(['update b IPv4 1', 'delete a']);
+  });
+
+  it('keeps the first of two correct slices, whatever else owns it (H15)', () => {
+    const endpoints = withSubsets({ addresses: addresses('10.0.0.1') });
+    const [right = expect.unreachable('no slice')] = applied(endpoints).slices.values();
+    const [owner = expect.unreachable('no owner')] = right.metadata.ownerReferences ?? [];
+    const twin = (name: string, ...others: object[]): EndpointSlice => ({
+      ...right,
+      metadata: {
+        ...right.metadata,
+        name,
+        ownerReferences: [owner, ...others.map((other) => ({ ...owner, ...other }))],
+      },
+    });
+    const uid = 'another-uid';
+    for (const other of [
+      { kind: 'Service', uid },
+      { name: 'another', uid },
+    ]) {
+      expect(summary(plan(endpoints, [twin('a', other), twin('b')]))).toEqual(['delete b']);
+    }
+    expect(summary(plan(endpoints, [twin('a', { uid }), twin('b')]))).toEqual(['delete a']);
+  });
+
   it('replaces slices of an earlier Endpoints object (H15)', () => {
     const before = applied(withSubsets({ addresses: addresses('10.0.0.1') }));
     const anew = someEndpoints({
