@@ -70,6 +70,16 @@ describe('the batch period', () => {
     const slow = nextBatch(busy, planAt(1_000, 100, 50), 1_300, 1, batching);
     expect(slow).toMatchObject({ maxWaitMs: 0, until: 1_300 });
   });
+
+  test('grows again after a slow write, slowly: the next writes may be slow too', () => {
+    let batch = nextBatch(after(20, 10, 100, 5), planAt(1_000, 100, 5), 1_200, 1, batching);
+    const expected = [batch.writeMs];
+    for (let n = 1; n <= 3; n++) {
+      batch = nextBatch(batch, planAt(1_200 + 10 * n, 100, 5), 1_205 + 10 * n, 1, batching);
+      expected.push(batch.writeMs);
+    }
+    expect(expected.map(Math.round)).toEqual([200, 190, 181, 171]);
+  });
 });
 
 const service: Fact = { kind: 'service', service: aService() };

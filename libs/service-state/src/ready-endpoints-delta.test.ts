@@ -84,6 +84,11 @@ describe('the evidence for a removal', () => {
     ]);
   });
 
+  test('is a Pod that has ended, even if its last status says ready', () => {
+    setPod('p1', { terminal: true });
+    expect(evidence(['p2', 'p3', 'p4'])).toEqual([{ kind: 'readiness', name: 'p1', uid: 'uid-p1' }]);
+  });
+
   test('covers at most three Pods', () => {
     for (const name of ['p1', 'p2', 'p3', 'p4']) state.removePod(name);
     expect(evidence()).toHaveLength(3);
