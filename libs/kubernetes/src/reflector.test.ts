@@ -186,6 +186,25 @@ describe('Reflector', () => {
     expect(times[4]).toBeGreaterThan(1_500);
   });
 
+  it('lists at once after 410 again when the watch has recovered in between', async () => {
+    const lists = [page([], '10'), page([], '20'), page([], '30')];
+    const watches: WatchScript[] = [
+      [error('gone', 410)],
+      [[event('ADDED', 'a', '21')], error('gone', 410)],
+      ['silence'],
+    ];
+    const { asked } = await reflect(scripted(lists, watches));
+    expect(asked).toEqual(['0 list 500', '0 watch 10', '0 list 500', '0 watch 20', '0 list 500', '0 watch 30']);
+  });
+
+  it('asks for pages again when a list in one page is complete, and when the first page was refused', async () => {
+    const one = page([pod('a', '1')], '12');
+    const lists = [page([], '10', 'next'), error('gone', 410), one, error('gone', 410), page([], '40')];
+    const { asked } = await reflect(scripted(lists, [[error('gone', 410)], ['silence']]));
+    const listed = asked.filter((line) => line.includes('list')).map((line) => line.replace(/^\S+ /, ''));
+    expect(listed).toEqual(['list 500', 'list 500 next', 'list 1000000000', 'list 500', 'list 500']);
+  });
+
   it('asks for all in one page when the pages expire while they are fetched', async () => {
     const lists = [page([pod('a', '1')], '10', 'next'), error('gone', 410), page([pod('a', '1'), pod('b', '2')], '12')];
     const { told, asked } = await reflect(scripted(lists, []));
@@ -337,6 +356,26 @@ describe('Reflector and the past', () => {
       'list 500',
       'watch 60',
     ]);
+  });
+});
+
+describe('a silent watch', () => {
+  const silent: WatchScript = [[], error('retry', 0, { reason: 'Timeout' })];
+  const listsOf = (asked: readonly string[]) => asked.filter((line) => line.includes('list')).length;
+
+  it('does not count together with one before an event', async () => {
+    const watches: WatchScript[] = [silent, [[event('ADDED', 'a', '51')]], silent, ['silence']];
+    const { asked } = await reflect(scripted([page([], '50')], watches));
+    expect([listsOf(asked), asked.length]).toEqual([1, 5]);
+  });
+
+  it.each<[string, WatchScript]>([
+    ['did not open', [error('retry', 0, { reason: 'Timeout' })]],
+    ['was cut', [[], error('retry', 0)]],
+    ['sent a bookmark', [[bookmark('51')], error('retry', 0, { reason: 'Timeout' })]],
+  ])('is none if it %s', async (_, watch) => {
+    const { asked } = await reflect(scripted([page([], '50')], [watch, watch, watch, ['silence']]));
+    expect(listsOf(asked)).toBe(1);
   });
 });
 

@@ -23,6 +23,7 @@ describe('errorFromResponse', () => {
     [409, 'Conflict', 'conflict'],
     [410, 'Expired', 'gone'],
     [422, 'Invalid', 'terminal'],
+    [425, 'TooEarly', 'retry'],
     [429, 'TooManyRequests', 'retry'],
     [500, 'InternalError', 'retry'],
     [503, 'ServiceUnavailable', 'retry'],
