@@ -57,6 +57,23 @@ test('the backoff of a Service resets after a while without problems', () => {
   expect(keys()).toEqual(['c/shop/a']);
 });
 
+test.each([
+  ['continues within twice the last pause', 1.9, [1_000, 2_000]],
+  ['starts again after twice the last pause', 2, [500, 1_000]],
+])('the backoff %s', (_, pauses, [least = 0, most = 0]) => {
+  pending.add('c/shop/a', 'unreadable');
+  keys();
+  const answeredAt = clock.now();
+  const pauseMs = (pending.dueAt ?? 0) - answeredAt;
+  pending.resolve('c/shop/a');
+  clock.skipTo(answeredAt + pauses * pauseMs);
+  pending.add('c/shop/a', 'unreadable');
+  expect(keys()).toEqual(['c/shop/a']);
+  const next = (pending.dueAt ?? 0) - clock.now();
+  expect(next).toBeGreaterThan(least);
+  expect(next).toBeLessThanOrEqual(most);
+});
+
 test('a new owner continues with a request at once', () => {
   pending.add('c/shop/a', 'unreadable');
   pending.add('c/shop/b', 'unreadable');
