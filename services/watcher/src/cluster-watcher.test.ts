@@ -10,6 +10,8 @@ import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './test
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 const resyncPeriodMs = 3_600_000;
+const { selector: _, ...spec } = rawService('web').spec as Readonly<Record<string, unknown>>;
+const withoutSelector = { ...rawService('web'), spec };
 let clock: VirtualClock;
 let reader: ScriptedReader;
 let bus: GatedBus;
@@ -220,6 +222,21 @@ describe('a malformed object', () => {
     reader.send('pods', { type: 'DELETED', object: malformedPod('web-1', '11') });
     await advance();
     expect(published()).toEqual([{ web: ['web-1 deleted'] }]);
+  });
+
+  test.each([
+    [
+      'of a Service with a selector do not keep it from being published',
+      rawService('web'),
+      ['service', 'topology', 'web-1 true', 'web-2 true'],
+    ],
+    ['that are to be mirrored keep the Service from being published as without them', withoutSelector, undefined],
+  ])('Endpoints %s', async (_, service, expected) => {
+    reader.holds('services', [service]);
+    reader.holds('endpoints', [{ ...rawEndpoints('web'), subsets: 'none' }]);
+    await start();
+    expect(published().find((change) => 'web initial' in change)?.['web initial']).toEqual(expected);
+    expect(malformed).toEqual(['endpoints']);
   });
 
   test('in a later list does not count as deleted', async () => {
