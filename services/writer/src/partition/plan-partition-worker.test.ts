@@ -490,6 +490,15 @@ describe('after data loss', () => {
     expect(checkpoint()).toBe(3);
   });
 
+  test('in the store: commits as soon as the last plan that may have been applied is finished', async () => {
+    await send(aPlan([[create('a')]]), aPlan([[create('b')]], { number: 2 }));
+    const claim = store.claim.bind(store);
+    store.claim = async (scope, epoch) => ({ ...(await claim(scope, epoch)), intact: false });
+    start();
+    await settle();
+    expect(checkpoint()).toBe(2);
+  });
+
   test('in the store: a new owner treats the plans as doubtful too until all of them are committed', async () => {
     await send(aPlan([[create('a')]]), aPlan([[create('b')]], { number: 2 }));
     const claim = store.claim.bind(store);
