@@ -427,6 +427,13 @@ describe('access', () => {
         403,
       );
     }
+    // A frame in the page of another site, and a request that only claims to show a page.
+    for (const odd of [
+      { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' },
+      { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'document' },
+    ]) {
+      expect((await get('/', site('cross-site', odd))).status).toBe(403);
+    }
     const link = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
     expect((await get('/', site('cross-site', link))).status).toBe(200);
     for (const value of ['same-origin', 'none']) expect((await get(web, site(value))).status).toBe(200);
