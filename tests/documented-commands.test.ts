@@ -13,6 +13,9 @@ const pages = [...readPages(root), readNotes(root)];
 const invocations = invocationsOf(pages);
 const title = ({ path, line, words }: Invocation) => `${path}:${line} ${words.join(' ')}`;
 
+/** Of tests that start processes, on a busy machine. */
+const processes = 240_000;
+
 let faultOf: CheckArguments;
 
 beforeAll(async () => {
@@ -62,31 +65,39 @@ const ofOthers = new Set([
 
 const cheap = /^(?:capacity|completion|man [a-z]|config --example)/;
 
-test('commands that need no cluster and no server run', () => {
-  const lines = new Set(invocations.filter(({ program }) => program === 'sluice').map(({ args }) => args.join(' ')));
-  const ran = [...lines].filter((line) => cheap.test(line)).map((line) => line.replace(/ \\$/, ''));
-  expect(ran.length).toBeGreaterThanOrEqual(5);
-  for (const line of ran) {
-    const output = execFileSync(process.execPath, [main, ...line.split(' ')], { encoding: 'utf8' });
-    expect(output.length, line).toBeGreaterThan(200);
-  }
-});
+test(
+  'commands that need no cluster and no server run',
+  () => {
+    const lines = new Set(invocations.filter(({ program }) => program === 'sluice').map(({ args }) => args.join(' ')));
+    const ran = [...lines].filter((line) => cheap.test(line)).map((line) => line.replace(/ \\$/, ''));
+    expect(ran.length).toBeGreaterThanOrEqual(5);
+    for (const line of ran) {
+      const output = execFileSync(process.execPath, [main, ...line.split(' ')], { encoding: 'utf8' });
+      expect(output.length, line).toBeGreaterThan(200);
+    }
+  },
+  processes,
+);
 
 const files = /^(?:bench|chaos|conformance|infra\/release|tests)\/\S+\.ts$/;
 const programs = invocations.filter(({ program, args }) => files.test(program) && args.length > 0);
 
-test('development programs accept the flags and values of all pages', () => {
-  const lines = programs.map(({ program, args }) =>
-    JSON.stringify({ file: join(root, program), args: args.map((word) => word.replaceAll(/^\[(?=-)|\]$/g, '')) }),
-  );
-  const answers = execFileSync(process.execPath, [join(root, 'tests/harness/parse-programs.ts')], {
-    input: `${lines.join('\n')}\n{"file":"${join(root, 'bench/latency.ts')}","args":["--rounds","none"]}`,
-    encoding: 'utf8',
-  }).split('\n');
-  const wrong = programs.flatMap((one, index) => (answers[index] === '' ? [] : [`${title(one)}: ${answers[index]}`]));
-  expect(wrong).toEqual([]);
-  expect(answers[programs.length]).toContain('--rounds: "none" is not a positive integer');
-});
+test(
+  'development programs accept the flags and values of all pages',
+  () => {
+    const lines = programs.map(({ program, args }) =>
+      JSON.stringify({ file: join(root, program), args: args.map((word) => word.replaceAll(/^\[(?=-)|\]$/g, '')) }),
+    );
+    const answers = execFileSync(process.execPath, [join(root, 'tests/harness/parse-programs.ts')], {
+      input: `${lines.join('\n')}\n{"file":"${join(root, 'bench/latency.ts')}","args":["--rounds","none"]}`,
+      encoding: 'utf8',
+    }).split('\n');
+    const wrong = programs.flatMap((one, index) => (answers[index] === '' ? [] : [`${title(one)}: ${answers[index]}`]));
+    expect(wrong).toEqual([]);
+    expect(answers[programs.length]).toContain('--rounds: "none" is not a positive integer');
+  },
+  processes,
+);
 
 test('infra/local/cluster has the commands and flags of all pages', () => {
   const help = execFileSync(process.execPath, [join(root, 'infra/local/src/cli.ts'), '--help'], { encoding: 'utf8' });
