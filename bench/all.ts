@@ -4,7 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
+import { UsageError } from '@sluice/process';
 import { choice, count, integer, list, oneOf, runCommand, say, text, textOr } from '@sluice/program';
+import { errorMessage } from '@sluice/runtime';
 import { Cells } from './src/cells.ts';
 import { barChart } from './src/chart.ts';
 import { commonConditions, conditionsNow, rotate } from './src/conditions.ts';
@@ -39,8 +41,13 @@ async function measureAll(
   command: string,
 ): Promise<void> {
   requireProcessStats();
-  // Cells of another machine or commit cannot be continued.
-  commonConditions([...cells.conditions(), conditionsNow()]);
+  try {
+    commonConditions([...cells.conditions(), conditionsNow()]);
+  } catch (error) {
+    throw new UsageError(
+      `cells of another commit or machine cannot be continued, use another --directory: ${errorMessage(error)}`,
+    );
+  }
   await ensureBinaries(say);
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   for (let round = 1; round <= rounds; round += 1) {

@@ -21,6 +21,7 @@ export type OutlineColumn =
   | 'endpointsP90'
   | 'endpointsP99'
   | 'samples'
+  | 'endpointsSamples'
   | 'missing'
   | 'writesPerFlip'
   | 'cpuMsPerFlip'
@@ -38,6 +39,7 @@ const LATENCY: readonly OverviewColumn[] = [
   ['endpointsP90', 'p90'],
   ['endpointsP99', 'p99'],
   ['samples', 'samples', true],
+  ['endpointsSamples', 'of Endpoints', true],
   ['missing', 'missing', true],
 ];
 

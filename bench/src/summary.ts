@@ -27,6 +27,7 @@ export type RateColumn =
   | 'endpointsP90'
   | 'endpointsP99'
   | 'samples'
+  | 'endpointsSamples'
   | 'missing'
   | 'writesPerFlip'
   | 'cpuMsPerFlip'
@@ -95,6 +96,7 @@ function rateFigures(results: readonly RateResult[]): Record<RateColumn, Figure>
     endpointsP90: at(0.9, ({ endpoints }) => endpoints),
     endpointsP99: at(0.99, ({ endpoints }) => endpoints),
     samples: sum(({ slices }) => sizeOf(slices.histogram)),
+    endpointsSamples: sum(({ endpoints }) => sizeOf(endpoints?.histogram ?? [])),
     missing: sum(({ slices, endpoints }) => slices.missing + (endpoints?.missing ?? 0)),
   };
 }
