@@ -95,11 +95,14 @@ it('stores histograms on one line each', () => {
     [0.01, 2],
     [5.017, 1],
   ];
-  writeResults(join(directory, 'a/b.json'), { run: { histogram, names: ['x'], none: [] }, rows: [{ n: 0.12345 }] });
+  writeResults(join(directory, 'a/b.json'), {
+    run: { histogram, names: ['p50 ms', 'n'], none: [] },
+    rows: [{ n: 0.12345 }],
+  });
   expect(readFileSync(join(directory, 'a/b.json'), 'utf8')).toBe(`{
  "run": {
   "histogram": [[0.01,2],[5.017,1]],
-  "names": ["x"],
+  "names": ["p50 ms","n"],
   "none": []
  },
  "rows": [

@@ -13,4 +13,4 @@ export function writeResults(file: string, results: object): void {
   writeFileSync(file, resultsJson(results));
 }
 
-const oneLine = (list: string): string => list.replace(/\s+/g, '');
+const oneLine = (list: string): string => list.replace(/\n */g, '');
