@@ -81,11 +81,12 @@ async function started(gracePeriod: string): Promise<Shadow> {
 
 test('without another controller: each difference with both values, the Pod and the cause, and a hint that nobody writes', async () => {
   const shadow = await started('2s');
-  await setReady(false);
-  await setReady(true);
-  // Reported after what happened before it.
-  await createService('marker');
-  await expect.poll(() => shadow.output).toContain('EndpointSlices of shop/marker (');
+  for (const ready of [false, true]) {
+    await setReady(ready);
+    // Reported after the change of the Pod has been decided.
+    await createService(`after-${ready}`);
+    await expect.poll(() => shadow.output).toContain(`EndpointSlices of shop/after-${ready} (`);
+  }
   const status = await shadow.stop();
   const { output } = shadow;
   expect(output).toContain('EndpointSlices of shop/cart (');
