@@ -101,6 +101,11 @@ describe('upstream metrics', () => {
     expect(sampleOf(rest, `${slices}_num_endpoint_slices`)).toBe(1);
     expect(sampleOf(rest, `${slices}_desired_endpoint_slices`)).toBe(1);
     expect(sampleOf(rest, `${slices}_endpoints_removed_per_sync_sum`)).toBe(1);
+
+    const { spec, ...web } = server.get('services', namespace, 'web');
+    server.update('services', { ...web, spec: { ...(spec as object), type: 'ExternalName', externalName: 'a.test' } });
+    await advance(clock, 5_000);
+    expect(sampleOf(await scrape(), `${slices}_num_endpoint_slices`)).toBe(0);
   });
 
   test('count Services by traffic distribution; an unused value stays at 0 (I2)', async () => {

@@ -1,28 +1,95 @@
 import type { Rule } from '../rule.ts';
 
+const table = { file: 'libs/telemetry/src/upstream-metrics.test.ts', title: 'are those of upstream' };
+const gauges = 'libs/telemetry/src/slice-gauges.ts';
+const recording = 'services/reconciler/src/reconciler-metrics.ts';
+const decisionsTest = 'libs/controllers/src/endpointslice/count-decisions.test.ts';
+const pipelineTest = 'tests/metrics.test.ts';
+
 export const metricsRules: readonly Rule[] = [
+  {
+    id: 'I',
+    title: 'names, types, labels, buckets',
+    broken: [
+      {
+        file: 'libs/telemetry/src/endpointslice-metrics.ts',
+        search: 'exponentialBuckets(2, 2, 15)',
+        replace: 'exponentialBuckets(1, 2, 15)',
+        tests: [table],
+      },
+      {
+        file: 'libs/telemetry/src/endpointslice-metrics.ts',
+        search: "[...cluster.names, 'topology', 'traffic_distribution']",
+        replace: "[...cluster.names, 'topology']",
+        tests: [table],
+      },
+      {
+        file: 'libs/telemetry/src/mirroring-metrics.ts',
+        search: 'exponentialBuckets(0.001, 2, 15)',
+        replace: 'endpointBuckets',
+        tests: [table],
+      },
+      {
+        file: gauges,
+        search: "'num_endpoint_slices'",
+        replace: "'endpoint_slices'",
+        tests: [table],
+      },
+    ],
+  },
   {
     id: 'I1',
     title: 'gauges',
+    note: 'every family counts',
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/reconcile-by-address-type.ts',
-        search: 'desiredSlices: Math.max(1, desiredSlices)',
-        replace: 'desiredSlices',
-        tests: ['libs/controllers/src/endpointslice/count-decisions.test.ts'],
+        file: 'libs/controllers/src/endpointslice/count-decisions.ts',
+        search: 'desiredSlices += totals.desiredSlices;',
+        replace: 'desiredSlices = totals.desiredSlices;',
+        tests: [decisionsTest],
       },
       {
-        file: 'libs/controllers/src/endpointslice/count-decisions.ts',
-        search: 'endpoints += totals.endpoints;',
-        replace: 'endpoints = totals.endpoints;',
-        tests: ['libs/controllers/src/endpointslice/count-decisions.test.ts'],
+        file: 'libs/controllers/src/endpointslice/reconcile-by-address-type.ts',
+        search: 'Math.max(1, desiredSlices)',
+        replace: 'desiredSlices',
+        tests: [decisionsTest],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/reconcile-by-address-type.ts',
+        search: 'slices.length + changes.toCreate.length - changes.toDelete.length',
+        replace: 'slices.length + changes.toCreate.length',
+        tests: [decisionsTest],
+      },
+      {
+        file: 'libs/controllers/src/endpointslicemirroring/count-mirroring.ts',
+        search: 'slices: groups.size,',
+        replace: 'slices: existing.size,',
+        tests: ['libs/controllers/src/endpointslicemirroring/count-mirroring.test.ts'],
       },
       {
         file: 'libs/controllers/src/endpointslicemirroring/count-mirroring.ts',
         search: 'Math.ceil(group.endpoints.size / max)',
         replace: 'group.endpoints.size',
         tests: ['libs/controllers/src/endpointslicemirroring/count-mirroring.test.ts'],
+      },
+      {
+        file: gauges,
+        search: 'if (before !== null) add(sums, before, -1);',
+        replace: '',
+        tests: [pipelineTest],
+      },
+      {
+        file: recording,
+        search: 'this.#count(key, controller, counts?.service ?? null);',
+        replace: 'if (counts !== null) this.#count(key, controller, counts.service);',
+        tests: [pipelineTest],
+      },
+      {
+        file: recording,
+        search: 'for (const key of [...counted.keys()]) this.#count(key, controller, null);',
+        replace: '',
+        tests: ['tests/metrics-takeover.test.ts'],
       },
     ],
   },
@@ -34,13 +101,25 @@ export const metricsRules: readonly Rule[] = [
         file: 'libs/controllers/src/endpointslice/count-decisions.ts',
         search: "if (hintsEnabled(annotations)) return { topology: 'Auto', trafficDistribution: '' };",
         replace: '',
-        tests: ['libs/controllers/src/endpointslice/count-decisions.test.ts'],
+        tests: [decisionsTest],
       },
       {
-        file: 'libs/telemetry/src/slice-gauges.ts',
-        search: 'if (before !== null) add(sums, before, -1);',
+        file: 'libs/controllers/src/endpointslice/count-decisions.ts',
+        search: "valid ? trafficDistribution : ''",
+        replace: "trafficDistribution ?? ''",
+        tests: [decisionsTest],
+      },
+      {
+        file: gauges,
+        search: "  if (value === '') return;\n",
         replace: '',
-        tests: ['tests/metrics.test.ts'],
+        tests: [pipelineTest],
+      },
+      {
+        file: gauges,
+        search: 'for (const [value, services] of byTrafficDistribution)\n',
+        replace: 'for (const [value, services] of byTrafficDistribution) if (services > 0)\n',
+        tests: [pipelineTest],
       },
     ],
   },
@@ -49,23 +128,34 @@ export const metricsRules: readonly Rule[] = [
     title: 'mirrored changes',
     broken: [
       {
-        file: 'services/reconciler/src/reconciler-metrics.ts',
-        search: 'if (counted === null) return;',
+        file: recording,
+        search: '    if (counted === null) return;\n',
         replace: '',
-        tests: ['tests/metrics.test.ts'],
+        tests: [pipelineTest],
       },
     ],
   },
   {
     id: 'I4',
-    title: 'Endpoints have none',
-    note: 'but work queues have',
+    title: 'Endpoints have none but those of the work queue',
     broken: [
       {
         file: 'libs/telemetry/src/workqueue-metrics.ts',
-        search: '    if (this.#addedAt.has(key)) return;\n',
+        search: "endpoints: 'endpoint',",
+        replace: "endpoints: 'endpoints',",
+        tests: ['libs/telemetry/src/workqueue-metrics.test.ts'],
+      },
+      {
+        file: 'libs/telemetry/src/workqueue-metrics.ts',
+        search: 'if (this.#addedAt.has(key)) return;',
         replace: '',
         tests: ['libs/telemetry/src/workqueue-metrics.test.ts'],
+      },
+      {
+        file: recording,
+        search: 'this.#shares[controller].queue.add(key);',
+        replace: '',
+        tests: [pipelineTest],
       },
     ],
   },

@@ -1,4 +1,12 @@
-import type { Rule } from '../rule.ts';
+import { type Rule, recorded } from '../rule.ts';
+
+const slicesTest = 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts';
+const mirroringTest = 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts';
+const writerTest = 'services/writer/src/partition/plan-partition-worker.test.ts';
+const correlator = 'libs/kubernetes/src/event-correlator.ts';
+const correlatorTest = 'libs/kubernetes/src/event-correlator.test.ts';
+const recorder = 'libs/kubernetes/src/event-recorder.ts';
+const recorderTest = 'libs/kubernetes/src/event-recorder.test.ts';
 
 export const eventRules: readonly Rule[] = [
   {
@@ -6,30 +14,61 @@ export const eventRules: readonly Rule[] = [
     title: 'types, reasons, texts',
     broken: [
       {
+        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
+        search: "type: 'Normal', reason",
+        replace: "type: 'Warning', reason",
+        tests: [recorded('topologyHints'), { file: slicesTest, title: 'by topology are set and announced once' }],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
+        search: 'One or more endpoints do not have a zone specified',
+        replace: 'An endpoint has no zone',
+        tests: [recorded('topologyHints')],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        search: 'Insufficient number of endpoints',
+        replace: 'Too few endpoints',
+        tests: [recorded('topologyHints'), { file: slicesTest, title: 'withheld with a warning' }],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
+        search: "disabled('Topology Aware Hints has been disabled', type)",
+        replace: "disabled('No longer requested', type)",
+        tests: [{ file: slicesTest, title: 'by topology are removed when the Service stops asking' }],
+      },
+      {
+        file: 'libs/controllers/src/failures/failure-events.ts',
+        search: "reason: 'FailedToUpdateEndpointSlices',",
+        replace: "reason: 'FailedToUpdateEndpointSlice',",
+        tests: [{ file: writerTest, title: 'of the plan are recorded whatever its outcome' }],
+      },
+      {
         file: 'libs/controllers/src/failures/failure-events.ts',
         search: 'Failed to update endpoint ',
         replace: 'Failed to update endpoints ',
         tests: [{ file: 'libs/controllers/src/failures/failure-events.test.ts', title: 'endpointsFailure' }],
       },
       {
-        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
-        search: 'Topology Aware Hints has been enabled',
-        replace: 'Topology Aware Hints have been enabled',
-        tests: [
-          {
-            file: 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts',
-            title: 'hints > by topology are set and announced once',
-          },
-        ],
+        file: 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.ts',
+        search: "warning('InvalidIPAddress',",
+        replace: "warning('InvalidAddress',",
+        tests: [{ file: mirroringTest, title: 'reports no maximum if only invalid addresses are skipped' }],
       },
       {
         file: 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.ts',
-        search: "'TooManyAddressesToMirror'",
-        replace: "'TooManyAddresses'",
+        search: "warning('TooManyAddressesToMirror', message)",
+        replace: "warning('TooManyAddresses', message)",
+        tests: [{ file: mirroringTest, title: 'mirrors ready addresses first' }],
+      },
+      {
+        file: 'libs/controllers/src/failures/event-component.ts',
+        search: "if (reason.endsWith('Endpoint')) return 'endpoints';",
+        replace: '',
         tests: [
           {
-            file: 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts',
-            title: 'limits (H11, H17)',
+            file: 'libs/controllers/src/failures/event-component.test.ts',
+            title: 'reports Events as endpoint-controller (A1)',
           },
         ],
       },
@@ -41,9 +80,15 @@ export const eventRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/failures/failure-events.ts',
-        search: "regarding: { kind: 'Endpoints', namespace: '', name },",
-        replace: "regarding: { kind: 'Endpoints', namespace, name },",
+        search: "namespace: '', name }",
+        replace: 'namespace, name }',
         tests: ['libs/controllers/src/failures/failure-events.test.ts'],
+      },
+      {
+        file: 'libs/kubernetes/src/event-object.ts',
+        search: "event.regarding.namespace || 'default'",
+        replace: 'event.regarding.namespace',
+        tests: [recorderTest],
       },
     ],
   },
@@ -53,24 +98,29 @@ export const eventRules: readonly Rule[] = [
     broken: [
       {
         file: 'services/writer/src/partition/failure-events.ts',
-        search: "    case 'endpointslicemirroring':\n      return [];",
-        replace:
-          "    case 'endpointslicemirroring':\n      return [{ type: 'Warning', reason: 'FailedToUpdateEndpointSlices', message: '', regarding: { kind: 'Endpoints', namespace, name } }];",
-        tests: ['services/writer/src/partition/plan-partition-worker.test.ts'],
+        search: "    case 'endpointslice': {\n",
+        replace: "    case 'endpointslicemirroring':\n    case 'endpointslice': {\n",
+        tests: [writerTest],
       },
     ],
   },
   {
     id: 'J3',
     title: 'order',
-    note: 'IPv4 first',
+    note: 'by address type in the order of the IP families',
     differs: true,
     broken: [
       {
         file: 'services/writer/src/partition/plan-partition-worker.ts',
         search: '[...plan.events, ...failureEvents(plan, result)]',
         replace: '[...failureEvents(plan, result), ...plan.events]',
-        tests: ['services/writer/src/partition/plan-partition-worker.test.ts'],
+        tests: [writerTest],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/reconcile-endpointslices.ts',
+        search: 'for (const type of types) {',
+        replace: 'for (const type of [...types].sort()) {',
+        tests: [slicesTest],
       },
     ],
   },
@@ -79,16 +129,34 @@ export const eventRules: readonly Rule[] = [
     title: 'aggregation and limits',
     broken: [
       {
-        file: 'libs/kubernetes/src/event-correlator.ts',
-        search: 'const burst = 25;',
-        replace: 'const burst = 26;',
-        tests: ['libs/kubernetes/src/event-correlator.test.ts'],
-      },
-      {
-        file: 'libs/kubernetes/src/event-correlator.ts',
+        file: correlator,
         search: 'const maxSimilarMessages = 10;',
         replace: 'const maxSimilarMessages = 11;',
-        tests: ['libs/kubernetes/src/event-correlator.test.ts'],
+        tests: [correlatorTest],
+      },
+      {
+        file: correlator,
+        search: 'const similarIntervalMs = 600_000;',
+        replace: 'const similarIntervalMs = 6_000_000;',
+        tests: [correlatorTest],
+      },
+      {
+        file: correlator,
+        search: 'const burst = 25;',
+        replace: 'const burst = 26;',
+        tests: [correlatorTest],
+      },
+      {
+        file: correlator,
+        search: 'const refillMs = 300_000;',
+        replace: 'const refillMs = 299_000;',
+        tests: [correlatorTest],
+      },
+      {
+        file: recorder,
+        search: 'const maxAttempts = 12;',
+        replace: 'const maxAttempts = 11;',
+        tests: [recorderTest],
       },
     ],
   },
@@ -97,16 +165,16 @@ export const eventRules: readonly Rule[] = [
     title: 'logged, too',
     broken: [
       {
-        file: 'libs/kubernetes/src/event-recorder.ts',
+        file: recorder,
         search: "component === endpointController ? 'debug' : 'info'",
         replace: "'info'",
-        tests: ['libs/kubernetes/src/event-recorder.test.ts'],
+        tests: [recorderTest],
       },
       {
-        file: 'libs/kubernetes/src/event-recorder.ts',
-        search: '    this.#log(event, component);\n',
+        file: recorder,
+        search: 'this.#log(event, component);',
         replace: '',
-        tests: ['libs/kubernetes/src/event-recorder.test.ts'],
+        tests: [recorderTest],
       },
     ],
   },

@@ -1,16 +1,36 @@
 import { type Rule, recorded } from '../rule.ts';
 
+const server = 'fake-apiserver/src/server/server.ts';
+const serverTest = 'fake-apiserver/src/server/server.test.ts';
+const finalize = 'libs/controllers/src/endpointslice/finalize.ts';
+const endpointsTest = 'libs/controllers/src/endpoints/reconcile-endpoints.test.ts';
+const slicesTest = 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts';
+
+/** What the services rely on, and what the API server of the tests does. */
 export const apiServerRules: readonly Rule[] = [
   {
     id: 'K1',
     title: 'generated names',
+    note: 'derived from the plan',
     differs: true,
     broken: [
       {
         file: 'libs/service-state/src/derived-name.ts',
         search: 'const maxBaseLength = 58;',
-        replace: 'const maxBaseLength = 63;',
+        replace: 'const maxBaseLength = 59;',
         tests: ['libs/service-state/src/derived-name.test.ts'],
+      },
+      {
+        file: 'libs/service-state/src/derived-name.ts',
+        search: "'bcdfghjklmnpqrstvwxz2456789'",
+        replace: "'abcdfghjklmnpqrstvwxz2456789'",
+        tests: ['libs/service-state/src/derived-name.test.ts'],
+      },
+      {
+        file: 'fake-apiserver/src/server/names.ts',
+        search: 'base.slice(0, maxBaseLength)',
+        replace: 'base',
+        tests: [serverTest],
       },
     ],
   },
@@ -21,10 +41,22 @@ export const apiServerRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/finalize.ts',
-        search: 'name, ...(resourceVersion !== undefined && { resourceVersion }) } };',
-        replace: 'name } };',
+        file: finalize,
+        search: '...body.metadata, name, ...(resourceVersion !== undefined && { resourceVersion }) }',
+        replace: '...body.metadata, name }',
         tests: ['libs/service-state/src/decide.test.ts'],
+      },
+      {
+        file: finalize,
+        search: '    ...(resourceVersion !== undefined && { resourceVersion }),\n',
+        replace: '',
+        tests: ['libs/service-state/src/decide.test.ts'],
+      },
+      {
+        file: server,
+        search: 'metadata.resourceVersion !== undefined && metadata.resourceVersion !== resourceVersion',
+        replace: 'metadata.resourceVersion !== resourceVersion',
+        tests: [serverTest],
       },
     ],
   },
@@ -41,8 +73,26 @@ export const apiServerRules: readonly Rule[] = [
       {
         file: 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts',
         search: 'if (first.length >= max) break;',
-        replace: '',
+        replace: 'if (first.length > max) break;',
         tests: ['libs/controllers/src/endpointslicemirroring/convergence.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslicemirroring/recycling.ts',
+        search: 'deletes.findIndex(({ addressType }) => addressType === body.addressType)',
+        replace: 'deletes.length - 1',
+        tests: ['libs/controllers/src/endpointslicemirroring/convergence.test.ts'],
+      },
+      {
+        file: 'fake-apiserver/src/server/validate-endpointslice.ts',
+        search: 'endpoints: 1000, ports: 20_000, addresses: 100, zoneHints: 8, nodeHints: 8',
+        replace: 'endpoints: 1001, ports: 20_001, addresses: 101, zoneHints: 9, nodeHints: 9',
+        tests: [serverTest],
+      },
+      {
+        file: 'fake-apiserver/src/server/validate-endpointslice.ts',
+        search: 'old !== undefined && old.addressType !== object.addressType',
+        replace: 'old === null',
+        tests: [serverTest],
       },
     ],
   },
@@ -52,9 +102,15 @@ export const apiServerRules: readonly Rule[] = [
     broken: [
       {
         file: 'fake-apiserver/src/server/metadata.ts',
+        search: ' && semanticEqual(metadata.labels, oldMeta.labels)',
+        replace: '',
+        tests: [serverTest],
+      },
+      {
+        file: 'fake-apiserver/src/server/metadata.ts',
         search: '(same ? 0 : 1)',
         replace: '1',
-        tests: ['fake-apiserver/src/server/server.test.ts'],
+        tests: [serverTest],
       },
     ],
   },
@@ -65,10 +121,22 @@ export const apiServerRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
-        search: 'if (policy.isNoOp(existing, updated)) return decision(emptyPlan);',
+        file: 'libs/controllers/src/comparison/is-noop-update.ts',
+        search: 'structurallyEqual(content, contentAfter)',
+        replace: 'content === contentAfter',
+        tests: [endpointsTest],
+      },
+      {
+        file: 'libs/controllers/src/comparison/is-noop-update.ts',
+        search: '    equalStringMaps(before.labels, after.labels) &&\n',
         replace: '',
-        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+        tests: [{ file: endpointsTest, title: 'are updated if their set of labels' }],
+      },
+      {
+        file: server,
+        search: '    if (semanticEqual(old, next)) return withType(info, old);\n',
+        replace: '',
+        tests: [serverTest],
       },
     ],
   },
@@ -78,9 +146,18 @@ export const apiServerRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
-        search: ' || (!isCanonical(subsets) && equalSubsets(repackSubsets(subsets), desired))',
-        replace: '',
-        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+        search: 'equalSubsets(repackSubsets(subsets), desired)',
+        replace: 'equalSubsets(subsets, desired)',
+        tests: [endpointsTest],
+      },
+      {
+        file: 'fake-apiserver/src/server/prepare.ts',
+        search: '  return prepared;\n',
+        replace: `  if (info.name !== 'endpoints') return prepared;
+  const reversed = arrayOf(prepared.subsets).map(asRecord).map((subset) => ({ ...subset, addresses: arrayOf(subset.addresses).toReversed() }));
+  return { ...prepared, subsets: reversed };
+`,
+        tests: [serverTest],
       },
     ],
   },
@@ -94,12 +171,18 @@ export const apiServerRules: readonly Rule[] = [
         replace: "if (error.kind !== 'conflict' || error.status === 404) {",
         tests: ['services/writer/src/apply/apply-mutations.test.ts'],
       },
+      {
+        file: server,
+        search: '!this.#features.createOnUpdate || !info.createOnUpdate',
+        replace: '!this.#features.createOnUpdate',
+        tests: [serverTest],
+      },
     ],
   },
   {
     id: 'K8',
     title: 'deprecatedTopology',
-    note: 'not written',
+    note: 'never written',
     broken: [
       {
         file: 'libs/controllers/src/endpointslice/pod-to-endpoint.ts',
@@ -107,6 +190,12 @@ export const apiServerRules: readonly Rule[] = [
         replace:
           "...(node !== null && node.zone !== '' && { zone: node.zone, deprecatedTopology: { zone: node.zone } }),",
         tests: [recorded('podToEndpoint')],
+      },
+      {
+        file: 'fake-apiserver/src/server/prepare.ts',
+        search: "info.name !== 'endpointslices' || semanticEqual(old?.endpoints, object.endpoints)",
+        replace: "info.name !== 'endpointslices' || old !== undefined",
+        tests: [serverTest],
       },
     ],
   },
@@ -118,13 +207,19 @@ export const apiServerRules: readonly Rule[] = [
         file: 'libs/controllers/src/endpointslice/new-slice.ts',
         search: 'blockOwnerDeletion: true',
         replace: 'blockOwnerDeletion: false',
-        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+        tests: [slicesTest],
       },
       {
         file: 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts',
         search: "ownerReference('Endpoints', name, uid ?? '')",
         replace: "ownerReference('Endpoints', name, '')",
         tests: ['libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts'],
+      },
+      {
+        file: 'fake-apiserver/src/server/garbage-collector.ts',
+        search: 'if (owners.length > 0 && orphaned) this.#store.remove(resource, object);',
+        replace: '',
+        tests: [serverTest],
       },
     ],
   },

@@ -1,15 +1,32 @@
 import { type Rule, recorded } from '../rule.ts';
 
+const hash = 'libs/controllers/src/hashing/fnv-1a-128.ts';
+const hashTest = 'libs/controllers/src/hashing/fnv-1a-128.test.ts';
+const portKey = 'libs/controllers/src/endpointslice/port-map-key.ts';
+const dump = 'libs/controllers/src/endpoints/subset-dump.ts';
+
 export const hashingRules: readonly Rule[] = [
   {
     id: 'L1',
     title: 'FNV-1a, 128 bit',
     broken: [
       {
-        file: 'libs/controllers/src/hashing/fnv-1a-128.ts',
-        search: '0xc58d]',
-        replace: '0xc58e]',
-        tests: ['libs/controllers/src/hashing/fnv-1a-128.test.ts', recorded('fnv128a')],
+        file: hash,
+        search: 'const toF = (a << 8) & 0xffff;',
+        replace: 'const toF = (a << 7) & 0xffff;',
+        tests: [hashTest, recorded('fnv128a')],
+      },
+      {
+        file: hash,
+        search: '0x6c62, 0x272e',
+        replace: '0x272e, 0x6c62',
+        tests: [hashTest, recorded('fnv128a')],
+      },
+      {
+        file: hash,
+        search: 'if (text.charCodeAt(i) > 127) return false;',
+        replace: 'if (text.charCodeAt(i) > 255) return false;',
+        tests: [recorded('fnv128a')],
       },
     ],
   },
@@ -18,9 +35,15 @@ export const hashingRules: readonly Rule[] = [
     title: 'dump of slice ports',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/port-map-key.ts',
-        search: 'Protocol:(*v1.Protocol)',
-        replace: 'Protocol:(*string)',
+        file: portKey,
+        search: "port.appProtocol ?? '<nil>'",
+        replace: "port.appProtocol ?? ''",
+        tests: [recorded('portMapKey')],
+      },
+      {
+        file: portKey,
+        search: "ports.map(fields).join(' ')",
+        replace: 'ports.map(fields).join()',
         tests: [recorded('portMapKey')],
       },
     ],
@@ -30,9 +53,15 @@ export const hashingRules: readonly Rule[] = [
     title: 'dump of Endpoints ports',
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/subset-dump.ts',
-        search: 'Port:(int32)',
-        replace: 'Port:(*int32)',
+        file: dump,
+        search: "port.appProtocol ?? '<nil>'",
+        replace: "port.appProtocol ?? ''",
+        tests: [recorded('repackSubsets')],
+      },
+      {
+        file: dump,
+        search: "port.name ?? ''",
+        replace: "port.name ?? '<nil>'",
         tests: [recorded('repackSubsets')],
       },
     ],
@@ -42,9 +71,15 @@ export const hashingRules: readonly Rule[] = [
     title: 'dump of subsets',
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/subset-dump.ts',
-        search: "'([]v1.EndpointAddress)', subset.notReadyAddresses",
-        replace: "'([]EndpointAddress)', subset.notReadyAddresses",
+        file: dump,
+        search: "address.nodeName ?? '<nil>'",
+        replace: "address.nodeName ?? ''",
+        tests: [recorded('repackSubsets')],
+      },
+      {
+        file: dump,
+        search: 'if (items === null || items === undefined)',
+        replace: 'if (items === null)',
         tests: [recorded('repackSubsets')],
       },
     ],
@@ -55,8 +90,14 @@ export const hashingRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/endpoints/repack-subsets.ts',
-        search: '  hashed.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));\n',
-        replace: '',
+        search: 'return sortedByHash(subsets, (subset) => fnv1a128(dumpEndpointSubset(subset)));',
+        replace: 'return subsets;',
+        tests: [recorded('repackSubsets')],
+      },
+      {
+        file: 'libs/controllers/src/endpoints/repack-subsets.ts',
+        search: 'return sortedByHash(ports, (port) => portHash(dumpEndpointsPort(port)));',
+        replace: 'return ports;',
         tests: [recorded('repackSubsets')],
       },
     ],
@@ -70,6 +111,30 @@ export const hashingRules: readonly Rule[] = [
         search: '1 / (1 + overloadThreshold)',
         replace: '0.8333',
         tests: [recorded('topologyHints')],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        search: 'const share = ratio * endpoints;',
+        replace: 'const share = Math.fround(ratio) * endpoints;',
+        tests: [recorded('topologyHints')],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        search: 'Math.ceil(share * minLoadShare)',
+        replace: 'Math.round(share * minLoadShare)',
+        tests: [recorded('topologyHints')],
+      },
+      {
+        file: 'libs/controllers/src/endpoints/truncate.ts',
+        search: 'Math.ceil((count / total) * room)',
+        replace: 'Math.round((count / total) * room)',
+        tests: [recorded('truncateEndpoints')],
+      },
+      {
+        file: 'libs/controllers/src/projections/quantity.ts',
+        search: '(scaled + divisor - 1n) / divisor',
+        replace: 'scaled / divisor',
+        tests: ['libs/controllers/src/projections/projections.test.ts'],
       },
     ],
   },

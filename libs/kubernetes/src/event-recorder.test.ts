@@ -61,6 +61,12 @@ describe('event recorder', () => {
     expect(patched).toMatchObject([{ name: created[0]?.metadata.name, patch: { count: 2, message: 'a' } }]);
   });
 
+  test('an Event about an object without namespace is created in the namespace default (J1)', async () => {
+    given().record({ ...event('a'), regarding: { kind: 'Endpoints', namespace: '', name: 'web' } }, 'c');
+    await settle();
+    expect(created).toMatchObject([{ metadata: { namespace: 'default' }, involvedObject: { namespace: '' } }]);
+  });
+
   test.each([
     ['info', 'endpoint-slice-controller'],
     ['info', 'endpoint-slice-mirroring-controller'],
@@ -88,7 +94,7 @@ describe('event recorder', () => {
     expect(created.map(({ count }) => count)).toEqual([1, 2]);
   });
 
-  test('what the API server does not take is tried twelve times', async () => {
+  test('what the API server does not take is tried twelve times (J4)', async () => {
     failures.push(...Array.from({ length: 11 }, () => error('retry', 503)));
     given().record(event('a'), 'c');
     await settle();

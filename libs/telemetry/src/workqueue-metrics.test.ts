@@ -53,7 +53,7 @@ test('partitions add up, except for the longest running processor', async () => 
   expect([await value('unfinished_work_seconds'), await value('depth')]).toEqual([3, 0]);
 });
 
-test('the buckets match client-go', async () => {
+test('the buckets match client-go (I4)', async () => {
   const text = await exposition.text();
   const buckets = text.matchAll(/queue_duration_seconds_bucket\{le="([^"]+)",name="endpoint"/g);
   expect([...buckets].map(([, le]) => Number(Number(le).toPrecision(3)))).toEqual([

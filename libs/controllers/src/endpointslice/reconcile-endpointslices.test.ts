@@ -323,6 +323,11 @@ describe('hints', () => {
     expect(plan.events).toMatchObject([{ reason: 'TopologyAwareHintsDisabled' }]);
   });
 
+  it('by topology are reported per address type, in the order of the IP families (J3)', () => {
+    const { plan } = reconcile({ ...auto, ipFamilies: ['IPv6', 'IPv4'] }, [], []);
+    expect(plan.events.map(({ message }) => message.slice(-4))).toEqual(['IPv6', 'IPv4']);
+  });
+
   it('by topology are removed when the Service stops asking for them (F11)', () => {
     const { hints } = reconcile(auto, spread, []);
     const inputs = { pods: spread, slices: [], triggers: null, topology: null, maxEndpointsPerSlice: 100 };

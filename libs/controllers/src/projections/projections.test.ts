@@ -177,7 +177,7 @@ describe('projectNode', () => {
     ['.', null],
     ['1x', null],
     ['1 ', null],
-  ])('%j is %s milli-units', (text, milli) => {
+  ])('%j is %s milli-units (L6)', (text, milli) => {
     expect(milliQuantity(text)).toBe(milli);
   });
 });
