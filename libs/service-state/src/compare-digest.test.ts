@@ -69,6 +69,26 @@ test.each<[string, () => void, string[]]>([
     ['endpoints'],
   ],
   ['Endpoints were lost', () => state.setEndpoints(null), ['endpoints']],
+  [
+    'a slice is extra in the version that the watcher has just reached',
+    () => state.setSlice('t', { slice: aSlice('t', { version: 10 }), stamp: { epoch: 1, sequence: 1 } }),
+    ['slices'],
+  ],
+  [
+    'a slice is newer than the watcher’s, which has reached its version',
+    () => state.setSlice('s', { slice: aSlice('s', { version: 10 }), stamp: null }),
+    ['slices'],
+  ],
+  ['the Service was lost', () => state.setService({ service: null, stamp: { epoch: 1, sequence: 1 } }), ['service']],
+  [
+    'several parts differ',
+    () => {
+      state.removePod('p');
+      state.setEndpoints(null);
+      state.removeSlice('s');
+    },
+    ['pods', 'endpoints', 'slices'],
+  ],
 ])('%s', (_, harm, expected) => {
   harm();
   expect(compared(known)).toEqual(expected);
@@ -114,6 +134,25 @@ test('a state without snapshot awaits one if the watcher knows content', () => {
   expect(awaitsSnapshot(state, change([]))).toBe(false);
   expect(awaitsSnapshot(state, aChange(++n, []))).toBe(false);
   expect(awaitsSnapshot(state, change(known))).toBe(true);
+});
+
+test('a state with an open snapshot is not compared, and awaits none', () => {
+  state.removePod('p');
+  const open = { since: { epoch: 1, sequence: 1 }, initial: false, resourceVersions };
+  state.setSnapshot({ ...state.snapshot, open });
+  expect(compared(known)).toEqual([]);
+  state.setSnapshot({ ...state.snapshot, complete: false });
+  expect(awaitsSnapshot(state, aChange(++n, [], { resourceVersions, digest: digestFacts(known) }))).toBe(false);
+});
+
+test.each<[string, Fact]>([
+  ['a Service', { kind: 'service', service: aService() }],
+  ['a topology', topology],
+  ['a Pod', fact.pod('p')],
+  ['a slice', fact.slice('s')],
+])('%s alone needs a snapshot', (_, content) => {
+  state = new ServiceState(key);
+  expect(awaitsSnapshot(state, aChange(++n, [], { resourceVersions, digest: digestFacts([content]) }))).toBe(true);
 });
 
 test('Endpoints alone need a snapshot only if they are to be deleted', () => {

@@ -1,3 +1,4 @@
+import type { Change, Fact } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
 import { invalidate } from './invalidate.ts';
@@ -33,6 +34,64 @@ describe('a restore from a backup is proven by Endpoints', () => {
     ['their absence', aSnapshot([2, 1], [service], { endpoints: '1000' })],
   ])('not by %s', (_, change) => {
     expect(proofOfRestore(stateWithEndpoints(), change)).toBeUndefined();
+  });
+});
+
+/** A state that knows the slice `s` of version 60 and generation 4. */
+function stateWithSlice(): ServiceState {
+  const state = new ServiceState(key);
+  evolve(state, aSnapshot(1, [service, sliceFact(60, 4)], { initial: true }), 0, settings);
+  return state;
+}
+
+function sliceFact(version: number, generation: number, given: Parameters<typeof fact.slice>[1] = {}): Fact {
+  const found = fact.slice('s', { version, ...given });
+  if (found.kind !== 'slice' || found.slice === null) throw new Error('no slice');
+  return { ...found, slice: { ...found.slice, metadata: { ...found.slice.metadata, generation } } };
+}
+
+describe('a restore from a backup is proven by a slice', () => {
+  const listed = (facts: readonly Fact[], endpointslices = '1000') => aSnapshot([2, 1], facts, { endpointslices });
+
+  test.each([
+    ['after the write', '1000'],
+    ['at the version of the write', '60'],
+  ])('that is listed in an older version and generation, %s', (_, at) => {
+    expect(proofOfRestore(stateWithSlice(), listed([service, sliceFact(50, 3)], at))).toBe(
+      `slice s was listed at ${at} in version 50 after 60`,
+    );
+  });
+
+  test('in a Change of a snapshot that is open', () => {
+    const state = stateWithSlice();
+    const resourceVersions = { endpoints: '9', endpointslices: '900' };
+    const begin = aChange(2, [service], {
+      snapshot: { first: true, last: false, initial: false, resourceVersions },
+      resourceVersions,
+    });
+    evolve(state, begin, 0, settings);
+    expect(proofOfRestore(state, aChange(3, [sliceFact(50, 3)]))).toContain('listed at 900');
+  });
+
+  test.each<[string, Change]>([
+    ['a list from before the write', listed([sliceFact(50, 3)], '59')],
+    ['a late event of an earlier version', aChange(2, [sliceFact(50, 3)])],
+    ['the version that was written', listed([sliceFact(60, 4)])],
+    ['an older version with the same generation', listed([sliceFact(50, 4)])],
+    ['a newer version', listed([sliceFact(70, 5)])],
+    ['a slice that was created again', listed([sliceFact(50, 3, { uid: 'another' })])],
+    ['a slice that is not known', listed([fact.slice('t', { version: 50 })])],
+    ['its absence', listed([service, fact.sliceGone('s')])],
+    ['a Change that was applied before', aSnapshot(1, [sliceFact(50, 3)], { endpointslices: '1000' })],
+  ])('not by %s', (_, change) => {
+    expect(proofOfRestore(stateWithSlice(), change)).toBeUndefined();
+  });
+
+  test('not by a slice that none of the controllers manages', () => {
+    const state = new ServiceState(key);
+    const foreign = { manager: 'someone-else' };
+    evolve(state, aSnapshot(1, [service, sliceFact(60, 4, foreign)], { initial: true }), 0, settings);
+    expect(proofOfRestore(state, listed([sliceFact(50, 3, foreign)]))).toBeUndefined();
   });
 });
 

@@ -1,12 +1,14 @@
 import type { Controller } from '@sluice/controllers';
-import type { PlannedMutations } from '@sluice/messages';
+import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
 import { expect } from 'vitest';
 import { type Decision, decide } from '../decide.ts';
 import { decisionOrder } from '../decision-order.ts';
 import { nextDueAt } from '../due.ts';
 import { evolve, initialState, type ServiceMessage } from '../evolve.ts';
+import { loadState } from '../load-state.ts';
 import type { ServiceState } from '../service-state.ts';
 import { defaultSettings, type Settings } from '../settings.ts';
+import type { StoredField } from '../stored-form.ts';
 import { anOutcome, key } from './messages.ts';
 
 /** The time of `given` unless another one is named, in milliseconds since the Unix epoch. */
@@ -45,6 +47,7 @@ class Given {
     this.settings = settings;
     this.now = now;
     this.nextNumber = nextNumber;
+    checkStored(state);
   }
 
   /** More messages, which arrive at `at`. */
@@ -117,4 +120,26 @@ function verbsOf({ groups }: PlannedMutations): readonly string[] {
 
 function messagesOf(messages: ServiceMessage | readonly ServiceMessage[]): readonly ServiceMessage[] {
   return 'kind' in messages ? [messages] : messages;
+}
+
+/** What a store has of a state after a commit at each step. */
+const stored = new WeakMap<ServiceState, Map<string, StoredField>>();
+
+/** A new owner that loads the state from the store has the same one. */
+function checkStored(state: ServiceState): void {
+  const key = formatServiceKey(state.key);
+  const fields = stored.get(state) ?? new Map<string, StoredField>();
+  stored.set(state, fields);
+  for (const { field, value } of state.drainStoredFields(key)) {
+    if (value === undefined) fields.delete(field);
+    else fields.set(field, { key, field, value: JSON.parse(JSON.stringify(value)) });
+  }
+  expect(contentOf(loadState(key, [...fields.values()]))).toEqual(contentOf(state));
+}
+
+function contentOf(state: ServiceState) {
+  const { key, service, endpoints, topology, snapshot, orphaned, deletedUids } = state;
+  const controllers = decisionOrder.map((controller) => [controller, state.controller(controller)]);
+  const [pods, slices] = [new Map(state.pods), new Map(state.slices)];
+  return { key, service, endpoints, topology, snapshot, orphaned, deletedUids, pods, slices, controllers };
 }
