@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { leaderAnnotation } from '../objects/well-known.ts';
+import { aService, someEndpoints } from '../testing/fixtures.ts';
+import { isLeftover } from './is-leftover.ts';
+
+const annotated = someEndpoints({
+  metadata: { name: 'web', namespace: 'shop', annotations: { [leaderAnnotation]: '' } },
+});
+
+it('Endpoints are left over without a Service, unless leader election uses them (D4)', () => {
+  expect([isLeftover(someEndpoints(), null), isLeftover(someEndpoints(), undefined)]).toEqual([true, true]);
+  expect(isLeftover(someEndpoints(), aService())).toBe(false);
+  expect(isLeftover(annotated, null)).toBe(false);
+  expect(isLeftover(undefined, null)).toBe(false);
+});
