@@ -39,3 +39,18 @@ it.each([
 ])('%s is not ignored', (_, path) => {
   expect(reasonToIgnore(path)).toBeUndefined();
 });
+
+it('an empty fallback is ignored, other operands and fallbacks are not', () => {
+  const empty = [
+    { type: 'StringLiteral', value: '' },
+    { type: 'ArrayExpression', elements: [] },
+  ];
+  const parent = (right: object, operator = '??') => ({ type: 'LogicalExpression', operator, right });
+  for (const node of empty) {
+    expect(reasonToIgnore({ node, parent: parent(node) })).toContain('mutants of `??` itself remain');
+    expect(reasonToIgnore({ node, parent: parent({}) })).toBeUndefined();
+    expect(reasonToIgnore({ node, parent: parent(node, '||') })).toBeUndefined();
+  }
+  const text = { type: 'StringLiteral', value: 'a' };
+  expect(reasonToIgnore({ node: text, parent: parent(text) })).toBeUndefined();
+});

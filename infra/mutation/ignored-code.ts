@@ -11,16 +11,28 @@ interface Node {
 }
 
 interface Path {
-  readonly node: Node;
+  readonly node: Node & {
+    readonly value?: unknown;
+    readonly elements?: readonly unknown[];
+    readonly right?: unknown;
+    readonly operator?: string;
+  };
+  readonly parent?: { readonly type: string; readonly right?: unknown; readonly operator?: string } | null;
 }
 
 const levels = new Set(['debug', 'info', 'warn', 'error']);
 
-/** Code whose mutants say nothing about tests: lines for people, whose words tests should not repeat. */
-export function reasonToIgnore({ node }: Path): string | undefined {
+/** Code whose mutants say nothing about tests: lines for people, whose words tests should not repeat, and unused fallbacks. */
+export function reasonToIgnore({ node, parent }: Path): string | undefined {
   if (node.type === 'CallExpression' && isLogCall(node.callee)) return 'a log message';
   if (node.type === 'NewExpression' && node.callee?.name?.endsWith('Error')) return 'the message of an error';
+  if (parent?.type === 'LogicalExpression' && parent.operator === '??' && parent.right === node && isEmpty(node))
+    return 'what `??` gives where the type checker does not know that a value exists; mutants of `??` itself remain';
   return undefined;
+}
+
+function isEmpty({ type, value, elements }: Path['node']): boolean {
+  return (type === 'StringLiteral' && value === '') || (type === 'ArrayExpression' && elements?.length === 0);
 }
 
 function isLogCall(callee: Node | undefined): boolean {

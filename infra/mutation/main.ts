@@ -10,6 +10,7 @@ import type { MutantResult } from '@stryker-mutator/api/core';
 import { limit, readScores, writeScores } from './recorded-scores.ts';
 import { type Room, rooms } from './rooms.ts';
 import { type Counts, counted, score, sum, total } from './score.ts';
+import { writePage } from './scores-page.ts';
 import { showProgress } from './show-progress.ts';
 import { testRoom } from './test-room.ts';
 import { copyRepository } from './working-copy.ts';
@@ -22,7 +23,7 @@ A PATH is a file, a directory or a glob in a room. Works on copies of the reposi
 
   --since REF     only mutants in files that differ from the Git commit REF
   --survivors     also print the mutants that no test noticed
-  --record        write the scores to infra/mutation/scores.json, which later runs must reach
+  --record        write the scores to infra/mutation/scores.json and docs/contributing/mutation.md; later runs must reach them
   --output NAME   table or json (table)
   --workers N     test processes (the number of cores)
 
@@ -117,7 +118,11 @@ async function testOne(room: Room, files: readonly string[] | undefined, workers
   const recorded = scores[room.name];
   const others = files === undefined ? {} : recorded?.files;
   const all = { ...others, ...Object.fromEntries(tested) };
-  if (isRecorded) writeScores({ ...scores, [room.name]: { ...commitAndDate(), files: all } });
+  if (isRecorded) {
+    const updated = { ...scores, [room.name]: { ...commitAndDate(), files: all } };
+    writeScores(updated);
+    writePage(updated);
+  }
   const counts = counted(results);
   return {
     room: room.name,

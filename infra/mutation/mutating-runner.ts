@@ -12,10 +12,20 @@ import { RunningFile, readEvents, readSettings, record } from './run-record.ts';
 import { loadedMutants } from './stryker-namespace.ts';
 import { TestSession } from './test-session.ts';
 
-/** How long a run with a mutant may take, beside twenty times what the test takes without. */
-const PATIENCE_MS = 2_000;
+/** Tests replace the timers. */
+const { setInterval, clearInterval } = globalThis;
+const now = performance.now.bind(performance);
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+};
 
-class TimeoutError extends Error {}
+const TICK_MS = 50;
+/** A test hangs if it uses less CPU than this in each of so many ticks, and waits longer than twice as long as usual. */
+const IDLE_MS = 1;
+const IDLE_TICKS = 5;
+/** Or if it uses more CPU than this, and than twenty times as much as usual. */
+const BUSY_MS = 500;
 
 /** Runs each test of a file once for each mutant, without loading the file again (`test.runner` of Vitest). */
 export default class MutatingRunner extends TestRunner {
@@ -23,12 +33,14 @@ export default class MutatingRunner extends TestRunner {
   readonly #running = new RunningFile(Number(process.env.VITEST_POOL_ID ?? 1));
   readonly #unconfirmed = new Map<string, Set<string>>();
   readonly #known = new Set<string>();
+  readonly #failed = new Set<string>();
   readonly #done = new Set<string>();
   #session: TestSession | undefined;
   #isBroken = false;
-  #cpuAtStart = process.threadCpuUsage();
+  #cpuAtStart = 0;
   #startedAt = 0;
   #usualMs = 0;
+  #usualCpuMs = 0;
   #timedOut = false;
 
   constructor(config: TestRunnerConfig) {
@@ -37,6 +49,7 @@ export default class MutatingRunner extends TestRunner {
     for (const event of readEvents()) {
       if (event.kind === 'test') this.#known.add(event.id);
       if (event.kind === 'done') this.#done.add(event.test);
+      if (event.kind === 'failed') this.#failed.add(event.test);
       if (event.kind === 'unconfirmed') {
         this.#unconfirmed.set(event.test, (this.#unconfirmed.get(event.test) ?? new Set()).add(event.mutant));
       }
@@ -68,10 +81,13 @@ export default class MutatingRunner extends TestRunner {
     if (test.mode !== 'run' && test.mode !== 'queued') return;
     test.repeats = Infinity;
     test.retry = 0;
-    this.#usualMs = 0;
+    [this.#usualMs, this.#usualCpuMs] = [0, 0];
     const named = { id: test.id, name: test.fullTestName, file: nameOf(test.file) };
-    const unconfirmed = this.#unconfirmed.get(test.id) ?? new Set();
-    this.#session = new TestSession(named, this.#settings, unconfirmed, this.#known.has(test.id));
+    this.#session = new TestSession(named, this.#settings, {
+      unconfirmed: this.#unconfirmed.get(test.id) ?? new Set(),
+      known: this.#known.has(test.id),
+      failedBefore: this.#failed.has(test.id),
+    });
   }
 
   override onBeforeTryTask(test: RunnerTestCase, options: TestTryOptions): void {
@@ -81,28 +97,32 @@ export default class MutatingRunner extends TestRunner {
     if (this.#session?.start() !== true) return test.context.skip();
     forget();
     this.#timedOut = false;
-    this.#running.set({ mutant: this.#session.mutant, test: test.id, since: Date.now() });
-    this.#startedAt = performance.now();
-    this.#cpuAtStart = process.threadCpuUsage();
+    this.#running.set({ mutant: this.#session.subject, test: test.id, since: Date.now() });
+    this.#startedAt = now();
+    this.#cpuAtStart = cpuMs();
   }
 
   async runTask(test: RunnerTestCase): Promise<void> {
     const run = TestRunner.getTestFn(test);
-    if (this.#session?.mutant === undefined) return run();
+    if (this.#session?.subject === undefined) return run();
     let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => {
-          this.#timedOut = true;
-          reject(new TimeoutError('the mutant makes the test hang'));
-        },
-        PATIENCE_MS + 20 * this.#usualMs,
-      );
+    const hanging = new Promise<never>((_, reject) => {
+      let [before, idleTicks] = [cpuMs(), 0];
+      timer = setInterval(() => {
+        const used = cpuMs();
+        // Ticks, because a thread that gets no CPU on a busy machine is not idle.
+        idleTicks = used - before < IDLE_MS ? idleTicks + 1 : 0;
+        before = used;
+        const isIdle = idleTicks >= IDLE_TICKS && now() - this.#startedAt > 2 * this.#usualMs;
+        if (!isIdle && used - this.#cpuAtStart < Math.max(BUSY_MS, 20 * this.#usualCpuMs)) return;
+        this.#timedOut = true;
+        reject(new Error('the mutant makes the test hang'));
+      }, TICK_MS);
     });
     try {
-      await Promise.race([run(), timeout]);
+      await Promise.race([run(), hanging]);
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 
@@ -111,13 +131,9 @@ export default class MutatingRunner extends TestRunner {
     const session = this.#session;
     if (session === undefined) return;
     if (test.result?.state === 'skip') return session.abandon();
-    const { user, system } = process.threadCpuUsage(this.#cpuAtStart);
-    if (options.repeats === 0) this.#usualMs = performance.now() - this.#startedAt;
-    session.finish({
-      failed: test.result?.state === 'fail',
-      timedOut: this.#timedOut,
-      cpuMs: (user + system) / 1_000,
-    });
+    const usedMs = cpuMs() - this.#cpuAtStart;
+    if (options.repeats === 0) [this.#usualMs, this.#usualCpuMs] = [now() - this.#startedAt, usedMs];
+    session.finish({ failed: test.result?.state === 'fail', timedOut: this.#timedOut, cpuMs: usedMs });
     this.#isBroken ||= session.isBroken;
   }
 }

@@ -34,6 +34,8 @@ export type RunEvent =
   | TestEvent
   /** All mutants that the test reaches were tried with it. */
   | { readonly kind: 'done'; readonly test: string }
+  /** The test failed without a mutant, for the first time. */
+  | { readonly kind: 'failed'; readonly test: string }
   | { readonly kind: 'detected'; readonly mutant: string; readonly test: string; readonly by: Detection }
   /** The test failed, and then without the mutant too: an earlier mutant may have left state behind. */
   | { readonly kind: 'unconfirmed'; readonly mutant: string; readonly test: string }

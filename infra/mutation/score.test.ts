@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { limit } from './recorded-scores.ts';
+import { limit, readScores } from './recorded-scores.ts';
 import { rooms } from './rooms.ts';
 import { counted, none, score } from './score.ts';
+import { readPage, withScores } from './scores-page.ts';
 
 const counts = (killed: number, survived: number) => ({ ...none, killed, survived });
 const recorded = (files: Record<string, ReturnType<typeof counts>>) => ({ commit: '', date: '', files });
@@ -22,4 +23,8 @@ it('a room must keep its score until it reaches its goal, and then the goal', ()
   expect(limit(room, undefined)).toBe(0);
   expect(limit(room, recorded({ a: counts(60, 40) }))).toBe(59.5);
   expect(limit(room, recorded({ a: counts(99, 1) }))).toBe(85);
+});
+
+it('the page lists the recorded scores', () => {
+  expect(readPage()).toBe(withScores(readPage(), readScores()));
 });

@@ -18,6 +18,16 @@ interface Named {
   readonly file: string;
 }
 
+/** What earlier processes found out about the test. */
+export interface Past {
+  /** Mutants with which it failed, and then without. */
+  readonly unconfirmed: ReadonlySet<string>;
+  /** Whether it is recorded. */
+  readonly known: boolean;
+  /** Whether it failed without a mutant: it may do so once, because the machine may be busy. */
+  readonly failedBefore: boolean;
+}
+
 type Step =
   | { readonly kind: 'measure' }
   | { readonly kind: 'mutant' | 'control' | 'confirm'; readonly mutant: string; readonly by?: Detection };
@@ -32,30 +42,31 @@ export class TestSession {
   readonly #limits: Limits;
   readonly #unconfirmed: ReadonlySet<string>;
   readonly #known: boolean;
+  readonly #failedBefore: boolean;
   #hits: Readonly<Record<string, number>> = {};
   #queue: string[] = [];
   #step: Step | undefined = { kind: 'measure' };
   #isFirst = true;
   isBroken = false;
 
-  constructor(test: Named, limits: Limits, unconfirmed: ReadonlySet<string>, known: boolean) {
+  constructor(test: Named, limits: Limits, { unconfirmed, known, failedBefore }: Past) {
     this.#test = test;
     this.#limits = limits;
     this.#unconfirmed = unconfirmed;
     this.#known = known;
+    this.#failedBefore = failedBefore;
   }
 
-  get mutant(): string | undefined {
-    return this.#step === undefined || this.#step.kind === 'measure' || this.#step.kind === 'control'
-      ? undefined
-      : this.#step.mutant;
+  /** The mutant that the next run is about, even if it is not active in it; undefined for the first run. */
+  get subject(): string | undefined {
+    return this.#step === undefined || this.#step.kind === 'measure' ? undefined : this.#step.mutant;
   }
 
   /** Prepares the next run of the test; false if there is none. */
   start(): boolean {
     if (this.#step === undefined) return false;
     if (this.#step.kind === 'measure') measure(this.#test.id);
-    else activate(this.mutant, this.#hits[this.#step.mutant]);
+    else activate(this.#step.kind === 'control' ? undefined : this.#step.mutant, this.#hits[this.#step.mutant]);
     return true;
   }
 
@@ -82,6 +93,10 @@ export class TestSession {
     this.#hits = measured(this.#test.id);
     const result = failed ? 'failed' : cpuMs > this.#limits.slowMs ? 'slow' : 'passed';
     const { id } = this.#test;
+    if (failed && !this.#failedBefore) {
+      record({ kind: 'failed', test: id });
+      return undefined;
+    }
     if (!this.#known) record({ kind: 'test', ...this.#test, cpuMs, result, hits: this.#hits });
     if (result === 'passed' && cpuMs > this.#limits.laterMs) return undefined;
     if (result === 'passed') this.#queue = this.#undetected();
@@ -113,6 +128,11 @@ export class TestSession {
   }
 
   #afterControl(step: Exclude<Step, { kind: 'measure' }>, { failed }: Attempt): Step | undefined {
+    if (!failed && step.by === 'timeout') {
+      // Waiting for it once more would show the same.
+      this.#detect(step.mutant, 'timeout');
+      return this.#continue();
+    }
     if (!failed) return { ...step, kind: 'confirm' };
     this.isBroken = true;
     record({ kind: 'unconfirmed', mutant: step.mutant, test: this.#test.id });

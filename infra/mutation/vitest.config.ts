@@ -13,7 +13,8 @@ export default defineConfig({
     pool: 'threads',
     maxWorkers: workers,
     testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Hooks of a test that hangs hang too, and would take most of the time.
+    hookTimeout: 2_000,
     dangerouslyIgnoreUnhandledErrors: true,
     passWithNoTests: true,
     onConsoleLog: () => false,
