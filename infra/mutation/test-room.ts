@@ -8,7 +8,7 @@ import type { TestRunOptions } from './test-runs.ts';
  * Tests that take more CPU time are not run against mutants: long random histories, whose few hundred cases for each mutant
  * would take most of the time. What only they notice deserves a test of its own.
  */
-const SLOW_MS = 300;
+const SLOW_MS = 100;
 
 export interface TestRoomOptions {
   readonly workers: number;
