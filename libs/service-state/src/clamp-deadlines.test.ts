@@ -35,11 +35,24 @@ test.each<[string, Partial<ControllerState>, Partial<ControllerState>]>([
   ],
   ['a decision about zone ratios', { topologyDueAt: now + hour }, { topologyDueAt: now + 300_000 }],
   ['a parked key', { dueAt: now + hour, parked: 'forbidden' }, { dueAt: now + 120_000 }],
-  ['a cooldown', { cooldownUntil: now + hour }, { cooldownUntil: now + 25_000_000 / 1_000 }],
+  ['a cooldown', { cooldownUntil: now + hour }, { cooldownUntil: now + 2_000 }],
+  ['the end of a delay', { delayedUntil: now + hour }, { delayedUntil: now }],
+  ['a repair that nothing else waits for', { repairAt: now + hour }, { repairAt: now + 1_000 }],
 ])('%s from a clock that is an hour ahead is not further away than its longest delay', (_, given, expected) => {
-  const { cooldownUntil, ...others } = clamped(given);
-  if (given.cooldownUntil !== undefined) expect(cooldownUntil).toBeLessThanOrEqual(now + 60_000);
-  else expect(others).toMatchObject(expected);
+  expect(clamped(given)).toMatchObject(expected);
+});
+
+const batch = { until: now + 10_000, maxWaitMs: 400, appliedAt: now, changesPerMs: 0.5, writeMs: 5 };
+
+test('a batch of a right clock stays', () => {
+  expect(clamped({ batch }).batch).toBe(batch);
+});
+
+test.each([
+  ['ends too late', { until: now + 10_001 }],
+  ['follows a plan that was applied in the future', { appliedAt: now + 1 }],
+])('a batch that %s is dropped', (_, given) => {
+  expect(clamped({ batch: { ...batch, ...given }, failures: 2 })).toMatchObject({ batch: undefined, failures: 2 });
 });
 
 test('a redelivery is not further away than its backoff', () => {

@@ -54,6 +54,39 @@ describe('the number', () => {
     expect(change(update(sliceOf('a', ['p1', 'p2', 'p3'], ['p4'])))).toMatchObject({ delta: -1 });
   });
 
+  test('of a plan that was released by hand is marked; one that only moves endpoints says nothing else', () => {
+    const before = state.controller('endpointslice');
+    state.setController('endpointslice', { ...before, released: true });
+    expect(change(update(sliceOf('a', ['p1', 'p2', 'p3', 'p5', 'p6'])))).toMatchObject({ delta: 1, released: true });
+    state.setController('endpointslice', before);
+    const moved = change(update(sliceOf('a', ['p1', 'p2', 'p3', 'p5'], [])));
+    expect(Object.keys(moved ?? {}).sort()).not.toContain('released');
+    expect(Object.keys(moved ?? {}).sort()).not.toContain('evidence');
+  });
+
+  test('counts endpoints of unknown readiness as ready, and slices of the mirroring controller apart', () => {
+    const unknown = {
+      ...aSlice('a'),
+      endpoints: [{ addresses: ['10.1.0.1'] }, { addresses: ['10.1.0.2'], conditions: {} }],
+    };
+    expect(change(update(unknown))).toMatchObject({ delta: -2, total: 14 });
+    state.setSlice('m', { slice: sliceOf('m', ['p1'], [], mirroring), stamp });
+    expect(change(update(unknown))).toMatchObject({ total: 14 });
+  });
+
+  test('of Endpoints counts their ready addresses', () => {
+    const subsets = [
+      { addresses: [{ ip: '10.1.0.1' }, { ip: '10.1.0.2' }] },
+      { notReadyAddresses: [{ ip: '10.1.0.3' }] },
+    ];
+    const object: Endpoints = { ...someEndpoints(), subsets };
+    const create = [{ mutations: [{ verb: 'create', resource: 'endpoints', object }] }] as const;
+    expect(readyEndpointsDelta(state, 'endpoints', create, 10)).toMatchObject({ delta: 2, total: 10 });
+    state.setEndpoints({ endpoints: object, stamp });
+    const remove = [{ mutations: [{ verb: 'delete', resource: 'endpoints', name: 'web' }] }] as const;
+    expect(readyEndpointsDelta(state, 'endpoints', remove, 10)).toMatchObject({ delta: -2, total: 12 });
+  });
+
   test('of a plan after a failed one is marked', () => {
     const before = state.controller('endpointslice');
     state.setController('endpointslice', { ...before, parkedSince: 5 });
@@ -87,6 +120,14 @@ describe('the evidence for a removal', () => {
   test('is a Pod that has ended, even if its last status says ready', () => {
     setPod('p1', { terminal: true });
     expect(evidence(['p2', 'p3', 'p4'])).toEqual([{ kind: 'readiness', name: 'p1', uid: 'uid-p1' }]);
+  });
+
+  test('names only Pods whose endpoints were ready', () => {
+    const node = { addresses: ['10.1.0.9'], targetRef: { kind: 'Node', name: 'n', uid: 'u' } };
+    const before = sliceOf('a', ['p1'], ['p2']);
+    state.setSlice('a', { slice: { ...before, endpoints: [...(before.endpoints ?? []), node] }, stamp });
+    for (const name of ['p1', 'p2']) state.removePod(name);
+    expect(evidence()).toEqual([{ kind: 'pod', name: 'p1', uid: 'uid-p1' }]);
   });
 
   test('covers at most three Pods', () => {
