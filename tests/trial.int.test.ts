@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import {
   ApiClient,
   namespaceObject,
@@ -238,7 +239,8 @@ function onTerminal(...args: string[]): Promise<string> {
   const env = { ...process.env, SLUICE_CONSOLE: consoleUrl, NO_COLOR: '1', TERM: 'dumb' };
   return new Promise((resolve) => {
     execFile('script', ['--quiet', '--return', '--command', command, '/dev/null'], { env }, (_, stdout) =>
-      resolve(stdout.replaceAll('\r\n', '\n')),
+      // A command that takes long shows a wait, and erases it.
+      resolve(stripVTControlCharacters(stdout.replaceAll('\r\n', '\n')).replaceAll(/^.*\r/gm, '')),
     );
   });
 }

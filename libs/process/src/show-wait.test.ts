@@ -26,6 +26,15 @@ test('a long wait shows on a terminal, and is erased', async () => {
   expect(written).toEqual(['\rconnecting, 2 s ', '\rconnecting, 3 s ', '\r\u001b[K']);
 });
 
+test('a text wider than the terminal is shortened, because only one line is erased', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiting = showWait('x'.repeat(80), promise, { clock, output: { ...output(true), columns: 60 } });
+  await advance(clock, 2_500);
+  resolve();
+  await waiting;
+  expect(written).toEqual([`\r${'x'.repeat(53)}…, 2 s `, '\r\u001b[K']);
+});
+
 test('a short one does not', async () => {
   await waitFor(1_900, true);
   await advance(clock, 10_000);

@@ -1,4 +1,6 @@
 import type { Clock } from '@sluice/runtime';
+import { truncate } from './truncate-text.ts';
+import { columnsOf } from './wrap.ts';
 
 /** A wait shorter than this shows nothing. */
 const quietMs = 2_000;
@@ -6,6 +8,7 @@ const quietMs = 2_000;
 /** A terminal; a pipe or file gets nothing. */
 export interface WaitOutput {
   readonly isTTY?: boolean;
+  readonly columns?: number;
   write(text: string): unknown;
 }
 
@@ -23,7 +26,9 @@ export async function showWait<T>(
   let shown = false;
   const show = () => {
     shown = true;
-    output.write(`\r${what}, ${Math.round((clock.monotonic() - startedAt) / 1_000)} s `);
+    const time = `, ${Math.round((clock.monotonic() - startedAt) / 1_000)} s `;
+    // A line that wraps is not erased as a whole.
+    output.write(`\r${truncate(what, columnsOf(output) - time.length)}${time}`);
     cancel = clock.schedule(1_000, show);
   };
   let cancel = clock.schedule(quietMs, show);
