@@ -48,6 +48,12 @@ export const settingsRules: readonly Rule[] = [
     title: 'inputs of each controller',
     broken: [
       {
+        file: 'libs/service-state/src/reconcile.ts',
+        search: 'maxEndpointsPerSlice: settings.maxEndpointsPerSlice,',
+        replace: 'maxEndpointsPerSlice: 100,',
+        tests: ['libs/service-state/src/decide.test.ts'],
+      },
+      {
         file: 'libs/service-state/src/settings.ts',
         search: "'endpointslice', 'endpointslicemirroring']",
         replace: "'endpointslice']",

@@ -25,6 +25,12 @@ export const trackerRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/trackers/trigger-time-tracker.ts',
+        search: 'if (known === null) return { state: stateOf(created, pods), triggerTime: created };',
+        replace: 'known ??= { service: created, pods: {} };',
+        tests: ['libs/controllers/src/trackers/trigger-time-tracker.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/trackers/trigger-time-tracker.ts',
         search: 'if (before === undefined || isLater(time, before)) earliest',
         replace: 'if (before !== undefined && isLater(time, before)) earliest',
         tests: ['libs/controllers/src/trackers/trigger-time-tracker.test.ts'],
@@ -94,6 +100,12 @@ export const trackerRules: readonly Rule[] = [
     note: 'each Outcome is applied first; upstream’s check serves recordings',
     differs: true,
     broken: [
+      {
+        file: 'libs/controllers/src/trackers/endpointslice-tracker.ts',
+        search: 'if (generation === deletionExpected) return true;',
+        replace: '',
+        tests: ['libs/controllers/src/trackers/endpointslice-tracker.test.ts'],
+      },
       {
         file: 'libs/controllers/src/trackers/endpointslice-tracker.ts',
         search: 'if (generation !== deletionExpected && !present.has(uid)) return true;',

@@ -132,6 +132,12 @@ export const endpointsRules: readonly Rule[] = [
       {
         file: 'libs/controllers/src/endpoints/desired-subsets.ts',
         search: 'shouldPodBeInEndpoints(pod, service.publishNotReadyAddresses)',
+        replace: 'shouldPodBeInEndpoints(pod, false)',
+        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpoints/desired-subsets.ts',
+        search: 'shouldPodBeInEndpoints(pod, service.publishNotReadyAddresses)',
         replace: 'shouldPodBeInEndpoints(pod, true)',
         tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
       },
@@ -159,6 +165,12 @@ export const endpointsRules: readonly Rule[] = [
     id: 'D11',
     title: 'address',
     broken: [
+      {
+        file: 'libs/controllers/src/endpoints/pod-to-address.ts',
+        search: '{ ip, nodeName: pod.nodeName, targetRef }',
+        replace: '{ ip, ...(pod.nodeName && { nodeName: pod.nodeName }), targetRef }',
+        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+      },
       {
         file: 'libs/controllers/src/endpoints/pod-to-address.ts',
         search: 'name: pod.name, uid: pod.uid };',
@@ -324,6 +336,12 @@ export const endpointsRules: readonly Rule[] = [
     id: 'D22',
     title: 'body',
     broken: [
+      {
+        file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
+        search: '    [endpointsManagedByLabel]: endpointController,\n',
+        replace: '',
+        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+      },
       {
         file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
         search: "...(truncated && { [overCapacityAnnotation]: 'truncated' }),",

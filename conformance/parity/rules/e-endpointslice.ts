@@ -171,6 +171,12 @@ export const endpointSliceRules: readonly Rule[] = [
     title: 'address types',
     broken: [
       {
+        file: 'libs/controllers/src/endpointslice/reconcile-endpointslices.ts',
+        search: 'for (const { addressType } of unsupported) hints = removeHints(hints, addressType);',
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
+      {
         file: 'libs/controllers/src/endpointslice/address-types.ts',
         search: "return ['IPv4', 'IPv6'];",
         replace: "return ['IPv4'];",
@@ -214,6 +220,18 @@ export const endpointSliceRules: readonly Rule[] = [
     id: 'E14',
     title: 'owned slices',
     broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/new-slice.ts',
+        search: " && kind === 'Service'",
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/new-slice.ts',
+        search: " && apiVersion === 'v1'",
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
       {
         file: 'libs/controllers/src/endpointslice/new-slice.ts',
         search: 'uid === service.uid && kind',
@@ -264,6 +282,12 @@ export const endpointSliceRules: readonly Rule[] = [
     id: 'E17',
     title: 'endpoint',
     broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/pod-to-endpoint.ts',
+        search: 'if (ip.family === type) addresses',
+        replace: 'if (ip.family === type && addresses.length === 0) addresses',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
       {
         file: 'libs/controllers/src/endpointslice/pod-to-endpoint.ts',
         search: 'service.publishNotReadyAddresses || (serving && !terminating)',

@@ -7,6 +7,18 @@ export const packingRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/endpointslice/reconcile-by-port-mapping.ts',
+        search: 'updated.push({ slice: relabelled(slice), endpoints: [...held] });',
+        replace: 'updated.push({ slice, endpoints: [...held] });',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/reconcile-by-port-mapping.ts',
+        search: 'const desired = rest.take(endpoint);',
+        replace: 'const desired = rest.get(endpoint);',
+        tests: ['libs/controllers/src/endpointslice/reconcile-by-port-mapping.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/reconcile-by-port-mapping.ts',
         search: 'changed ||= !endpointsEqualBeyondHash(desired, endpoint);',
         replace: '',
         tests: ['libs/controllers/src/endpointslice/reconcile-by-port-mapping.test.ts'],
@@ -78,6 +90,24 @@ export const packingRules: readonly Rule[] = [
     id: 'E24',
     title: 'placeholder',
     broken: [
+      {
+        file: 'libs/controllers/src/endpointslice/placeholder.ts',
+        search: '(endpoints ?? []).length === 0 &&',
+        replace: '',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/placeholder.ts',
+        search: 'existing.length !== toDelete.length || toCreate.length > 0',
+        replace: 'existing.length !== toDelete.length',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/placeholder.ts',
+        search: 'toDelete.length === 1 && only',
+        replace: 'only',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
       {
         file: 'libs/controllers/src/endpointslice/placeholder.ts',
         search: 'return { ...changes, toCreate: [placeholder] };',
@@ -196,6 +226,18 @@ export const packingRules: readonly Rule[] = [
     id: 'E30',
     title: 'trigger time, tracker',
     broken: [
+      {
+        file: 'libs/service-state/src/apply-outcome.ts',
+        search: 'next = endpointSliceTracker.expectDeletion(next, { metadata: { uid: mutation.uid } });',
+        replace: '',
+        tests: ['libs/service-state/src/apply-outcome.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/reconcile-by-address-type.ts',
+        search: 'mutations.push(creation(withTriggerTime(slice, triggerTime)))',
+        replace: 'mutations.push(creation(slice))',
+        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+      },
       {
         file: 'libs/controllers/src/endpointslice/finalize.ts',
         search: 'const others = withoutKeys(annotations, [triggerTimeAnnotation]);',

@@ -39,6 +39,18 @@ export const topologyHintRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        search: 'maximum: minimum + spare',
+        replace: 'maximum: endpoints',
+        tests: [recorded('topologyHints')],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        search: 'desired: Math.max(share, minimum)',
+        replace: 'desired: share',
+        tests: [recorded('topologyHints')],
+      },
+      {
+        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
         search: 'Math.ceil(share * minLoadShare)',
         replace: 'Math.floor(share * minLoadShare)',
         tests: [recorded('topologyHints')],
@@ -199,6 +211,18 @@ export const topologyHintRules: readonly Rule[] = [
     note: 'the rest at a pace',
     differs: true,
     broken: [
+      {
+        file: 'libs/controllers/src/trackers/topology-cache.ts',
+        search: 'endpoints === undefined || endpoints <',
+        replace: '(endpoints ?? total) <',
+        tests: ['libs/controllers/src/trackers/topology-cache.test.ts'],
+      },
+      {
+        file: 'libs/controllers/src/trackers/topology-cache.ts',
+        search: 'if (shares.length === 0) return true;',
+        replace: 'if (shares.length === 0) return false;',
+        tests: ['libs/controllers/src/trackers/topology-cache.test.ts'],
+      },
       {
         file: 'libs/controllers/src/trackers/topology-cache.ts',
         search: 'Math.ceil(total * ratio * minLoadShare)',

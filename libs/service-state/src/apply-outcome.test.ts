@@ -99,13 +99,14 @@ describe('applied', () => {
     expect(Object.keys(slicesState().tracked)).toHaveLength(1);
   });
 
-  test('a deleted object is removed, and a late watch event does not bring it back', () => {
+  test('a deleted object is removed and its deletion expected, and a late watch event does not bring it back (E30)', () => {
     change(aChange(2, [fact.slice('extra', { version: 8 })]));
     complete();
     plan = decided('endpointslice');
     expect(plan.groups[0]?.mutations).toMatchObject([{ verb: 'delete', name: 'extra', uid: 'uid-extra' }]);
     complete();
     expect(state.slices.has('extra')).toBe(false);
+    expect(slicesState().tracked).toMatchObject({ 'uid-extra': -1 });
     change(aChange(3, [fact.slice('extra', { version: 9 })]));
     expect(state.slices.has('extra')).toBe(false);
   });

@@ -122,6 +122,14 @@ describe('a plan', () => {
       .thenPlans({ endpointslice: ['create'] });
   });
 
+  test('of slices has the Pods, the Nodes and the limit that the controller reads (A4)', () => {
+    const settings = { ...slicesOnly.settings, maxEndpointsPerSlice: 1 };
+    const history = given(aSnapshot(1, [service, fact.pod('p'), fact.pod('q')], behind), { settings }).when();
+    const [group] = history.plan('endpointslice').groups;
+    const objects = group?.mutations.map((one) => (one.verb === 'create' ? one.object : undefined));
+    expect(objects).toMatchObject([{ endpoints: [{ zone: 'a' }] }, { endpoints: [{ zone: 'a' }] }]);
+  });
+
   test('that is incomplete is published although it writes nothing, so that its failure is reported (E15)', () => {
     const pod: Fact = { kind: 'pod', name: 'p', pod: aPod('p'), node: null };
     const placeholder = given(aSnapshot(1, [service, pod], behind), slicesOnly)

@@ -48,7 +48,7 @@ describe('Endpoints of a Service', () => {
     ]);
   });
 
-  it('list ready and not-ready Pods separately, without ineligible Pods (C3, D9, D14)', () => {
+  it('list ready and not-ready Pods separately, without ineligible Pods (C3, D9, D14, D22)', () => {
     const { subsets, metadata } = created(aService({ labels: { team: 'x' } }), [
       onNode(aPod(1)),
       onNode(aPod(2, { ready: false })),
@@ -68,7 +68,7 @@ describe('Endpoints of a Service', () => {
     expect(metadata.labels).toEqual({ team: 'x', [endpointsManagedByLabel]: 'endpoint-controller' });
   });
 
-  it('list every Pod as ready with publishNotReadyAddresses, including terminating ones (D8, D14)', () => {
+  it('list every Pod as ready with publishNotReadyAddresses, including terminating ones (D8, D9, D14)', () => {
     const of = [onNode(aPod(1, { ready: false })), onNode(aPod(2, { terminating: true }))];
     const [subset] = created(aService({ publishNotReadyAddresses: true }), of).subsets ?? [];
     expect(subset?.addresses).toHaveLength(2);
@@ -82,6 +82,11 @@ describe('Endpoints of a Service', () => {
   ])('use %s (D10)', (_, given, ip) => {
     const [subset] = created(aService(given), [onNode(aPod(1, { ips: ['10.0.0.1', 'fd00::1'] }))]).subsets ?? [];
     expect(subset?.addresses?.map((address) => address.ip)).toEqual([ip]);
+  });
+
+  it('have the name of a Node even if it is empty (D11)', () => {
+    const [subset] = created(aService(), [onNode(aPod(1, { nodeName: '' }))]).subsets ?? [];
+    expect(subset?.addresses).toMatchObject([{ ip: '10.0.0.1', nodeName: '' }]);
   });
 
   it('need no port if headless, and list no address without one otherwise (D12)', () => {

@@ -132,7 +132,7 @@ describe('address types (E12, E13)', () => {
     });
   });
 
-  it('sorts several addresses of one type (C23)', () => {
+  it('sorts several addresses of one type (C23, E17)', () => {
     const { plan } = reconcile(aService(), [onNode(aPod(1, { ips: ['10.0.0.2', '10.0.0.1'] }))], []);
     expect(mutations(plan)).toMatchObject([{ object: { endpoints: [{ addresses: ['10.0.0.1', '10.0.0.2'] }] } }]);
   });
@@ -192,7 +192,28 @@ describe('existing slices', () => {
     expect(summary(reconcile(aService(), pods(1), [foreign]).plan)).toEqual(['create web- IPv4 1', 'delete s']);
   });
 
-  it('with ports that no Pod has are recycled (E23, E27)', () => {
+  it.each([{ kind: 'Endpoints' }, { apiVersion: 'v2' }, { uid: 'earlier' }])(
+    'owned by %o are deleted (E14)',
+    (other) => {
+      const { metadata } = aSlice('s');
+      const owners = (metadata.ownerReferences ?? []).map((owner) => ({ ...owner, ...other }));
+      const foreign = filled('s', { metadata: { ...metadata, ownerReferences: owners } });
+      expect(summary(reconcile(aService(), pods(1), [foreign]).plan)).toEqual(['create web- IPv4 1', 'delete s']);
+    },
+  );
+
+  it('get the labels of their Service and lose those of users (E19, E26)', () => {
+    const { metadata } = aSlice('s');
+    const slice = filled('s', { metadata: { ...metadata, labels: { ...metadata.labels, user: 'x' } } });
+    const service = aService({ labels: { team: 'x' } });
+    expect(mutations(reconcile(service, pods(1), [slice]).plan)).toMatchObject([
+      { verb: 'update', object: { metadata: { name: 's' } } },
+    ]);
+    const [update] = mutations(reconcile(service, pods(1), [slice]).plan);
+    expect(update?.verb === 'update' && update.object.metadata.labels).toEqual({ ...metadata.labels, team: 'x' });
+  });
+
+  it('with ports that no Pod has are recycled (E23, E24, E27)', () => {
     const obsolete = filled('s', { ports: [{ name: 'old', protocol: 'TCP', port: 1 }] });
     const { metadata } = obsolete;
     const annotated = { ...obsolete, metadata: { ...metadata, annotations: { note: 'x' }, finalizers: ['x'] } };
@@ -260,6 +281,14 @@ describe('the placeholder (E24)', () => {
     expect(summary(reconcile(aService(), [], [odd]).plan)).toEqual([]);
   });
 
+  it('replaces a slice that has endpoints or labels of users', () => {
+    const stale = aSlice('s', { ports: [], endpoints: podEndpoint ? [podEndpoint] : [] });
+    expect(summary(reconcile(aService(), [], [stale]).plan)).toEqual(['update s IPv4 0']);
+    const labels = { ...empty.metadata.labels, user: 'x' };
+    const labelled = { ...empty, endpoints: podEndpoint ? [podEndpoint] : [], metadata: { ...empty.metadata, labels } };
+    expect(summary(reconcile(aService(), [], [labelled]).plan)).toEqual(['update s IPv4 0']);
+  });
+
   it('is replaced if it has other labels or unknown fields', () => {
     expect(summary(reconcile(aService({ labels: { team: 'x' } }), [], [empty]).plan)).toEqual(['update s IPv4 0']);
     const strange: EndpointSlice = {
@@ -315,6 +344,15 @@ describe('hints', () => {
     const topology = nodeTopology([node('a'), node('b')]);
     expect(reconcileEndpointSlices({ ...inputs, pods: spread, topology }).hints).toEqual(hints);
     expect(reconcileEndpointSlices({ ...inputs, pods: spread, topology: null }).hints).toBeNull();
+  });
+
+  it('by topology are forgotten for address types that the Service no longer has (E12)', () => {
+    const { hints } = reconcile(auto, spread, []);
+    const six = aSlice('six', { addressType: 'IPv6' });
+    const known = hints && { ...hints, byAddressType: { ...hints.byAddressType, IPv6: { a: 2 } } };
+    const inputs = { service: auto, pods: spread, slices: [six], triggers: null, maxEndpointsPerSlice: 100 };
+    const after = reconcileEndpointSlices({ ...inputs, topology: nodeTopology([node('a'), node('b')]), hints: known });
+    expect(Object.keys(after.hints?.byAddressType ?? {})).toEqual(['IPv4']);
   });
 
   it('by topology take precedence over a traffic distribution (G1)', () => {
