@@ -6,13 +6,14 @@ import { parseCommandLine, runProgram } from '@sluice/program';
 import { errorMessage } from '@sluice/runtime';
 import { replayScenario } from './replay/replay-scenario.ts';
 import { parseScenario } from './replay/scenario.ts';
+import { deviations } from './replay/upstream/policy.ts';
 
 const HELP = `usage: node conformance/replay.ts [--as-shipped] < scenarios.jsonl > results.jsonl
 
 Reads scenarios from standard input, one JSON object per line (see conformance/README.md). Replays each through the whole
 pipeline on a fake API server with a virtual clock, and prints one result per line.
 
-  --as-shipped  do not reproduce the upstream behaviour that Sluice deviates from (docs/reference/deviations.md)
+  --as-shipped  reproduce no deviation from upstream (docs/reference/deviations.md), and let only time pass in a resync
 `;
 
 async function main(): Promise<number> {
@@ -21,12 +22,12 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const options = line.options['as-shipped'] ? ({ asShipped: true } as const) : {};
+  const reproduced = new Set(line.options['as-shipped'] ? [] : deviations);
   let number = 0;
   for await (const text of createInterface({ input: process.stdin })) {
     number++;
     if (text.trim() === '') continue;
-    const result = await replayScenario(parse(text, number), options);
+    const result = await replayScenario(parse(text, number), reproduced);
     if (!process.stdout.write(`${JSON.stringify(result)}\n`))
       await new Promise((resolve) => process.stdout.once('drain', resolve));
   }

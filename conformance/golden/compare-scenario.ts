@@ -1,4 +1,5 @@
-import { type Json, type JsonObject, nameForm, objectAt } from '@sluice/shadow';
+import { type Json, nameForm, objectAt } from '@sluice/shadow';
+import { comparedRounds, isCompared } from './compared-rounds.ts';
 import { differences } from './difference.ts';
 import { countEvents, eventDifferences } from './events.ts';
 import { givenNames } from './normalise.ts';
@@ -6,38 +7,41 @@ import { type ActualRound, type Result, type Vector, verbs, type Writes } from '
 import { viewOf, withoutTriggerTimes } from './view.ts';
 
 export interface CompareOptions {
-  /** Requires no more requests per verb than upstream over the scenario. */
-  readonly writes?: boolean;
-  /** Requires the same events in every round. */
+  /** Whether Sluice got the resyncs of the scenario. Default: true. */
+  readonly resyncs?: boolean;
+  /** Whether Events are compared, where they can be. Default: true. */
   readonly events?: boolean;
 }
 
 const mostLines = 8;
 
-/** Differences between a vector and a result; empty if they agree. */
-export function compareScenario(vector: Vector, result: Result, options: CompareOptions = {}): string[] {
+/**
+ * Differences between a vector and a result in states, Events and the number of requests per verb, of which there may be no
+ * more than upstream sends. Empty if they agree.
+ */
+export function compareScenario(
+  vector: Vector,
+  result: Result,
+  { resyncs = true, events = true }: CompareOptions = {},
+): string[] {
   const expected = vector.expect.rounds;
   const actual = result.rounds;
   if (expected.length !== actual.length) return [`rounds: expected ${expected.length}, got ${actual.length}`];
-  const open = new Set(vector.open);
   const given = givenNames(vector.scenario);
   const lines: string[] = [];
-  let objects: JsonObject = {};
-  for (const [i, round] of expected.entries()) {
-    if (round.objects !== '=') objects = round.objects;
-    const found = actual[i];
-    if (open.has(i) || found === undefined) continue;
+  for (const [i, compared] of comparedRounds(vector, resyncs).entries()) {
+    const [round, found] = [expected[i], actual[i]];
+    if (!isCompared(compared) || round === undefined || found === undefined) continue;
     const path = `round ${i} (${round.after})`;
-    const sides: [Json, Json] = [objects, viewOf(found.objects, given, vector)];
+    const sides: [Json, Json] = [compared.objects, viewOf(found.objects, given, vector)];
     const [a, b] = vector.triggerTime === false ? sides.map(withoutTriggerTimes) : sides;
     lines.push(...differences(a ?? null, b ?? null, `${path} objects`, mostLines - lines.length));
     if (vector.class === 'shape' || vector.loose?.includes('names')) lines.push(...wrongPrefixes(found, given, path));
-    if (options.events)
+    if (events && compared.events)
       lines.push(...eventDifferences(countEvents(round.events), countEvents(found.events), `${path} events`));
     if (lines.length >= mostLines) break;
   }
-  if (options.writes) lines.push(...surplusWrites(vector, result));
-  return lines;
+  return [...lines, ...surplusWrites(vector, result)];
 }
 
 /** Generated names need their prefix even where names are not compared. */

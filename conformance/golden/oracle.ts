@@ -6,6 +6,14 @@ import { createInterface } from 'node:readline';
 const source = join(import.meta.dirname, '../oracle');
 const cache = join(import.meta.dirname, '../../.cache');
 
+/** The Kubernetes release that `go.mod` names. */
+export function pinnedVersion(directory: string = source): string {
+  const path = join(directory, 'go.mod');
+  const version = /k8s\.io\/kubernetes (v1\.\S+)/.exec(readFileSync(path, 'utf8'))?.[1];
+  if (version === undefined) throw new Error(`${path}: no version of k8s.io/kubernetes`);
+  return version;
+}
+
 /**
  * Builds the oracle with the controllers of a Kubernetes release `v1.x.y`, whose modules have version `v0.x.y`.
  * Requires Go and the Go module proxy; the first build takes minutes. Returns the path of the program.
@@ -16,8 +24,7 @@ export function buildOracle(version: string): string {
   for (const file of readdirSync(source)) cpSync(join(source, file), join(directory, file));
   const path = join(directory, 'go.mod');
   const written = readFileSync(path, 'utf8');
-  const now = /k8s\.io\/kubernetes (v1\.\S+)/.exec(written)?.[1];
-  if (now === undefined) throw new Error(`${path}: no version of k8s.io/kubernetes`);
+  const now = pinnedVersion(directory);
   const go = (...args: string[]) =>
     execFileSync('go', args, { cwd: directory, stdio: ['ignore', 'inherit', 'inherit'] });
   if (now !== version) {

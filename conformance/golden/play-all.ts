@@ -1,18 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { Played, PlayerOptions } from './player.ts';
+import type { Mode, Played } from './player.ts';
 
 /** Small enough that all workers finish at about the same time. */
 const linesPerBatch = 16;
 
 /** Replays all vectors on all cores. Results are in the order of the lines. */
-export async function playAll(lines: readonly string[], options: PlayerOptions): Promise<Played[]> {
+export async function playAll(lines: readonly string[], mode: Mode): Promise<Played[]> {
   const batches: string[][] = [];
   for (let i = 0; i < lines.length; i += linesPerBatch) batches.push(lines.slice(i, i + linesPerBatch));
   const played: (readonly Played[])[] = [];
   let next = 0;
   const work = async () => {
-    const worker = new Worker(new URL('./player.ts', import.meta.url), { workerData: options });
+    const worker = new Worker(new URL('./player.ts', import.meta.url), { workerData: mode });
     try {
       for (let index = next++; index < batches.length; index = next++) {
         played[index] = await answer(worker, batches[index] ?? []);

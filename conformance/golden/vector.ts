@@ -5,15 +5,23 @@ export interface Vector {
   readonly name: string;
   readonly class: 'strict' | 'shape';
   readonly loose?: readonly ('names' | 'hints')[];
-  /** Rounds that are not compared. */
+  /** Rounds before a resync, in which upstream may have missed a change. */
   readonly open?: readonly number[];
   /** False: trigger times are not compared. */
   readonly triggerTime?: boolean;
   readonly scenario: {
+    readonly config?: { readonly lag?: boolean } | null;
     readonly objects?: readonly JsonObject[] | null;
-    readonly steps?: readonly { readonly object?: JsonObject }[] | null;
+    readonly steps?: readonly Step[] | null;
   };
   readonly expect: { readonly rounds: readonly ExpectedRound[] };
+}
+
+export interface Step {
+  readonly op: string;
+  /** False: nothing runs in the round. */
+  readonly run?: boolean;
+  readonly object?: JsonObject;
 }
 
 export interface ExpectedRound {

@@ -8,7 +8,7 @@ import { defaultRetry } from '@sluice/writer';
 import type { Scenario, ScenarioObject, Step } from './scenario.ts';
 import { findSlice } from './slice-target.ts';
 import { NoticedNodes } from './upstream/noticed-nodes.ts';
-import { upstreamPolicy } from './upstream/policy.ts';
+import { type Deviation, policyWith } from './upstream/policy.ts';
 import { WriteCounter, type WriteCounts } from './write-counter.ts';
 
 export interface Round {
@@ -38,12 +38,14 @@ const controllers: Readonly<Record<Scenario['controller'], Controller>> = {
 };
 
 /**
- * Replays one scenario through the whole pipeline on the fake API server with a virtual clock. Unless `asShipped`,
- * reproduces the upstream behaviour that Sluice deviates from (docs/reference/deviations.md), except for effects of
- * stale caches, which Sluice does not have.
+ * Replays one scenario through the whole pipeline on the fake API server with a virtual clock. In the deviations
+ * `reproduced`, Sluice behaves as upstream; in no others, so that without any it runs as in a cluster.
  */
-export async function replayScenario(scenario: Scenario, { asShipped = false } = {}): Promise<ReplayResult> {
-  const replay = new Replay(scenario, asShipped);
+export async function replayScenario(
+  scenario: Scenario,
+  reproduced: ReadonlySet<Deviation> = new Set(),
+): Promise<ReplayResult> {
+  const replay = new Replay(scenario, reproduced);
   try {
     return { name: scenario.name, rounds: await replay.rounds() };
   } finally {
@@ -53,7 +55,7 @@ export async function replayScenario(scenario: Scenario, { asShipped = false } =
 
 class Replay {
   readonly #scenario: Scenario;
-  readonly #asShipped: boolean;
+  readonly #reproduced: ReadonlySet<Deviation>;
   readonly #nodes = new NoticedNodes();
   readonly #clock = new VirtualClock(startedAt);
   readonly #random = seededRandom(1);
@@ -70,9 +72,9 @@ class Replay {
   #starts = 0;
   #fleet: AllInOne | undefined;
 
-  constructor(scenario: Scenario, asShipped: boolean) {
+  constructor(scenario: Scenario, reproduced: ReadonlySet<Deviation>) {
     this.#scenario = scenario;
-    this.#asShipped = asShipped;
+    this.#reproduced = reproduced;
     this.#faults = new FaultPlan(scenario.faults ?? []);
     this.#cluster = new FakeClient(this.#server, { clock: this.#clock, faults: this.#faults });
   }
@@ -99,7 +101,7 @@ class Replay {
     this.#clock.skipTo(this.#clock.now() + (step.forMs ?? 0));
     if (step.op === 'restart') return this.#restart();
     // A resync shows the contents of the caches, so pending watch events are delivered first.
-    if (step.op === 'resync' && !drained) return idle().then(() => this.#take(step));
+    if (step.op === 'resync' && !drained && this.#hasResyncs()) return idle().then(() => this.#take(step));
     this.#take(step);
     return undefined;
   }
@@ -127,15 +129,18 @@ class Replay {
       epoch: ++this.#starts,
       // Resyncs are steps of the scenario.
       resyncPeriodMs: Number.MAX_SAFE_INTEGER,
-      // One sync is one attempt (B4): a failed request is not retried within its plan.
-      retry: { ...defaultRetry, attempts: 1 },
+      // B4: one sync is one attempt; a failed request is not retried within its plan.
+      retry: this.#reproduced.has('B3') ? { ...defaultRetry, attempts: 1 } : defaultRetry,
     });
   }
 
   #settings(): Settings {
-    const settings = settingsOf(this.#scenario);
-    if (this.#asShipped) return settings;
-    return { ...settings, policy: upstreamPolicy({ sendsAllUpdates: hasFaults(this.#scenario) }) };
+    const reproduced = new Set(this.#reproduced);
+    // Updates without effect matter only where requests fail.
+    if (!hasFaults(this.#scenario)) reproduced.delete('K5');
+    const settings = { ...settingsOf(this.#scenario), policy: policyWith(reproduced) };
+    // B4: upstream drops a key that failed too often.
+    return reproduced.has('B3') ? { ...settings, parkedRetryMs: null } : settings;
   }
 
   #take(step: Step): void {
@@ -157,7 +162,7 @@ class Replay {
       case 'fault':
         return this.#faults.add(step.fault);
       case 'resync':
-        return this.#fleet?.resync();
+        return this.#hasResyncs() ? this.#fleet?.resync() : undefined;
       case 'restart':
       case 'deliver':
       case 'settle':
@@ -167,7 +172,7 @@ class Replay {
   }
 
   #put(object: ScenarioObject): void {
-    const noticed = object.kind === 'Node' && !this.#asShipped ? this.#nodes.written(object) : [object];
+    const noticed = object.kind === 'Node' && this.#reproduced.has('E3') ? this.#nodes.written(object) : [object];
     for (const one of noticed) this.#store(one);
   }
 
@@ -201,9 +206,21 @@ class Replay {
     if (known) this.#server.delete(resource, namespace, metadata.name);
   }
 
-  /** Runs everything that is due within the scenario's horizon. */
+  /**
+   * Whether resyncs are played. Otherwise only time passes in them: nothing that Sluice leaves stale may hide behind a
+   * resync.
+   */
+  #hasResyncs(): boolean {
+    return this.#reproduced.has('A7');
+  }
+
+  /**
+   * Runs everything that is due within the scenario's horizon. A resync brings forward what is due later, so without resyncs
+   * that is awaited, too.
+   */
   async #drain(): Promise<void> {
-    const until = this.#clock.now() + (this.#scenario.config?.horizonMs ?? defaultHorizonMs);
+    const { horizonMs = defaultHorizonMs } = this.#scenario.config ?? {};
+    const until = this.#clock.now() + (this.#hasResyncs() ? horizonMs : defaultHorizonMs);
     for (;;) {
       await idle();
       const next = this.#clock.nextAt();
@@ -236,7 +253,6 @@ const hasFaults = ({ faults, steps }: Scenario): boolean =>
 function settingsOf({ controller, config }: Scenario): Settings {
   return {
     ...defaultSettings,
-    parkedRetryMs: null,
     controllers: new Set([controllers[controller]]),
     maxEndpointsPerSlice: config?.maxEndpointsPerSlice || defaultSettings.maxEndpointsPerSlice,
     maxEndpointsPerSubset: config?.maxEndpointsPerSubset || defaultSettings.maxEndpointsPerSubset,

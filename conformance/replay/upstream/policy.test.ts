@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   defaultPolicy,
   type EndpointSlice,
@@ -6,11 +7,11 @@ import {
   projectService,
   reconcileMirroring,
 } from '@sluice/controllers';
-import { initialControllerState, ServiceState } from '@sluice/service-state';
+import { initialControllerState, neverStale, ServiceState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
-import { upstreamPolicy } from './policy.ts';
+import { type Deviation, deviations, policyWith } from './policy.ts';
 
-const policy = upstreamPolicy({ sendsAllUpdates: true });
+const policy = policyWith(new Set(deviations));
 const labelsOf = (manager: string) => ({
   'kubernetes.io/service-name': 'web',
   'endpointslice.kubernetes.io/managed-by': `${manager}.k8s.io`,
@@ -21,10 +22,17 @@ function aSlice(name: string, manager = 'endpointslice-controller', given: objec
   return projectEndpointSlice({ metadata: { ...metadata, labels: labelsOf(manager) }, addressType: 'IPv4', ...given });
 }
 
-test('updates without effect are sent on request only (K5)', () => {
+test('only the given deviations are reproduced', () => {
+  expect(policyWith(new Set())).toEqual(neverStale);
   const slice = aSlice('s');
   expect(policy.decisions.isNoOp(slice, slice)).toBe(false);
-  expect(upstreamPolicy({ sendsAllUpdates: false }).decisions.isNoOp(slice, slice)).toBe(true);
+  expect(policyWith(new Set<Deviation>(['D3', 'H19'])).decisions.isNoOp(slice, slice)).toBe(true);
+});
+
+test('the deviations that can be reproduced are those with a key in the docs', () => {
+  const page = readFileSync(new URL('../../../docs/reference/deviations.md', import.meta.url), 'utf8');
+  const keys = [...page.matchAll(/^\| \*\*([A-Z]\d+)\*\*/gm)].map(([, key]) => key);
+  expect([...new Set(keys)].sort()).toEqual([...deviations].sort());
 });
 
 describe('a written slice that the cache lacks', () => {

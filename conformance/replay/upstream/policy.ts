@@ -1,29 +1,51 @@
 import { type Controller, type DecisionPolicy, defaultPolicy, endpointSliceTracker } from '@sluice/controllers';
-import { isMirrored, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
+import {
+  isMirrored,
+  neverStale,
+  type ReconcilerPolicy,
+  requestDecision,
+  type ServiceState,
+  slicesOf,
+} from '@sluice/service-state';
 import { noticedAtEnd, noticedBy, sliceDelayMs } from '@sluice/shadow';
 import { holdsAsMany } from './mirrored-endpoints.ts';
 import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
 import { recycleByName } from './recycling-by-name.ts';
 
 /**
- * Upstream's behaviour where Sluice deviates from it (docs/reference/deviations.md), for runs that are compared with
- * recordings. Updates without effect (K5) are sent only where requests fail.
+ * Keys of docs/reference/deviations.md: upstream's behaviour that a replay can reproduce. The effects of stale caches are
+ * not among them, since Sluice has none.
  */
-export function upstreamPolicy({ sendsAllUpdates }: { readonly sendsAllUpdates: boolean }): ReconcilerPolicy {
-  const decisions: DecisionPolicy = { ...defaultPolicy, hasContent: holdsAsMany, recycle: recycleByName };
-  return {
-    decisions: sendsAllUpdates ? { ...decisions, isNoOp: () => false } : decisions,
-    affected: noticedBy,
-    affectedBySnapshot: noticedAtEnd,
+export const deviations = ['C21', 'H15', 'H19', 'E3', 'E15', 'B3', 'B2', 'C19', 'D3', 'E4', 'K5', 'A7'] as const;
+export type Deviation = (typeof deviations)[number];
+
+/** A7, E3 and parts of B3 are in `replay-scenario.ts`. */
+const policies: Readonly<Partial<Record<Deviation, Partial<ReconcilerPolicy>>>> = {
+  B2: { dueAfterDecision },
+  B3: { retryAt, parksRejected: false },
+  C19: { provesByGeneration: false },
+  C21: { isStale },
+  D3: { affected: noticedBy, affectedBySnapshot: noticedAtEnd },
+  E4: {
     requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>
       requestDecision(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),
-    isStale,
-    dueAfterDecision,
-    provesByGeneration: false,
-    writeCooldownMs: () => 0,
-    retriesIncomplete: true,
-    parksRejected: false,
-    retryAt,
+  },
+  E15: { retriesIncomplete: true },
+};
+
+const decisions: Readonly<Partial<Record<Deviation, Partial<DecisionPolicy>>>> = {
+  H15: { hasContent: holdsAsMany },
+  H19: { recycle: recycleByName },
+  K5: { isNoOp: () => false },
+};
+
+/** Sluice's policy, except for these deviations. */
+export function policyWith(reproduced: ReadonlySet<Deviation>): ReconcilerPolicy {
+  const chosen = <T>(parts: Readonly<Partial<Record<Deviation, T>>>) =>
+    deviations.flatMap((key) => (reproduced.has(key) && parts[key] !== undefined ? [parts[key]] : []));
+  return {
+    ...Object.assign({}, neverStale, ...chosen(policies)),
+    decisions: Object.assign({}, defaultPolicy, ...chosen(decisions)),
   };
 }
 

@@ -52,9 +52,6 @@ export const reference: Rows = {
     ['Before 1.35,', upstream],
     ['As since 1.35', upstream],
     ['Before 1.36,', upstream],
-    ['**The recording goes back in time** (2)', 'conformance/golden/explained.ts lists them'],
-    ['**Stale attempts have no Events** (6', 'conformance/golden/explained.ts lists them'],
-    ['**Two events fall due at once** (2', 'conformance/golden/explained.ts lists them'],
   ],
   'docs/reference/metrics.md': [
     ['(the first {} of a plan)', count('libs/messages/src/cause.ts', 'maxCauses')],
