@@ -12,8 +12,10 @@ async function main(): Promise<number> {
     return 0;
   }
   const report = await runChaos(options, (line) => void process.stderr.write(`chaos: ${line}\n`));
-  process.stdout.write(options.output === 'json' ? jsonReport(report) : renderReport(report));
-  return report.violations.length > 0 ? 1 : 0;
+  const failed = report.violations.length > 0 ? 1 : 0;
+  const total = `${1 - failed} passed, ${failed} failed, 0 skipped\n`;
+  process.stdout.write(options.output === 'json' ? jsonReport(report) : `${renderReport(report)}${total}`);
+  return failed;
 }
 
 await runProgram(main, 2);

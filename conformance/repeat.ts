@@ -8,7 +8,8 @@ import { runSuites } from './run-suites.ts';
 const HELP = `usage: node conformance/repeat.ts [--seed N] [ROUNDS]      (or: npm run repeat -- ...)
 
 Runs the contract suites of bus and store and the loss tests, in memory and on real servers, in 20 or ROUNDS rounds with
-different seeds. Prints one line per round. Stops at the first failure and prints its output and the command to repeat it.
+different seeds. Prints one line per round and the total. Stops at the first failure and prints its output and the command
+to repeat it.
 
   --seed N  seed of the first round (1)
 
@@ -30,6 +31,8 @@ async function main(): Promise<number> {
 }
 
 async function runRounds(rounds: number, first: number): Promise<number> {
+  const total = { passed: 0, failed: 0 };
+  const conclude = () => void process.stdout.write(`${total.passed} passed, ${total.failed} failed, 0 skipped\n`);
   for (let round = 1; round <= rounds; round++) {
     const seed = first + round - 1;
     const startedAt = performance.now();
@@ -50,11 +53,15 @@ async function runRounds(rounds: number, first: number): Promise<number> {
     process.stdout.write(
       `round ${round} of ${rounds}: ${sum('passed')} passed, ${sum('failed')} failed, ${seconds} s, seed ${seed}\n`,
     );
+    total.passed += sum('passed');
+    total.failed += sum('failed');
     if (sum('failed') === 0) continue;
     for (const { failed, output } of results) if (failed > 0) process.stdout.write(`\n${output}\n`);
     process.stdout.write(`to repeat: npm run repeat -- --seed ${seed} 1\n`);
+    conclude();
     return 1;
   }
+  conclude();
   return 0;
 }
 
