@@ -24,7 +24,7 @@ export default defineConfig({
             'infra/**/*.test.ts',
             'tests/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts'],
+          exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts', '**/*.nightly.test.ts'],
           ...limits.unit,
           setupFiles: process.env.SEED === undefined ? [] : ['tests/harness/fast-check-seed.ts'],
           // Files of one worker share loaded modules, which saves half of the CPU time.
@@ -47,6 +47,10 @@ export default defineConfig({
           fileParallelism: true,
           maxWorkers: 2,
         },
+      },
+      {
+        // Of the nightly run, on each release of Kubernetes.
+        test: { name: 'nightly', include: ['tests/*.nightly.test.ts'], ...limits.integration },
       },
     ],
   },

@@ -15,7 +15,7 @@ function alternatives(pattern: string): readonly string[] {
 }
 
 const patterns = groups.flatMap((group) =>
-  group.patterns.flatMap(alternatives).map((pattern) => [pattern, group.project] as const),
+  group.patterns.flatMap(alternatives).map((pattern) => [pattern, group.projects[0]] as const),
 );
 
 test.each(patterns)('%s matches tests of project %s', (pattern, project) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 
 export interface Suites {
-  readonly project: 'unit' | 'integration';
+  readonly projects: readonly ('unit' | 'integration' | 'nightly')[];
   /** Of test files, relative to the repository. */
   readonly patterns: readonly string[];
 }
@@ -24,7 +24,7 @@ interface VitestResults {
 
 /** Runs vitest once, with additional environment variables. An error outside of tests counts as one failed test. */
 export async function runSuites(
-  { project, patterns }: Suites,
+  { projects, patterns }: Suites,
   environment: Readonly<Record<string, string>>,
 ): Promise<SuiteResult> {
   const files = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }));
@@ -32,7 +32,8 @@ export async function runSuites(
   const results = join(directory, 'results.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${results}`];
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', '--project', project, ...reporters, ...files], {
+  const chosen = projects.map((project) => `--project=${project}`);
+  const child = spawn(process.execPath, [vitest, 'run', ...chosen, ...reporters, ...files], {
     cwd: root,
     env: { ...process.env, ...environment, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -18,11 +18,12 @@ export type WorkloadOptions = Pick<SeedOptions, 'seed' | 'steps' | 'checkpoints'
 
 /** What Sluice needs of an API server: reads, writes, permissions, answers and errors; and the same as upstream. */
 const contracts = {
-  project: 'integration' as const,
+  projects: ['integration', 'nightly'] as const,
   patterns: [
     'conformance/protobuf.int.test.ts',
     'infra/local/control-plane.int.test.ts',
-    ...['doctor', 'integration', 'permissions', 'responses'].map((name) => `tests/${name}.int.test.ts`),
+    ...['doctor', 'permissions', 'responses'].map((name) => `tests/${name}.int.test.ts`),
+    'tests/upstream.nightly.test.ts',
   ],
 };
 
