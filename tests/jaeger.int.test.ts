@@ -171,6 +171,8 @@ describe('Jaeger receives', () => {
     setReady(2, 0, false);
     await expect.poll(() => received(1)).toBe(true);
     setReady(2, 1, false);
+    // Otherwise one Change may contain both.
+    await expect.poll(() => received(2)).toBe(true);
     setReady(2, 2, false);
     await expect.poll(() => received(3)).toBe(true);
     faults.clear();
