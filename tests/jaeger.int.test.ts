@@ -188,7 +188,8 @@ describe('Jaeger receives', () => {
     };
     const writes = async () => await Promise.all((await tracesOfPods(2)).map(writeOf));
     await expect.poll(writes).toEqual([expect.any(String), expect.any(String), expect.any(String)]);
-    expect(new Set(await writes()).size).toBe(2);
+    // One, or two if the first plan was still retried when the faults ended.
+    expect(new Set(await writes()).size).toBeLessThan(3);
   });
 
   test('no span without its parent', async () => {
