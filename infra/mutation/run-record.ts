@@ -118,8 +118,12 @@ export class RunningFile {
 export function readRunning(workers: number): readonly Running[] {
   return Array.from({ length: workers }, (_, index) => runningFile(index + 1)).flatMap((file) => {
     if (!existsSync(file)) return [];
-    const text = readFileSync(file, 'utf8').trim();
-    return text === '' ? [] : [JSON.parse(text)];
+    try {
+      return [JSON.parse(readFileSync(file, 'utf8'))];
+    } catch {
+      // It is being written; it is complete the next time.
+      return [];
+    }
   });
 }
 
