@@ -9,6 +9,7 @@ import { type Given, oneOf, parseCommandLine, runProgram, say } from '@sluice/pr
 import type { MutantResult } from '@stryker-mutator/api/core';
 import { limit, readScores, writeScores } from './recorded-scores.ts';
 import { type Room, rooms } from './rooms.ts';
+import { readEvents } from './run-record.ts';
 import { type Counts, counted, score, sum, total } from './score.ts';
 import { writePage } from './scores-page.ts';
 import { showProgress } from './show-progress.ts';
@@ -107,6 +108,9 @@ async function testOne(room: Room, files: readonly string[] | undefined, workers
   process.chdir(copy);
   const progress = showProgress(room.name);
   const mutants = await testRoom(room, { workers, ...(files !== undefined && { files }) }).finally(progress.stop);
+  for (const event of readEvents()) {
+    if (event.kind === 'abandoned') say(`${room.name}: ${event.file} was not completed; the score is a lower bound`);
+  }
   process.chdir(root);
   const results = mutants.map((mutant) => ({ ...mutant, fileName: relative(copy, mutant.fileName) }));
   const tested = new Map(

@@ -41,6 +41,8 @@ export type RunEvent =
   | { readonly kind: 'unconfirmed'; readonly mutant: string; readonly test: string }
   /** The test reaches the mutant, but did not in this run. */
   | { readonly kind: 'unreached'; readonly mutant: string; readonly test: string }
+  /** Some tests of the file were not tried with all mutants, because the process ended each time. */
+  | { readonly kind: 'abandoned'; readonly file: string }
   /** Mutants reached while the file was loaded, and the number of its tests. */
   | { readonly kind: 'loaded'; readonly file: string; readonly mutants: readonly string[]; readonly tests: number };
 
