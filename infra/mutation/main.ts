@@ -70,9 +70,14 @@ async function testRooms(wanted: readonly string[], options: Given<typeof defaul
     if (files?.length === 0) say(`${room.name}: no change since ${options.since}`);
     else results.push(await testOne(room, files, workers, options.record));
   }
-  if (output === 'json') process.stdout.write(`${JSON.stringify(results.map(described), undefined, 2)}\n`);
-  else print(results, options.survivors);
-  return results.some((result) => result.roomScore < result.limit) ? 1 : 0;
+  const failed = results.filter(({ roomScore, limit }) => roomScore < limit).length;
+  if (output === 'json') {
+    process.stdout.write(`${JSON.stringify(results.map(described), undefined, 2)}\n`);
+  } else {
+    print(results, options.survivors);
+    process.stdout.write(`${results.length - failed} passed, ${failed} failed, 0 skipped\n`);
+  }
+  return failed > 0 ? 1 : 0;
 }
 
 interface Choice {
