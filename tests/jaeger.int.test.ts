@@ -69,7 +69,9 @@ function start(role: Role): void {
   const cluster = role === 'reconciler' ? [] : ['--kubeconfig', join(directory, 'kubeconfig.json')];
   const where = ['--bus', nats.url, '--store', redis.url, '--partitions', String(partitions)];
   const traces = ['--otlp-endpoint', jaeger.otlpUrl, '--trace-ratio', '1'];
-  const rest = ['--controllers', 'endpointslice-controller', '--metrics-bind-address', '127.0.0.1:0'];
+  // A take-over in the middle of a trace, when a busy machine delays heartbeats, would change its outline.
+  const leases = ['--lease-ttl', '30s'];
+  const rest = [...leases, '--controllers', 'endpointslice-controller', '--metrics-bind-address', '127.0.0.1:0'];
   const onLine = (from: string, line: string) => log.push(`${from}: ${line}`);
   processes.push(new RoleProcess(role, role, [...where, ...traces, ...rest, ...cluster], onLine));
 }

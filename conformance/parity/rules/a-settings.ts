@@ -98,6 +98,7 @@ export const settingsRules: readonly Rule[] = [
   {
     id: 'A7',
     title: 'resync every 12 to 24 hours',
+    differs: true,
     broken: [
       {
         file: 'services/watcher/src/watch-session.ts',

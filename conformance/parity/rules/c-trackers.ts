@@ -78,6 +78,7 @@ export const trackerRules: readonly Rule[] = [
   {
     id: 'C19',
     title: 'slice tracker',
+    differs: true,
     note: 'proves foreign writes and restores',
     broken: [
       {
