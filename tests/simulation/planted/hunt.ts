@@ -1,4 +1,4 @@
-import type { PlantedBug } from '@sluice/program/planted-bug';
+import { type PlantedBug, planted } from '@sluice/program/planted-bug';
 import { runSeeds } from '../run-seeds.ts';
 
 export interface HuntOptions {
@@ -17,8 +17,6 @@ export interface Hunt {
   readonly invariant: string | undefined;
 }
 
-const hook = new URL('./plant-hook.ts', import.meta.url).href;
-
 /** Runs seeds with a planted bug until one fails or the time is over. */
 export async function hunt(bug: PlantedBug, { seconds, processes }: HuntOptions): Promise<Hunt> {
   let [seeds, cpuMs] = [0, 0];
@@ -29,8 +27,7 @@ export async function hunt(bug: PlantedBug, { seconds, processes }: HuntOptions)
     scenario: { swarm: false },
     continues: () => invariant === undefined && elapsed() < seconds,
     processes,
-    execArgv: ['--import', hook],
-    environment: { SIMULATION_PLANTED_BUG: bug.name },
+    ...planted(bug),
     onReport: (report) => {
       if (invariant !== undefined) return;
       seeds += 1;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { plant } from '@sluice/program/planted-bug';
+import { plant, urlOf } from '@sluice/program/planted-bug';
 import { expect, test } from 'vitest';
-import { plantedBugs, urlOf } from './planted-bugs.ts';
+import { plantedBugs } from './planted-bugs.ts';
 
 test.each(plantedBugs.map((bug) => [bug.name, bug] as const))('"%s" fits its source', (_, bug) => {
   const source = readFileSync(new URL(urlOf(bug)), 'utf8');

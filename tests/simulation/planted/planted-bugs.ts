@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type PlantedBug, plant } from '@sluice/program/planted-bug';
+import { type PlantedBug, plant, urlOf } from '@sluice/program/planted-bug';
 import { controllerBugs } from './controller-bugs.ts';
 import { platformBugs } from './platform-bugs.ts';
 import { reconcilerBugs } from './reconciler-bugs.ts';
@@ -13,11 +13,6 @@ export const plantedBugs: readonly PlantedBug[] = [
   ...controllerBugs,
   ...platformBugs,
 ];
-
-const root = new URL('../../../', import.meta.url);
-
-/** The URL of the file that a bug is planted in. */
-export const urlOf = ({ file }: PlantedBug): string => new URL(file, root).href;
 
 /** @throws Error if a bug no longer fits its source */
 export function checkPlantedBugs(bugs: readonly PlantedBug[] = plantedBugs): void {

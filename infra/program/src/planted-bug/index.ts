@@ -22,3 +22,17 @@ export function plant({ name, file, search, replace }: PlantedBug, source: strin
   }
   return source.replace(search, () => replace);
 }
+
+const root = new URL('../../../../', import.meta.url);
+
+/** The URL of the file that a bug is planted in. */
+export const urlOf = ({ file }: PlantedBug): string => new URL(file, root).href;
+
+/** The environment variable with the bug, as JSON. */
+export const variable = 'SLUICE_PLANTED_BUG';
+
+/** Arguments and environment of a Node process that has the bug. */
+export const planted = (bug: PlantedBug) => ({
+  execArgv: ['--import', new URL('./plant-hook.ts', import.meta.url).href],
+  environment: { [variable]: JSON.stringify(bug) },
+});

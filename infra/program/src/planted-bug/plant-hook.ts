@@ -1,18 +1,18 @@
-/** Plants the bug named by an environment variable into the modules of this process. Loaded with `--import`. */
+/** Plants the bug in an environment variable into the modules of this process. Loaded as `planted` says. */
 import fs from 'node:fs';
 import { registerHooks, syncBuiltinESMExports } from 'node:module';
-import { plant } from '@sluice/program/planted-bug';
-import { plantedBugs, urlOf } from './planted-bugs.ts';
+import { fileURLToPath } from 'node:url';
+import { type PlantedBug, plant, urlOf, variable } from './index.ts';
 
-const bug = plantedBugs.find(({ name }) => name === process.env.SIMULATION_PLANTED_BUG);
-if (bug === undefined) throw new Error(`no planted bug is named "${process.env.SIMULATION_PLANTED_BUG}"`);
+const bug = JSON.parse(process.env[variable] ?? '') as PlantedBug;
 const url = urlOf(bug);
 
 if (bug.file.endsWith('.lua')) {
   const { readFileSync } = fs;
+  const paths: readonly unknown[] = [url, fileURLToPath(url)];
   fs.readFileSync = ((path: unknown, ...rest: unknown[]) => {
     const content = (readFileSync as (...args: unknown[]) => unknown)(path, ...rest);
-    return String(path) === url && typeof content === 'string' ? plant(bug, content) : content;
+    return paths.includes(String(path)) && typeof content === 'string' ? plant(bug, content) : content;
   }) as typeof readFileSync;
   syncBuiltinESMExports();
 }
