@@ -45,7 +45,7 @@ export default defineConfig({
           ...limits.integration,
           // Most of their time is waiting for servers, leases and restarts.
           fileParallelism: true,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

@@ -15,7 +15,7 @@ import {
 } from '@sluice/conformance';
 import { type ControlPlane, freePorts, kubectl, startControlPlane, startKubeControllerManager } from '@sluice/local';
 import { listAt, objectAt, textAt } from '@sluice/shadow';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 /**
  * What an on-call engineer does and sees: faults on real API servers, and the output of the commands and of the log. A
@@ -56,6 +56,13 @@ afterAll(async () => {
   await Promise.all([west?.stop(), east?.stop()]);
   rmSync(root, { recursive: true, force: true });
 });
+
+beforeEach(({ onTestFailed }) =>
+  onTestFailed(async () => {
+    const slices = (await admin.list('endpointslices')).map((slice) => JSON.stringify(slice));
+    console.log([...run.stderr.split('\n').slice(-60), ...slices].join('\n'));
+  }),
+);
 
 /** Runs a command against the console of the run. */
 function sluice(...args: string[]): Promise<{ readonly status: number; readonly output: string }> {
