@@ -7,7 +7,7 @@ import { LocalError } from './local-error.ts';
 
 const OLDEST_GO = '1.26';
 
-/** Programs that a go.mod names in its `tool` lines. */
+/** The programs in the `tool` lines of a go.mod. */
 export interface GoPrograms {
   /** For messages, for example `etcd and kubectl v1.2`. */
   readonly title: string;
@@ -15,9 +15,7 @@ export interface GoPrograms {
   readonly maxBuildTime: string;
   /** The folder of go.mod and go.sum. */
   readonly module: string;
-  /** Their Go packages, or `tool` for all of go.mod. */
-  readonly packages: readonly string[];
-  /** Part of the cache key besides go.mod, go.sum, packages and tags. */
+  /** Part of the cache key besides go.mod and go.sum. */
   readonly version: string;
   readonly linkerFlags: string;
   /** Build tags, separated by commas. Default none. */
@@ -25,7 +23,7 @@ export interface GoPrograms {
 }
 
 /**
- * Returns the folder of the programs. Builds them unless the cache has them.
+ * Returns the folder of the programs. Builds them unless the cache has them for this go.mod, go.sum, version and tags.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
@@ -43,7 +41,7 @@ export async function ensureGoPrograms(programs: GoPrograms, say: (line: string)
 const builds = new Map<string, Promise<void>>();
 
 async function build(programs: GoPrograms, directory: string, say: (line: string) => void): Promise<void> {
-  const { title, module, packages, linkerFlags, tags = '' } = programs;
+  const { title, module, linkerFlags, tags = '' } = programs;
   await checkGo(programs);
   const started = performance.now();
   const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
@@ -66,7 +64,7 @@ async function build(programs: GoPrograms, directory: string, say: (line: string
       '-ldflags',
       linkerFlags,
     ];
-    const args = ['build', ...options, '-o', `${unfinished}/`, ...packages];
+    const args = ['build', ...options, '-o', `${unfinished}/`, 'tool'];
     const status = await go(module, args, log);
     if (status !== 0) {
       const tail = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-20).join('\n  ');
@@ -117,9 +115,8 @@ function go(module: string, args: readonly string[], log: string): Promise<numbe
   });
 }
 
-function fingerprint({ module, packages, version, tags = '' }: GoPrograms): string {
-  const key = [process.platform, process.arch, version, tags, ...packages];
-  const hash = createHash('sha256').update(`${key.join(' ')}\n`);
+function fingerprint({ module, version, tags = '' }: GoPrograms): string {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${version}${tags && ` ${tags}`}\n`);
   for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(module, file)));
   return hash.digest('hex').slice(0, 16);
 }
