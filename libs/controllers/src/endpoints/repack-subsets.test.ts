@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { repackSubsets } from './repack-subsets.ts';
+import { fnv1a128 } from '../hashing/fnv-1a-128.ts';
+import { compareAddresses, repackSubsets } from './repack-subsets.ts';
+import { dumpEndpointSubset, dumpEndpointsPort } from './subset-dump.ts';
 
 const a = { ip: '10.0.0.2' };
 const b = { ip: '10.0.0.10' };
@@ -55,4 +57,88 @@ describe('repackSubsets (D25)', () => {
       ]),
     ).toEqual([{ addresses: [a], ports: [app, app] }]);
   });
+
+  it('merges addresses of equal ports from different subsets', () => {
+    const merged = [{ addresses: [b, a], ports: [http] }];
+    expect(
+      repackSubsets([
+        { addresses: [a], ports: [http] },
+        { addresses: [b], ports: [{ ...http }] },
+      ]),
+    ).toEqual(merged);
+    const plain = { ...http, appProtocol: null };
+    expect(
+      repackSubsets([
+        { addresses: [a], ports: [plain] },
+        { addresses: [b], ports: [plain] },
+      ]),
+    ).toEqual([{ addresses: [b, a], ports: [plain] }]);
+  });
+
+  it.each([
+    ['number', { port: 81 }],
+    ['protocol', { protocol: 'UDP' }],
+    ['name', { name: 'other' }],
+  ])('keeps ports apart that differ by %s', (_, other) => {
+    const subsets = [
+      { addresses: [a], ports: [http] },
+      { addresses: [b], ports: [{ ...http, ...other }] },
+    ];
+    expect(repackSubsets(subsets)).toHaveLength(2);
+  });
+
+  it('merges ports if each address has the same readiness, in any order', () => {
+    const subset = { addresses: [a, b], ports: [http] };
+    const merged = repackSubsets([subset, { addresses: [b, a], ports: [dns] }]);
+    expect(merged).toMatchObject([{ addresses: [b, a] }]);
+    for (const other of [
+      { addresses: [a], notReadyAddresses: [b] },
+      { addresses: [b], notReadyAddresses: [a] },
+      { notReadyAddresses: [a, b] },
+    ]) {
+      expect(repackSubsets([subset, { ...other, ports: [dns] }])).toHaveLength(2);
+    }
+    const mixed = { addresses: [a], notReadyAddresses: [b] };
+    expect(
+      repackSubsets([
+        { ...mixed, ports: [http] },
+        { addresses: [b], notReadyAddresses: [a], ports: [dns] },
+      ]),
+    ).toHaveLength(2);
+    expect(
+      repackSubsets([
+        { ...mixed, ports: [http] },
+        { ...mixed, ports: [dns] },
+      ]),
+    ).toHaveLength(1);
+  });
+
+  it('offers addresses without a port for a port of zero or none, apart from those with one', () => {
+    expect(repackSubsets([{ addresses: [a], ports: [{ port: 0 }] }])).toEqual([{ addresses: [a] }]);
+    expect(repackSubsets([{ addresses: [a], ports: null }])).toEqual([{ addresses: [a] }]);
+    const apart = repackSubsets([{ addresses: [a] }, { addresses: [b], ports: [http] }]);
+    expect(apart).toHaveLength(2);
+  });
+
+  it('orders ports and subsets by their hashes, whatever their order was (L3, L4)', () => {
+    const ports = Array.from({ length: 5 }, (_, i) => ({ ...http, port: 80 + i }));
+    const hashes = (order: typeof ports) =>
+      repackSubsets([{ addresses: [a], ports: order }])[0]?.ports?.map((port) => fnv1a128(dumpEndpointsPort(port)));
+    expect(hashes(ports)).toEqual([...(hashes(ports) ?? [])].sort());
+    expect(hashes(ports.toReversed())).toEqual(hashes(ports));
+    const subsets = ports.map((port, i) => ({ addresses: [{ ip: `10.0.0.${i}` }], ports: [port] }));
+    const subsetHashes = repackSubsets(subsets).map((subset) => fnv1a128(dumpEndpointSubset(subset)));
+    expect(subsetHashes).toEqual([...subsetHashes].sort());
+    expect(repackSubsets(subsets.toReversed())).toEqual(repackSubsets(subsets));
+  });
+});
+
+it('addresses are ordered by IP as text, then by the UID of the target, a missing one first (D25)', () => {
+  const of = (uid: string) => ({ ...a, targetRef: { uid } });
+  const ordered = [b, a, of('u1'), of('u2')];
+  for (const [i, one] of ordered.entries()) {
+    const signs = ordered.map((other) => Math.sign(compareAddresses(one, other)));
+    expect(signs).toEqual(ordered.map((_, j) => Math.sign(i - j)));
+  }
+  expect(compareAddresses(a, of(''))).toBe(0);
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Endpoint } from '../objects/endpointslice.ts';
 import { EndpointSet } from './endpoint-set.ts';
@@ -37,4 +38,34 @@ it('ignores the order of addresses and a missing target', () => {
   expect(set.get(of(['10.0.0.1', '10.0.0.2'], 'a'))).toBeDefined();
   expect(set.get(of(['10.0.0.1'], 'a'))).toBeUndefined();
   expect(set.get({ addresses: ['x'], hostname: '', targetRef: { name: '' } })).toBeDefined();
+});
+
+it('is a map by identity, for any sequence of changes', () => {
+  const endpoints = fc.record({
+    addresses: fc.constantFrom(['1'], ['2'], ['1', '2'], ['2', '1'], ['1', '3']),
+    hostname: fc.constantFrom('', 'h'),
+    targetRef: fc.record({ namespace: fc.constantFrom('shop', 'other'), name: fc.constantFrom('a', 'b') }),
+  });
+  const identity = ({ addresses, ...others }: Endpoint) => JSON.stringify([[...addresses].sort(), others]);
+  const steps = fc.array(fc.tuple(fc.constantFrom('insert', 'insert', 'take'), endpoints), { maxLength: 20 });
+  fc.assert(
+    fc.property(steps, (all) => {
+      const set = new EndpointSet();
+      const map = new Map<string, Endpoint>();
+      for (const [step, endpoint] of all) {
+        const key = identity(endpoint);
+        expect(set.get(endpoint)).toBe(map.get(key));
+        if (step === 'take') {
+          expect(set.take(endpoint)).toBe(map.get(key));
+          map.delete(key);
+        } else {
+          set.insert(endpoint);
+          map.set(key, endpoint);
+        }
+        expect(set.size).toBe(map.size);
+        expect([...set].map(identity).sort()).toEqual([...map.keys()].sort());
+      }
+    }),
+    { numRuns: 40 },
+  );
 });

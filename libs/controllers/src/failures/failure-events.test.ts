@@ -45,6 +45,17 @@ describe('endpointSliceFailure (E11, E28)', () => {
   });
 });
 
+it('failures name no UID that is unknown', () => {
+  const { namespace, name } = service;
+  for (const named of [
+    { namespace, name },
+    { namespace, name, uid: '' },
+  ]) {
+    const event = endpointSliceFailure(named, [], ['why']);
+    expect(event?.regarding).toStrictEqual({ kind: 'Service', namespace, name });
+  }
+});
+
 describe('endpointsFailure (D24)', () => {
   const object = someEndpoints();
 

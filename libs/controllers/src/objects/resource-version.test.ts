@@ -10,6 +10,11 @@ test.each([
   ['', '0', 0],
   ['', '1', -1],
   ['abc', '1', -1],
+  ['abc', '', 0],
+  ['a1', '1', -1],
+  ['1a', '1', -1],
+  ['0010', '10', 0],
+  ['2', '1', 1],
 ])('compares resourceVersion %j with %j', (a, b, sign) => {
   expect(Math.sign(compareResourceVersions(a, b))).toBe(sign);
 });

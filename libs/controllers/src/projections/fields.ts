@@ -14,7 +14,7 @@ class WrongType extends Error {
   readonly path: string;
   readonly expected: string;
   constructor(path: string, expected: string) {
-    super(`${path} is not ${expected}`);
+    super();
     this.path = path;
     this.expected = expected;
   }

@@ -1,25 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { topologyModeAnnotation } from '../objects/well-known.ts';
-import { MalformedObjectError } from './malformed-object-error.ts';
+import { malformation } from '../testing/malformation.ts';
 import { projectEndpoints } from './project-endpoints.ts';
 import { projectEndpointSlice } from './project-endpointslice.ts';
 import { projectNode } from './project-node.ts';
 import { projectPod } from './project-pod.ts';
 import { projectService } from './project-service.ts';
 import { milliQuantity } from './quantity.ts';
-
-function malformation(run: () => unknown): Partial<MalformedObjectError> {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof MalformedObjectError) {
-      const { code, kind, namespace, objectName, path, expected } = error;
-      return { code, kind, namespace, objectName, path, expected };
-    }
-    throw error;
-  }
-  throw new Error('nothing was thrown');
-}
 
 describe('projectService', () => {
   it('fills in defaults for missing and null fields', () => {
@@ -173,6 +160,17 @@ describe('projectNode', () => {
     ['1E-3', 1],
     ['-1500m', -1500],
     ['8E', Number.MAX_SAFE_INTEGER],
+    ['-8E', -Number.MAX_SAFE_INTEGER],
+    ['1e999', Number.MAX_SAFE_INTEGER],
+    ['9007199254740991m', Number.MAX_SAFE_INTEGER],
+    ['+1.', 1000],
+    ['1e+3', 1_000_000],
+    ['3M', 3_000_000_000],
+    ['1Mi', 1_048_576_000],
+    ['1e1000', null],
+    ['1e', null],
+    ['1constructor', null],
+    ['x1', null],
     ['', null],
     ['.', null],
     ['1x', null],

@@ -72,4 +72,38 @@ describe('the EndpointSlice tracker (C19, C20)', () => {
     expect(tracker.expectUncertain(expected, 'a')).toBe(expected);
     expect(tracker.has(tracker.expectUncertain(tracked, 'b'), slice('b'))).toBe(true);
   });
+
+  it.each([
+    ['written', tracked, {}],
+    ['to be deleted', tracker.expectDeletion(tracked, slice('a')), {}],
+    ['whose write is uncertain', tracker.expectUncertain(tracked, 'a'), tracker.expectUncertain(tracked, 'a')],
+  ])(
+    'forgets a slice that a list does not contain, unless its write may still be stored: one %s',
+    (_, state, after) => {
+      expect(tracker.handleMissing(state, 'a')).toEqual(after);
+      expect(tracker.handleMissing(state, 'b')).toBe(state);
+    },
+  );
+
+  it('forgets uncertain writes of missing slices once a later write was stored', () => {
+    const none = () => expect.unreachable('nothing is uncertain');
+    expect(tracker.endUncertainty(tracked, none)).toBe(tracked);
+    const state = ['b', 'c'].reduce(tracker.expectUncertain, tracked);
+    expect(tracker.endUncertainty(state, () => new Set(['a', 'b', 'c']))).toEqual(state);
+    expect(tracker.endUncertainty(state, () => new Set(['b']))).toEqual(tracker.expectUncertain(tracked, 'b'));
+  });
+
+  it('is never uncertain about a slice without UID, nor proves anything by a server without generations', () => {
+    expect(tracker.expectUncertain(tracked, '')).toBe(tracked);
+    expect(tracker.observe(tracked, slice('a', 0))).toBe(tracked);
+    expect(tracker.proofOf(tracked, { metadata: { uid: 'a' } })).toBeUndefined();
+  });
+
+  it('treats a missing UID or generation as empty', () => {
+    const bare = { metadata: {} };
+    const state = tracker.update(tracker.noTrackedSlices, bare);
+    expect(state).toEqual({ '': 0 });
+    expect(tracker.shouldSync(state, bare)).toBe(false);
+    expect(tracker.staleSlices(state, [bare])).toBe(false);
+  });
 });
