@@ -1,6 +1,7 @@
-import type { EndpointSlice } from '@sluice/controllers';
+import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import { expect, test } from 'vitest';
-import { sliceBytes } from './slice-bytes.ts';
+import { sliceBytes, watchBytes } from './slice-bytes.ts';
+import { someEndpoints } from './testing/objects.ts';
 
 const sliceOf = (addresses: readonly string[]): EndpointSlice => ({
   metadata: { name: 'web-x7k2p', namespace: 'shop' },
@@ -21,4 +22,26 @@ test('endpoints of different sizes are measured all over the slice', () => {
   const mixed = sliceBytes(sliceOf([...Array(50).fill(short), ...Array(50).fill(long)]));
   const [low, high] = [short, long].map((address) => sliceBytes(sliceOf(Array(100).fill(address)))) as [number, number];
   expect(Math.abs(mixed - (low + high) / 2)).toBeLessThan((high - low) / 8);
+});
+
+test('an endpoint has the bytes of what it has', () => {
+  const bytes = (endpoint: NonNullable<EndpointSlice['endpoints']>[number]) =>
+    sliceBytes({ ...sliceOf([]), endpoints: [endpoint] }) - sliceBytes(sliceOf([]));
+  expect(bytes({ addresses: [] })).toBe(85);
+  expect(bytes({ addresses: ['10.0.0.1', '10.0.0.2'], targetRef: {} })).toBe(85 + 16);
+  expect(sliceBytes({ ...sliceOf([]), endpoints: null })).toBe(sliceBytes(sliceOf([])));
+});
+
+test('a watcher of slices receives what a plan writes, and of a deleted slice little', () => {
+  const object = sliceOf(['10.0.0.1', '10.0.0.2']);
+  const create: Mutation = { verb: 'create', resource: 'endpointslices', object };
+  const update: Mutation = { verb: 'update', resource: 'endpointslices', object };
+  const remove: Mutation = { verb: 'delete', resource: 'endpointslices', name: 's' };
+  const endpoints: Mutation = { verb: 'create', resource: 'endpoints', object: someEndpoints() };
+  const bytes = (...mutations: Mutation[]) => watchBytes([{ mutations }]);
+  expect(bytes()).toBe(0);
+  expect(bytes(create)).toBe(sliceBytes(object));
+  expect(bytes(remove, endpoints)).toBe(900);
+  expect(bytes(create, update, remove)).toBe(2 * sliceBytes(object) + 900);
+  expect(watchBytes([{ mutations: [remove] }, { mutations: [remove] }])).toBe(1800);
 });

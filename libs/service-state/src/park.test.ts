@@ -1,0 +1,64 @@
+import type { Fact } from '@sluice/messages';
+import { describe, expect, test } from 'vitest';
+import { park, withdrawPlan } from './park.ts';
+import { given, startTime } from './testing/given.ts';
+import { aChange, aSnapshot, fact, key } from './testing/messages.ts';
+import { aService } from './testing/objects.ts';
+
+const service: Fact = { kind: 'service', service: aService() };
+const inFlight = () => given(aSnapshot(1, [service, fact.pod('p')])).when();
+const release = { kind: 'release', key, releasedAt: startTime } as const;
+
+describe('a plan that nobody has received', () => {
+  test('is not in flight any more, and is decided again later', () => {
+    const history = inFlight();
+    withdrawPlan(history.state, 'endpointslice', 'too large', startTime, 60_000);
+    expect(history.state.controller('endpointslice')).toMatchObject({
+      ...{ inFlight: null, parked: 'too large', parkedSince: startTime, dueAt: startTime + 60_000 },
+    });
+    expect(history.state.controller('endpoints').parked).toBeNull();
+    // Redelivered: it is still in flight.
+    history.when(startTime + 59_999).thenPlans({ endpoints: ['create'] });
+    history.when(startTime + 60_000).thenPlans({ endpointslice: ['create'] });
+  });
+
+  test('is decided again only when something changes if parked keys are not retried', () => {
+    const history = inFlight();
+    withdrawPlan(history.state, 'endpointslice', 'too large', startTime, null);
+    expect(history.state.controller('endpointslice').dueAt).toBeNull();
+    history.and(aChange(2, [fact.pod('q')]));
+    expect(history.state.controller('endpointslice')).toMatchObject({ parked: null, dueAt: startTime });
+  });
+});
+
+describe('a parked controller', () => {
+  test('keeps its plan in flight, and the time since when it is parked', () => {
+    const { state } = inFlight();
+    const { inFlight: plan } = state.controller('endpointslice');
+    park(state, 'endpointslice', 'first', startTime + 1, null);
+    park(state, 'endpointslice', 'second', startTime + 2, startTime + 3);
+    expect(state.controller('endpointslice')).toMatchObject({
+      ...{ inFlight: plan, parked: 'second', parkedSince: startTime + 1, dueAt: startTime + 3 },
+    });
+  });
+
+  test('decides at once when an operator releases it, and its plan is marked', () => {
+    const history = inFlight();
+    for (const controller of ['endpointslice', 'endpoints'] as const)
+      withdrawPlan(history.state, controller, 'too many removals', startTime, null);
+    const released = history.and(release, startTime + 5).when();
+    const plan = released.thenPlans({ endpointslice: ['create'], endpoints: ['create'] }).plan('endpointslice');
+    expect(plan.ready).toMatchObject({ released: true });
+    const observedAt = startTime;
+    expect(plan.causes.first.at(-1)).toEqual({ description: expect.stringContaining('operator'), observedAt });
+    expect(released.state.controller('endpointslice').released).toBeUndefined();
+  });
+});
+
+test('a release changes nothing of a controller that is not parked', () => {
+  const history = inFlight();
+  history.state.drainChanges();
+  history.and(release, startTime + 5);
+  expect(history.state.controller('endpointslice').released).toBeUndefined();
+  expect(history.state.controller('endpointslice').dueAt).toBeNull();
+});
