@@ -34,16 +34,19 @@ export async function runTests({ tests, workers, slowMs }: TestRunOptions): Prom
   startRecord();
   let files: readonly string[] = globSync([...tests]).filter((file) => !file.endsWith('.int.test.ts'));
   for (let round = 1, idle = 0; files.length > 0; round++) {
-    const before = readEvents().length;
+    const before = progress();
     writeSettings({ files, workers, ...(round === 1 ? { laterMs: LATER_MS, slowMs } : { laterMs: MAX, slowMs: MAX }) });
     await runOnce(workers);
-    idle = readEvents().filter(({ kind }) => kind !== 'loaded').length > before ? 0 : idle + 1;
+    idle = progress() > before ? 0 : idle + 1;
     files = unfinished(files);
     if (idle < MAX_IDLE_ROUNDS) continue;
     for (const file of files) record({ kind: 'abandoned', file });
     return;
   }
 }
+
+/** Each round loads files. What else it records is progress. */
+const progress = (): number => readEvents().filter(({ kind }) => kind !== 'loaded').length;
 
 function unfinished(files: readonly string[]): readonly string[] {
   const events = readEvents();
