@@ -274,7 +274,7 @@ export class PublishedState {
     this.#resourceVersions.clear();
     this.#digests.clear();
     this.#requestOffset = undefined;
-    for (const { key, field } of entries) {
+    for (const { key, field } of readable ?? entries) {
       this.#put(key, field, undefined);
       // Also in an unknown form: the watcher must publish that a Service was deleted while no watcher ran.
       if (!isServiceKey(key) || parseServiceKey(key).cluster !== cluster) continue;
