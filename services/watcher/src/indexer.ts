@@ -20,6 +20,8 @@ import type { SimilarPods } from '@sluice/messages';
 import { type ObjectEvent, type ObjectName, objectName, type WatchedObjects, type WatchedPod } from './object-event.ts';
 import { findSimilarPods, resembles } from './similar-pods.ts';
 
+type PodsByService = Map<ObjectName, Map<string, WatchedPod>>;
+
 /** Limit of the Services that are compared with a new Pod that none selects. */
 const maxCompared = 100;
 
@@ -38,7 +40,7 @@ export class Indexer {
   readonly #undecodable = new Map<Resource, Set<ObjectName>>();
   readonly #slicesByService = new Map<ObjectName, Map<string, EndpointSlice>>();
   /** Pods by the Services that select them; undefined until first used, which is after the initial lists. */
-  #podsByService: Map<ObjectName, Map<string, WatchedPod>> | undefined;
+  #podsByService: PodsByService | undefined;
   #topology: NodeTopology | undefined;
   #nodesSeen = false;
 
@@ -128,7 +130,7 @@ export class Indexer {
     if (this.#podsByService === undefined) return;
     this.#podsByService.delete(key);
     for (const watched of this.#pods.get(service.namespace)?.values() ?? []) {
-      if (selectorMatches(service.selector, watched.labels)) this.#addToService(key, watched);
+      if (selectorMatches(service.selector, watched.labels)) addTo(this.#podsByService, key, watched);
     }
   }
 
@@ -173,7 +175,7 @@ export class Indexer {
     if (nodeName !== '') getOrCreate(this.#podsByNode, nodeName, () => new Set<WatchedPod>()).add(watched);
     if (this.#podsByService === undefined) return;
     for (const service of this.selectors.servicesFor(namespace, watched.labels)) {
-      this.#addToService(objectName(namespace, service), watched);
+      addTo(this.#podsByService, objectName(namespace, service), watched);
     }
   }
 
@@ -193,21 +195,16 @@ export class Indexer {
   }
 
   /** One pass over the Pods costs less than evaluating each Service's selector over all Pods. */
-  #indexByService(): Map<ObjectName, Map<string, WatchedPod>> {
-    const index = new Map<ObjectName, Map<string, WatchedPod>>();
+  #indexByService(): PodsByService {
+    const index: PodsByService = new Map();
     for (const [namespace, pods] of this.#pods) {
-      for (const [name, watched] of pods) {
+      for (const watched of pods.values()) {
         for (const service of this.selectors.servicesFor(namespace, watched.labels)) {
-          getOrCreate(index, objectName(namespace, service), () => new Map()).set(name, watched);
+          addTo(index, objectName(namespace, service), watched);
         }
       }
     }
     return index;
-  }
-
-  #addToService(service: ObjectName, watched: WatchedPod): void {
-    if (this.#podsByService === undefined) return;
-    getOrCreate(this.#podsByService, service, () => new Map<string, WatchedPod>()).set(watched.pod.name, watched);
   }
 
   /** Whether the Service, its Endpoints or one of its slices exists. */
@@ -285,6 +282,10 @@ export function serviceOfSlice(slice: EndpointSlice): ObjectName | undefined {
   const service = labels?.[serviceNameLabel];
   if (!service || !managers.has(labels?.[managedByLabel] ?? '')) return undefined;
   return objectName(slice.metadata.namespace, service);
+}
+
+function addTo(index: PodsByService, service: ObjectName, watched: WatchedPod): void {
+  getOrCreate(index, service, () => new Map<string, WatchedPod>()).set(watched.pod.name, watched);
 }
 
 function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
