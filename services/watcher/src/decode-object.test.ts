@@ -1,5 +1,7 @@
+import type { RawObject, Resource } from '@sluice/kubernetes';
 import { describe, expect, test } from 'vitest';
-import { decodeObject } from './decode-object.ts';
+import { type DecodedObject, decodeObject } from './decode-object.ts';
+import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
 
 const metadata = { namespace: 'shop', name: 'web-1', resourceVersion: '7', labels: {}, annotations: {} };
 
@@ -7,19 +9,25 @@ function nested(levels: number): unknown {
   return JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 }
 
-function decodeSlice(part: object) {
+function decode(resource: Resource, raw: RawObject): { decoded: DecodedObject; reasons: readonly string[] } {
   const reasons: string[] = [];
-  const decoded = decodeObject('endpointslices', { metadata, addressType: 'IPv4', endpoints: [], ...part }, (reason) =>
-    reasons.push(reason),
-  );
-  return { decoded, reasons };
+  return { decoded: decodeObject(resource, raw, (reason) => reasons.push(reason)), reasons };
 }
 
+const decodeSlice = (part: object) =>
+  decode('endpointslices', { metadata, addressType: 'IPv4', endpoints: [], ...part });
+
 describe('an object from the API server', () => {
-  test('is decoded', () => {
-    const { decoded, reasons } = decodeSlice({});
-    expect(decoded).toMatchObject({ namespace: 'shop', name: 'web-1', resourceVersion: '7' });
-    expect(decoded.object).toBeDefined();
+  test.each<[Resource, RawObject, object]>([
+    ['services', rawService('web', '5'), { selector: { app: 'web' } }],
+    ['pods', rawPod('web-1', '5'), { pod: { name: 'web-1', ready: true }, labels: { app: 'web' } }],
+    ['nodes', { metadata: { name: 'n1', resourceVersion: '5' } }, { name: 'n1' }],
+    ['endpoints', rawEndpoints('web', '5'), { subsets: [] }],
+    ['endpointslices', rawSlice('web-x', 'web', '5'), { addressType: 'IPv4', endpoints: [] }],
+  ])('of %s is projected', (resource, raw, projected) => {
+    const { decoded, reasons } = decode(resource, raw);
+    expect(decoded).toMatchObject({ name: expect.any(String), resourceVersion: '5', object: projected });
+    expect(decoded.namespace).toBe(resource === 'nodes' ? '' : 'shop');
     expect(reasons).toEqual([]);
   });
 
@@ -33,5 +41,71 @@ describe('an object from the API server', () => {
     const { decoded, reasons } = decodeSlice({ future: new Array(1_000_001).fill(0) });
     expect(decoded).toMatchObject({ name: 'web-1', object: undefined });
     expect(reasons).toEqual(['shop/web-1: more than 1000000 values']);
+  });
+
+  test('without a resourceVersion is malformed', () => {
+    const { decoded, reasons } = decodeSlice({ metadata: { ...metadata, resourceVersion: undefined } });
+    expect(decoded).toMatchObject({ name: 'web-1', resourceVersion: '', object: undefined });
+    expect(reasons).toEqual([expect.stringContaining('resourceVersion')]);
+  });
+
+  test('with a field of the wrong type is malformed, and the reason names the object once', () => {
+    const { decoded, reasons } = decode('pods', malformedPod('web-1', '5'));
+    expect(decoded).toEqual({ namespace: 'shop', name: 'web-1', resourceVersion: '5', object: undefined });
+    expect(reasons).toHaveLength(1);
+    expect(reasons[0]?.split('web-1')).toHaveLength(2);
+  });
+
+  test.each<[string, RawObject]>([
+    ['without metadata', {}],
+    ['whose metadata is null', { metadata: null }],
+    ['whose name is no text', { metadata: { name: 7, namespace: {}, resourceVersion: [] } }],
+  ])('%s is malformed and has an empty name', (_, raw) => {
+    const { decoded, reasons } = decode('services', raw);
+    expect(decoded).toEqual({ namespace: '', name: '', resourceVersion: '', object: undefined });
+    expect(reasons).toHaveLength(1);
+  });
+});
+
+describe('the field manager of the last write', () => {
+  const [early, late] = ['2026-01-01T00:00:01Z', '2026-01-01T00:00:02Z'];
+  const write = (manager: unknown, time: unknown) => ({ manager, operation: 'Update', time });
+
+  test.each<[string, unknown, object]>([
+    ['is named', [write('kubectl', early)], { manager: 'kubectl' }],
+    ['is the one of the latest time', [write('a', early), write('b', late), write('c', early)], { manager: 'b' }],
+    ['counts as an own write if it is Sluice', [write('kubectl', early), write('sluice', late)], { isOwnWrite: true }],
+    [
+      'is the other one if Sluice wrote in the same second',
+      [write('sluice', late), write('a', late)],
+      { manager: 'a' },
+    ],
+    [
+      'is the first of several in one second',
+      [write('a', late), write('sluice', late), write('b', late)],
+      { manager: 'a' },
+    ],
+    ['is unknown without managed fields', undefined, {}],
+    ['is unknown if managed fields are no list', { 0: write('a', early) }, {}],
+    [
+      'ignores entries without a manager or a time',
+      [null, write(1, late), write('x', 7), write('a', early)],
+      { manager: 'a' },
+    ],
+  ])('%s', (_, managedFields, expected) => {
+    for (const resource of ['endpointslices', 'endpoints'] as const) {
+      const raw = resource === 'endpoints' ? rawEndpoints('web', '5') : rawSlice('web-x', 'web', '5');
+      const { decoded } = decode(resource, { ...raw, metadata: { ...(raw.metadata as object), managedFields } });
+      const { namespace: _namespace, name: _name, resourceVersion: _version, object: _object, ...writer } = decoded;
+      expect(writer).toEqual(expected);
+    }
+  });
+
+  test('is not read from objects that Sluice does not write', () => {
+    const raw = rawPod('web-1', '5');
+    const managedFields = [write('kubelet', early)];
+    const { decoded } = decode('pods', { ...raw, metadata: { ...(raw.metadata as object), managedFields } });
+    expect(decoded.manager).toBeUndefined();
+    expect(decoded.object).toBeDefined();
   });
 });

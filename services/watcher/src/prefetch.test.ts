@@ -140,3 +140,22 @@ test('a cluster whose lease comes before its turn is read as usual', async () =>
   expect(opened).toBe(1);
   stop.abort();
 });
+
+test('closing leaves no timer, and is no false alarm', async () => {
+  await prefetch.start();
+  prefetch.close();
+  expect([clock.nextAt(), falseAlarms.isRecent]).toEqual([undefined, false]);
+  prefetch.close();
+  await prefetch.start();
+  expect(opened).toBe(10);
+  prefetch.close();
+});
+
+test('a cluster whose lease comes is no false alarm', async () => {
+  await prefetch.start();
+  const stop = signal();
+  prefetch.reader(stop.signal);
+  await advance(clock, 60_000);
+  expect(falseAlarms.isRecent).toBe(false);
+  stop.abort();
+});

@@ -1,27 +1,8 @@
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { type Commit, FencedError, MemoryStore, type ScopeState } from '@sluice/store';
+import { FencedError } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PublishedState } from './published-state.ts';
-
-/** A store whose next commit can fail before or after it is applied, and whose claims can report lost data. */
-class FaultyStore extends MemoryStore {
-  fails: 'before' | 'after' | undefined;
-  intact = true;
-  readonly commits: Commit[] = [];
-
-  override async claim(scope: string, epoch: number): Promise<ScopeState> {
-    return { ...(await super.claim(scope, epoch)), intact: this.intact };
-  }
-
-  override async commit(commit: Commit): Promise<void> {
-    const { fails } = this;
-    this.fails = undefined;
-    if (fails === 'before') throw new Error('no connection');
-    await super.commit(commit);
-    this.commits.push(commit);
-    if (fails === 'after') throw new Error('no answer');
-  }
-}
+import { FaultyStore } from './testing/faulty-store.ts';
 
 const offset = { offset: 3, id: 'r3', streamId: 'log' };
 let store: FaultyStore;
@@ -50,16 +31,17 @@ async function quiescent(epoch = 1): Promise<PublishedState> {
   return state;
 }
 
-/** Advances the clock, on which retries wait, until the promise settles. */
+/** Advances the clock, on which retries wait, until the promise settles. Ends with the test, whose clock the next one replaces. */
 async function advanceUntil<T>(promise: Promise<T>): Promise<T> {
+  const own = clock;
   let isSettled = false;
   const done = promise.finally(() => {
     isSettled = true;
   });
   done.catch(() => {});
-  while (!isSettled) {
+  while (!isSettled && clock === own) {
     await new Promise((resolve) => setImmediate(resolve));
-    clock.step();
+    own.step();
   }
   return done;
 }
@@ -156,6 +138,75 @@ describe('a fenced watcher', () => {
     await claim(2);
     await expect(advanceUntil(Promise.resolve(state.beginPublishing(['a'])))).rejects.toThrow(FencedError);
     expect(state.fenced.aborted).toBe(true);
+  });
+
+  test('says so as the reason of what it aborts', async () => {
+    const state = await quiescent();
+    expect(state.fenced.aborted).toBe(false);
+    await claim(2);
+    await advanceUntil(Promise.resolve(state.beginPublishing(['a']))).catch(() => {});
+    expect(state.fenced.reason).toBeInstanceOf(FencedError);
+  });
+});
+
+describe('the store', () => {
+  test('gets no commit without changes', async () => {
+    const state = await claim(1);
+    expect(state.requestOffset).toBeUndefined();
+    await state.commitDigests(new Map(), new Map());
+    expect(store.commits).toEqual([]);
+    await state.commitResourceVersions(new Map([['pods', '41']]));
+    store.commits.length = 0;
+    expect(state.commitResourceVersions(new Map([['pods', '41']]))).toBeUndefined();
+    expect(store.commits).toEqual([]);
+  });
+
+  test('gets only what changed, and the offset with it', async () => {
+    const state = await quiescent();
+    store.commits.length = 0;
+    await state.commitResourceVersions(
+      new Map([
+        ['pods', '41'],
+        ['nodes', '50'],
+      ]),
+    );
+    expect(store.commits).toEqual([
+      expect.objectContaining({
+        checkpoint: offset,
+        entries: [{ key: 'c', field: 'resourceVersion/nodes', value: '50' }],
+      }),
+    ]);
+  });
+
+  test('gets the last of several changes that wait for a commit', async () => {
+    const state = await claim(1);
+    await Promise.all([
+      state.commitRequestOffset(offset, []),
+      state.commitDigests(new Map([['a', 'older']]), new Map()),
+      state.commitDigests(new Map([['a', 'newer']]), new Map()),
+    ]);
+    expect((await claim(2)).digest('a')).toBe('newer');
+  });
+
+  test('may be away for long, and is then trusted no more', async () => {
+    const state = await quiescent();
+    const { claim: claimScope, commit } = store;
+    store.claim = () => Promise.reject(new Error('no connection'));
+    store.commit = () => Promise.reject(new Error('no connection'));
+    let isCommitted = false;
+    const committed = state.commitDigests(new Map([['a', 'newer']]), new Map()).then(() => {
+      isCommitted = true;
+    });
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.step();
+    }
+    expect([isCommitted, state.fenced.aborted]).toEqual([false, false]);
+    Object.assign(store, { claim: claimScope, commit });
+    await advanceUntil(committed);
+    const next = await claim(2);
+    expect([...next.restoredServices]).toEqual(['a', 'b']);
+    expect([next.digest('a'), next.digest('b')]).toEqual([undefined, undefined]);
   });
 });
 

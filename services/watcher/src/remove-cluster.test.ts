@@ -4,7 +4,7 @@ import { VirtualClock } from '@sluice/runtime';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { publishedStateScope } from './published-state.ts';
-import { removeCluster } from './remove-cluster.ts';
+import { announceRemoval, removeCluster } from './remove-cluster.ts';
 
 const clock = new VirtualClock(1_000);
 const checkpoint = { offset: 0, id: '', streamId: 'memory' };
@@ -49,4 +49,35 @@ test('records have new ids each time, so that the bus does not drop them as dupl
   for (const fencingToken of [1, 2]) await removeCluster({ cluster: 'c', fencingToken, bus, clock });
   const ids = (await bus.read('changes', 0, streamStart).next(10)).map(({ id }) => id);
   expect(new Set(ids).size).toBe(2);
+});
+
+test('a cluster without published state needs no commit', async () => {
+  const bus = new MemoryBus({ partitions: 1 });
+  const store = await storeWith('d');
+  store.commit = () => Promise.reject(new Error('nothing to commit'));
+  await removeCluster({ cluster: 'c', fencingToken: 7, bus, store, clock });
+  expect((await bus.end('changes', 0)).offset).toBe(1);
+});
+
+test('the state of the cluster is gone before reconcilers hear of it', async () => {
+  const store = await storeWith('c');
+  const left: number[] = [];
+  const bus = new MemoryBus({ partitions: 1 });
+  bus.append = async () => {
+    left.push(store.peek(publishedStateScope('c')).entries.length);
+    return undefined;
+  };
+  await removeCluster({ cluster: 'c', fencingToken: 7, bus, store, clock });
+  expect(left).toEqual([0]);
+});
+
+test('each removal under one fencing token has other ids, after other Changes', async () => {
+  const bus = new MemoryBus({ partitions: 2 });
+  for (const after of [undefined, 0, 5])
+    await announceRemoval({ cluster: 'c', fencingToken: 1, bus, clock, ...(after !== undefined && { after }) });
+  const ids = new Set<string>();
+  for (const partition of [0, 1]) {
+    for (const { id } of await bus.read('changes', partition, streamStart).next(10)) ids.add(id);
+  }
+  expect(ids.size).toBe(6);
 });

@@ -207,3 +207,51 @@ test.each([
   });
   expect(reasons).toMatchObject([{ kind: 'endpoints', isWatchEcho: expected }]);
 });
+
+describe('every Service that an event concerns', () => {
+  test('has the same cause', () => {
+    const causes = new Set<unknown>();
+    const router = new Router(indexer, (_namespace, _service, _reason, cause) => causes.add(cause));
+    for (const name of ['web', 'all']) put.service(name, { selector: { app: 'web' } });
+    const watched = aPod('p', { app: 'web' });
+    router.apply({
+      ...{ resource: 'pods', type: 'added', namespace: 'shop', name: 'p', observedAt: 17 },
+      ...{ oldObject: undefined, newObject: watched },
+    });
+    expect([...causes]).toEqual([{ description: 'Pod shop/p added, ready', observedAt: 17 }]);
+  });
+
+  test('is in the namespace of the object', () => {
+    const services: string[] = [];
+    const router = new Router(indexer, (namespace, service) => services.push(`${namespace}/${service}`));
+    upsert('services', 'depot', 'web', aService('web', { namespace: 'depot', annotations: asksForHints }));
+    upsert('pods', 'depot', 'p', aPod('p', { app: 'web' }, { namespace: 'depot' }));
+    indexer.setNode(aNode('n1', 'a'));
+    router.apply({
+      ...{ resource: 'nodes', type: 'added', namespace: '', name: 'n1', observedAt: 1 },
+      ...{ oldObject: undefined, newObject: aNode('n1', 'a') },
+    });
+    expect(services).toEqual(['depot/web', 'depot/web']);
+  });
+});
+
+describe('a Pod that no Service selects', () => {
+  beforeEach(() => {
+    put.service('typo', { selector: { app: 'crat' } });
+    indexer.podsOfService('shop/typo');
+    put.pod('cart-1', { app: 'cart' });
+  });
+
+  test('marks nothing when it changes or is deleted', () => {
+    expect(marks(() => put.pod('cart-1', { app: 'cart' }, { ready: false }))).toEqual([]);
+    expect(marks(() => remove('pods', 'cart-1'))).toEqual([]);
+  });
+
+  test('marks no Service that has Pods, is in another namespace or has no selector', () => {
+    put.service('custom', { selector: null });
+    upsert('services', 'depot', 'typo', aService('typo', { namespace: 'depot', selector: { app: 'crat' } }));
+    put.service('full', { selector: { app: 'cat' } });
+    put.pod('cat-1', { app: 'cat' });
+    expect(marks(() => put.pod('cart-2', { app: 'cart' }))).toEqual(['typo: service']);
+  });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSimilarPods } from './similar-pods.ts';
+import { findSimilarPods, resembles } from './similar-pods.ts';
 
 const pods = (...values: string[]) => values.map((app) => ({ labels: { app, 'pod-template-hash': '5d8' } }));
 
@@ -15,4 +15,51 @@ test.each([
 
 test('Pods without the label are not similar', () => {
   expect(findSimilarPods({ tier: 'front' }, pods('front'))).toBeUndefined();
+});
+
+test('every label of the selector is compared, and the most frequent value wins; of equal ones the first by name', () => {
+  const selector = { app: 'cart', tier: 'front' };
+  const labelled = (...labels: Record<string, string>[]) =>
+    findSimilarPods(
+      selector,
+      labels.map((of) => ({ labels: of })),
+    );
+  expect(labelled({ app: 'cat' }, { tier: 'frnt' }, { tier: 'frnt' })).toEqual({ label: 'tier=frnt', pods: 2 });
+  expect(labelled({ tier: 'frnt' }, { app: 'cat' })).toEqual({ label: 'app=cat', pods: 1 });
+  expect(labelled({ app: 'cat' }, { tier: 'frnt' })).toEqual({ label: 'app=cat', pods: 1 });
+});
+
+test.each([
+  ['one letter more', 'cart', 'carts', true],
+  ['two letters more', 'cart', 'carter', true],
+  ['three letters more', 'payment', 'paymentapi', false],
+  ['two letters less', 'payment', 'payme', true],
+  ['two letters exchanged', 'crat', 'cart', true],
+  ['two other letters', 'backend', 'bickund', true],
+  ['four letters, two of them different', 'cart', 'cats', true],
+  ['four letters, three of them different', 'cart', 'cubs', false],
+  ['three letters, one of them different', 'web', 'wed', true],
+  ['three letters, two of them different', 'web', 'wax', false],
+  ['two letters, one of them different', 'ui', 'up', true],
+  ['two letters, both different', 'ui', 'db', false],
+  ['a letter in front', 'cart', 'xcart', true],
+  ['the same', 'cart', 'cart', false],
+  ['one letter in place of none', '', 'a', false],
+])('%s: %s resembles %s: %s', (_, wanted, value, expected) => {
+  expect(resembles({ app: wanted }, { app: value })).toBe(expected);
+  expect(resembles({ app: value }, { app: wanted })).toBe(expected);
+});
+
+test('a label resembles a selector if one of its values does; a missing selector resembles nothing', () => {
+  expect(resembles({ tier: 'front', app: 'crat' }, { app: 'cart', zone: 'a' })).toBe(true);
+  expect(resembles({ tier: 'front' }, { app: 'front' })).toBe(false);
+  expect(resembles({}, { app: 'cart' })).toBe(false);
+  expect(resembles(null, { app: 'cart' })).toBe(false);
+});
+
+test('a limited number of Pods is compared', () => {
+  expect(findSimilarPods({ app: 'crat' }, pods(...new Array(600).fill('cart')))).toEqual({
+    label: 'app=cart',
+    pods: 500,
+  });
 });
