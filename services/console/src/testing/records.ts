@@ -6,12 +6,13 @@ import {
   type Service,
   serviceNameLabel,
 } from '@sluice/controllers';
-import { aPodNamed, aService } from '@sluice/controllers/testing';
+import { aPodNamed, aService, someEndpoints } from '@sluice/controllers/testing';
 import {
   type Change,
   encodeMessage,
   type Fact,
   type Message,
+  type MutationResult,
   type Outcome,
   type PlannedMutations,
   type ServiceKey,
@@ -76,6 +77,55 @@ export function sliceOf(podName: string, { version, ready }: { version: string; 
     ],
   };
 }
+
+/** What the watch reports of the slice; null: that it no longer selects the Service. */
+export function sliceFact(
+  slice: EndpointSlice | null,
+  given: Partial<Extract<Fact, { kind: 'slice' }>> = {},
+): Extract<Fact, { kind: 'slice' }> {
+  return { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice, ...given };
+}
+
+/** What the watch reports of the Endpoints; null: that they are gone. */
+export function endpointsFact(
+  version: string | null,
+  given: Partial<Extract<Fact, { kind: 'endpoints' }>> = {},
+): Extract<Fact, { kind: 'endpoints' }> {
+  const endpoints =
+    version === null ? null : someEndpoints({ metadata: { ...webEndpoints, resourceVersion: version } });
+  return { kind: 'endpoints', uid: webEndpoints.uid, endpoints, ...given };
+}
+
+const webEndpoints = { name: 'web', namespace: 'shop', uid: 'endpoints-uid' };
+
+/** The plan to write the Endpoints, and its Outcome with this version of them. */
+export function writeOfEndpoints(number: number, at: number, version: string): readonly [PlannedMutations, Outcome] {
+  const [plan, outcome] = [aPlan(number, at, []), anOutcome(number, at + 10, at - 10, [{ verb: 'update', version }])];
+  const object = someEndpoints({ metadata: webEndpoints });
+  const result = {
+    resource: 'endpoints',
+    name: 'web',
+    stored: { uid: webEndpoints.uid, resourceVersion: version, generation: 1 },
+  };
+  return [
+    {
+      ...plan,
+      controller: 'endpoints',
+      groups: [{ mutations: [{ verb: 'update', resource: 'endpoints', object }] }],
+    },
+    {
+      ...outcome,
+      controller: 'endpoints',
+      results: outcome.results.map((one) => ({ ...one, ...result }) as MutationResult),
+    },
+  ];
+}
+
+/** What the history says was observed: `pod web-1 became ready`. */
+export const observed = ({ entries }: Journal): readonly string[] =>
+  entries.flatMap((entry) =>
+    entry.kind === 'observed' ? entry.observations.map(({ of, name, text }) => `${of} ${name} ${text}`) : [],
+  );
 
 export function podChange(sequence: number, at: number, ...facts: Fact[]): Change {
   const causes = { first: [{ description: 'Pod shop/web-1 modified', observedAt: at }], more: 0 };

@@ -1,0 +1,80 @@
+import type { Pod } from '@sluice/controllers';
+import { aPodNamed } from '@sluice/controllers/testing';
+import { describe, expect, test } from 'vitest';
+import { becauseOf, describePodChange, type KnownPod } from './describe-pod-change.ts';
+
+const known = (given: Partial<Pod> = {}, zone: string | null = 'a'): KnownPod => ({
+  pod: aPodNamed('web-1', given),
+  node: zone === null ? null : { zone },
+});
+const http = { name: 'http', protocol: 'TCP', containerPort: 8080 };
+
+describe('a Pod that is observed for the first time', () => {
+  test.each<[string, KnownPod]>([
+    ['ready, 10.1.0.1, on node-a', known()],
+    ['not ready, 10.1.0.1, on node-a', known({ ready: false })],
+    ['being deleted, 10.1.0.1, on node-a', known({ terminating: true })],
+    ['terminated, 10.1.0.1, on node-a', known({ terminating: true, terminal: true })],
+    ['ready, 10.1.0.1, fd00::1, on node-a', known({ ips: ['10.1.0.1', 'fd00::1'] })],
+    ['not ready, no IP, not scheduled', known({ ready: false, ip: '', ips: [], nodeName: '' }, null)],
+    ['ready, 10.1.0.1, on node-a (unknown Node)', known({}, null)],
+  ])('appeared: %s', (text, pod) => {
+    expect(describePodChange(null, pod)).toEqual([`appeared: ${text}`]);
+    const earlier = known({ uid: 'earlier', ready: false });
+    expect(describePodChange(earlier, pod)).toEqual([`was replaced by a Pod of the same name: ${text}`]);
+  });
+});
+
+describe('a Pod that changes', () => {
+  test.each<[string, KnownPod, KnownPod]>([
+    ['became ready', known({ ready: false }), known()],
+    ['became not ready', known(), known({ ready: false })],
+    ['is being deleted', known(), known({ terminating: true })],
+    ['terminated', known(), known({ terminal: true })],
+    ['has IP 10.1.0.2', known(), known({ ips: ['10.1.0.2'] })],
+    ['has IP 10.1.0.1, fd00::1', known(), known({ ips: ['10.1.0.1', 'fd00::1'] })],
+    ['lost its IP', known(), known({ ips: [] })],
+    ['was assigned to Node node-b', known({ nodeName: '' }, null), known({ nodeName: 'node-b' }, null)],
+    ['is on Node node-a, which is now known', known({}, null), known()],
+    ['is on Node node-a, which was deleted', known(), known({}, null)],
+    ['is on Node node-a, which moved to zone b', known(), known({}, 'b')],
+    ['is on Node node-a, which moved to zone (none)', known(), known({}, '')],
+    ['changed its hostname', known(), known({ hostname: 'db-0' })],
+    ['changed its hostname', known(), known({ subdomain: 'db' })],
+    ['changed its ports', known(), known({ ports: [http] })],
+  ])('%s', (text, before, after) => {
+    expect(describePodChange(before, after)).toEqual([text]);
+  });
+
+  test.each<[string, KnownPod, KnownPod]>([
+    ['stays as it is', known({ ports: [http] }), known({ ports: [{ ...http }] })],
+    ['stays in deletion', known({ terminating: true }), known({ terminating: true })],
+    ['stays terminated', known({ terminal: true }), known({ terminal: true })],
+    ['is on a Node that stays unknown', known({}, null), known({}, null)],
+    ['is ready since another time', known(), known({ readyTransitionTime: '2026-01-01T09:00:00Z' })],
+  ])('says nothing if it %s', (_, before, after) => {
+    expect(describePodChange(before, after)).toEqual([]);
+  });
+
+  test('says everything that changed at once, the deletion first', () => {
+    const after = known({ terminating: true, ready: false, ips: [] });
+    expect(describePodChange(known(), after)).toEqual(['is being deleted', 'became not ready', 'lost its IP']);
+  });
+});
+
+test('a Pod that is gone may only have lost its labels', () => {
+  expect(describePodChange(known(), null)).toEqual(['was deleted, or its labels no longer match the selector']);
+  expect(describePodChange(null, null)).toEqual([]);
+});
+
+test.each([
+  ['', undefined],
+  ['', { status: 'False', reason: '', message: '' }],
+  [' (ContainersNotReady)', { status: 'False', reason: 'ContainersNotReady', message: '' }],
+  [' (probe failed)', { status: 'False', reason: '', message: 'probe failed' }],
+  [' (ContainersNotReady: unready: [c])', { status: 'False', reason: 'ContainersNotReady', message: 'unready: [c]' }],
+])('a Pod gives its own reason for not being ready: %j', (text, unready) => {
+  const { pod } = known({ ready: false, ...(unready !== undefined && { unready }) });
+  expect(becauseOf(pod)).toBe(text);
+  expect(describePodChange(known(), { pod, node: { zone: 'a' } })).toEqual([`became not ready${text}`]);
+});
