@@ -1,79 +1,9 @@
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { afterEach, describe, expect, test } from 'vitest';
-import { History } from '../history/history.ts';
-import {
-  anOutcome,
-  aPlan,
-  pod,
-  podChange,
-  type record,
-  service,
-  sliceOf,
-  snapshot,
-  toAppend,
-  topicOf,
-} from '../testing/records.ts';
+import { request as httpRequest } from 'node:http';
+import { silentLogger } from '@sluice/runtime';
+import { describe, expect, test } from 'vitest';
+import { anOutcome, aPlan, pod, podChange, sliceOf, snapshot, toAppend } from '../testing/records.ts';
+import { serveConsole as start, traced } from '../testing/serve-console.ts';
 import type { ServiceDetail } from '../view/schemas.ts';
-import { type ConsoleOptions, createConsole } from './create-console.ts';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-const traced = (message: Parameters<typeof record>[0]) => ({
-  ...toAppend(message),
-  headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
-});
-
-/** A console with one Service, whose only Pod was ready and is not ready now. */
-async function start(given: Partial<ConsoleOptions> = {}) {
-  const clock = new VirtualClock(500);
-  const history = new History({ clock });
-  const add = (message: Parameters<typeof record>[0]) => history.add(topicOf(message), 0, traced(message));
-  add(snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]));
-  add(aPlan(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]));
-  add(anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]));
-  add(podChange(2, 5_000, pod('web-1', { ready: false })));
-  add(aPlan(2, 5_001, [{ verb: 'update', object: sliceOf('web-1', { version: '11', ready: false }) }]));
-  add(anOutcome(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]));
-  clock.step(10_000);
-  const clusters = [
-    { identity: 'cluster-uid', name: 'prod', version: 'v1.36.3', server: 'https://prod', state: 'synced' },
-  ];
-  const app = await createConsole({
-    history,
-    sources: { clusters: () => clusters },
-    access: { hosts: [] },
-    clock,
-    logger: silentLogger,
-    version: '0.1.0',
-    ...given,
-  });
-  const server = createServer((request, response) => app.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  closing.push(async () => {
-    await app.close();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-    new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: string }>((resolve, reject) => {
-      httpRequest({ host: '127.0.0.1', port, path, method, headers }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (chunk) => {
-          body += chunk;
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
-      })
-        .on('error', reject)
-        .end();
-    });
-  const json = async (path: string) => JSON.parse((await get(path)).body);
-  return { get, json, add, clock, port, history };
-}
 
 const web = '/api/v1/services/prod/shop/web';
 
@@ -180,11 +110,7 @@ describe('API', () => {
   });
 
   test('errors have a hint', async () => {
-    const { get } = await start();
-    const error = async (path: string) => {
-      const { status, body } = await get(path);
-      return [status, JSON.parse(body).error, JSON.parse(body).hint];
-    };
+    const { error } = await start();
     expect(await error('/api/v1/services/prod/shop/wob')).toEqual([
       404,
       'no history for Service shop/wob in cluster prod',
