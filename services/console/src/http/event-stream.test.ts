@@ -13,7 +13,7 @@ class Connection extends EventEmitter {
   readonly written: string[] = [];
   destroyed = false;
   writableNeedDrain = false;
-  writeHead() {}
+  writeHead(..._head: unknown[]) {}
   write(text: string) {
     this.written.push(text);
   }
@@ -128,4 +128,62 @@ test('pauses for a slow client and then sends all entries', () => {
   history.add('changes', 0, toAppend(podChange(99, 13_000, pod('web-1', { ready: true }))));
   run(clock, 14_000);
   expect(connection.events, 'the client has disconnected').toBe(51);
+});
+
+/** A history of shop/web with this many entries, and its stream. */
+function streamed(
+  entries: number,
+  { retentionMs, wanted = () => true }: { retentionMs?: number; wanted?: () => boolean } = {},
+) {
+  const clock = new VirtualClock(0);
+  const history = new History({ clock, ...(retentionMs !== undefined && { retentionMs }) });
+  history.add('changes', 0, toAppend(snapshot(1, 0, entries === 0 ? [] : [service()])));
+  for (let n = 2; n <= entries; n++)
+    history.add('changes', 0, toAppend(podChange(n, n, pod('web-1', { ready: n % 2 === 0 }))));
+  const journal = history.get(shop('web'));
+  if (journal === undefined) return expect.unreachable();
+  const { connection, stream } = open(clock);
+  streamHistory(stream, journal, { history, clock, budget: new ThreadBudget(clock, 1) }, wanted);
+  return { clock, history, connection, stream };
+}
+
+test('a client that reads at once gets 500 entries of a long history at a time', () => {
+  const { clock, connection } = streamed(1_100);
+  expect(connection.events).toBe(500);
+  run(clock, 99);
+  expect(connection.events).toBe(500);
+  run(clock, 100);
+  expect(connection.events).toBe(1_000);
+  run(clock, 200);
+  expect(connection.events).toBe(1_100);
+});
+
+test('only wanted entries are sent, of this Service only', () => {
+  const { clock, history, connection } = streamed(3, { wanted: () => false });
+  expect(connection.events).toBe(0);
+  const other = { ...snapshot(1, 0, [service({ name: 'db' })]), key: shop('db') };
+  history.add('changes', 0, { ...toAppend(other), key: 'cluster-uid/shop/db' });
+  expect(clock.nextAt(), 'only the heartbeat').toBe(15_000);
+});
+
+test('a stream ends when the history of its Service has expired', () => {
+  const { clock, history, stream } = streamed(0, { retentionMs: 1_000 });
+  let ended = 0;
+  stream.onEnd(() => ended++);
+  run(clock, 2_000);
+  history.expire();
+  history.add('changes', 0, toAppend(snapshot(2, 2_000, [service()])));
+  expect(ended).toBe(0);
+  run(clock, 2_100);
+  expect(ended).toBe(1);
+  expect(clock.nextAt()).toBeUndefined();
+});
+
+test('a stream of events has the headers of its console and is not stored', () => {
+  const connection = new Connection();
+  const written: unknown[] = [];
+  connection.writeHead = (...head: unknown[]) => void written.push(...head);
+  new EventStream(connection as unknown as ServerResponse, { 'X-Test': '1' }, new VirtualClock(0));
+  expect(written).toEqual([200, { 'X-Test': '1', 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' }]);
+  expect(connection.written).toEqual(['retry: 2000\n\n']);
 });

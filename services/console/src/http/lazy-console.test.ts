@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { History } from '../history/history.ts';
 import type { Console } from './create-console.ts';
 import { lazyConsole } from './lazy-console.ts';
@@ -47,5 +47,25 @@ describe('lazyConsole', () => {
     expect(clock.step(clock.now() + 600_000)).toBe(false);
     expect((await fetch(await serve())).status).toBe(503);
     expect(clock.step(clock.now() + 600_000)).toBe(false);
+  });
+
+  test('says that its modules cannot be loaded, and can still be closed', async () => {
+    const url = await serve();
+    vi.spyOn(history, 'expirePeriodically').mockImplementation(() => {
+      throw new Error('broken');
+    });
+    const response = await fetch(url);
+    expect(response.status).toBe(500);
+    expect(response.headers.get('content-type')).toContain('text/plain');
+    expect(await response.text()).toBe('cannot load the console; see the log of this process\n');
+  });
+
+  test('refuses requests once it is closed', async () => {
+    const url = await serve();
+    expect((await fetch(url)).status).toBe(200);
+    await console.close();
+    const response = await fetch(url);
+    expect([response.status, await response.text()]).toEqual([503, 'the console is closing\n']);
+    expect(clock.nextAt()).toBeUndefined();
   });
 });

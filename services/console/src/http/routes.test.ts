@@ -1,8 +1,11 @@
 import type { Message } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
+import type { ConsoleSources } from '../ports.ts';
 import { anOutcome, aPlan, pod, podChange, service, sliceOf, snapshot, toAppend } from '../testing/records.ts';
 import { serveConsole } from '../testing/serve-console.ts';
 import type { TraceView } from '../view/schemas.ts';
+
+type TraceSource = NonNullable<ConsoleSources['trace']>;
 
 const web = '/api/v1/services/prod/shop/web';
 const slice = sliceOf('web-1', { version: '12', ready: true });
@@ -170,10 +173,13 @@ test('partitions and dead letters are those of the fleet', async () => {
   });
   expect(await json('/api/v1/partitions')).toEqual({ items: [partition] });
   expect(await json('/api/v1/dead-letters')).toEqual({ items: [letter] });
-  const alone = await serveConsole();
+});
+
+test('a single process has neither partitions nor dead letters', async () => {
+  const { error } = await serveConsole();
   const hint = 'only a fleet has them; see sluice console --help';
-  expect(await alone.error('/api/v1/partitions')).toEqual([404, 'this console has no partitions', hint]);
-  expect(await alone.error('/api/v1/dead-letters')).toEqual([404, 'this console has no dead letters', hint]);
+  expect(await error('/api/v1/partitions')).toEqual([404, 'this console has no partitions', hint]);
+  expect(await error('/api/v1/dead-letters')).toEqual([404, 'this console has no dead letters', hint]);
 });
 
 describe('a trace', () => {
@@ -189,22 +195,27 @@ describe('a trace', () => {
     expect(await json(path)).toEqual(view);
   });
 
-  test('is not found: no Jaeger, an error of Jaeger, or no such trace', async () => {
-    const { error } = await serveConsole();
-    expect(await error(path)).toEqual([404, 'this console shows no traces', 'pass --jaeger-query-url']);
-    const unknown = await serveConsole({ sources: { clusters: () => [], trace: async () => null } });
-    expect(await unknown.error(path)).toEqual([
-      404,
-      `Jaeger has no trace ${id}`,
-      'spans reach Jaeger one or two seconds after they end, and it deletes them after its retention',
-    ]);
-    const trace = () => Promise.reject(new Error('no response from http://jaeger within 10 s'));
-    const failing = await serveConsole({ sources: { clusters: () => [], trace } });
-    expect(await failing.error(path)).toEqual([
-      502,
-      'cannot read the trace from Jaeger: no response from http://jaeger within 10 s',
-      'everything else works without Jaeger',
-    ]);
+  test.each<[string, [number, string, string], TraceSource | undefined]>([
+    ['there is no Jaeger', [404, 'this console shows no traces', 'pass --jaeger-query-url'], undefined],
+    [
+      'Jaeger does not have it',
+      [
+        ...([404, `Jaeger has no trace ${id}`] as const),
+        'spans reach Jaeger one or two seconds after they end, and it deletes them after its retention',
+      ],
+      async () => null,
+    ],
+    [
+      'Jaeger does not answer',
+      [
+        ...([502, 'cannot read the trace from Jaeger: no response within 10 s'] as const),
+        'everything else works without Jaeger',
+      ],
+      () => Promise.reject(new Error('no response within 10 s')),
+    ],
+  ])('is not found if %s', async (_, expected, trace) => {
+    const { error } = await serveConsole({ sources: { clusters: () => [], trace } });
+    expect(await error(path)).toEqual(expected);
   });
 });
 
