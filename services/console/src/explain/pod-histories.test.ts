@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { anOutcome, aPlan, journalOf, pod, podChange, service, sliceOf, snapshot } from '../testing/records.ts';
+import type { CompletedEntry, EndpointState, Entry } from '../view/entry-schemas.ts';
 import { podHistories } from './pod-histories.ts';
 
 type Messages = Parameters<typeof journalOf>;
@@ -58,4 +59,58 @@ test('readinessChanges counts changes of readiness in the last minute', () => {
   expect(podHistories(entries, 80_000).get('web-1')?.readinessChanges).toBe(6);
   expect(podHistories(entries, 80_000).get('web-2')?.readinessChanges ?? 0).toBe(0);
   expect(podHistories(entries, 200_000).get('web-1')?.readinessChanges ?? 0).toBe(0);
+});
+
+describe('readiness', () => {
+  const first = snapshot(1, 1_000, [service(), pod('web-1', {})]);
+  const unready = { status: 'False', reason: 'ContainersNotReady', message: '' };
+  const changes = (at: number) => {
+    const flip = podChange(2, 10_000, pod('web-1', { ready: false, unready }));
+    return podHistories(journalOf(first, flip).entries, at).get('web-1')?.readinessChanges ?? 0;
+  };
+
+  test('that changed with a reason counts, for less than a minute', () => {
+    expect([changes(10_000), changes(69_999), changes(70_000)]).toEqual([1, 1, 0]);
+  });
+
+  test('does not change when something else does', () => {
+    const moved = podChange(2, 10_000, pod('web-1', { nodeName: 'node-b' }));
+    expect(podHistories(journalOf(first, moved).entries, 10_000).get('web-1')?.readinessChanges).toBe(0);
+  });
+});
+
+describe('writes to the endpoints of a Pod', () => {
+  const ready: EndpointState = { ready: true, serving: true, terminating: false, zone: '', hints: [] };
+  const notReady = { ...ready, ready: false };
+  const write = (
+    at: number,
+    pod: string,
+    before: EndpointState | null,
+    after: EndpointState | null,
+  ): CompletedEntry => ({
+    ...{ kind: 'completed', at, controller: 'endpointslice', plan: { epoch: 1, number: at }, status: 'applied' },
+    ...{ message: '', retries: 0, latencyMs: 5, applyMs: 3, writes: [] },
+    causes: { first: [{ description: `cause at ${at}`, observedAt: at }], more: at - 1 },
+    endpoints: [{ type: 'changed', pod, addresses: [], slice: 'web-a', before, after }],
+  });
+  const of = (...entries: readonly Entry[]) => podHistories(entries, 10_000).get('web-1');
+
+  test('are given with their causes and the number of those not listed', () => {
+    expect(of(write(1, 'web-1', null, ready))?.lastChange).toEqual({
+      ...{ at: 1, causes: ['cause at 1'], latencyMs: 5, type: 'changed' },
+    });
+    expect(of(write(3, 'web-1', null, ready))?.lastChange?.causes).toEqual(['cause at 3', 'and 2 more']);
+  });
+
+  test('make it not ready, or remove it; later writes do not hide when that was', () => {
+    expect(of(write(1, 'web-1', ready, notReady), write(2, 'web-1', notReady, notReady))?.unready?.at).toBe(1);
+    expect(of(write(1, 'web-1', ready, null))?.unready?.at).toBe(1);
+    expect(of(write(1, 'web-1', null, notReady))?.unready).toBeNull();
+    expect(of(write(1, 'web-1', ready, notReady), write(2, 'web-1', notReady, ready))?.unready).toBeNull();
+  });
+
+  test('are not those of other Pods or of custom endpoints', () => {
+    const histories = podHistories([write(1, 'web-2', null, ready), write(2, '', null, ready)], 10_000);
+    expect([...histories.keys()]).toEqual(['web-2']);
+  });
 });

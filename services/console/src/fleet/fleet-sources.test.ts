@@ -1,8 +1,8 @@
-import { MemoryBus } from '@sluice/bus';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore, unidentified } from '@sluice/store';
+import { unidentified } from '@sluice/store';
 import { beforeEach, expect, test, vi } from 'vitest';
+import { memoryFleet } from '../testing/memory-fleet.ts';
 import { FleetSources } from './fleet-sources.ts';
 
 const record = (id: string) => ({ id, key: 'c/shop/web', headers: {}, payload: new Uint8Array([1]) });
@@ -10,31 +10,18 @@ let clock: VirtualClock;
 let fleet: ReturnType<typeof memoryFleet>;
 let sources: FleetSources;
 
-function memoryFleet() {
-  return {
-    bus: new MemoryBus({ partitions: 2 }),
-    store: new MemoryStore(),
-    leases: new MemoryLeases(clock),
-    deadLetters: new MemoryDeadLetters(),
-    directory: new MemoryClusterDirectory(),
-  };
-}
-
 beforeEach(() => {
   clock = new VirtualClock(1_000);
-  fleet = memoryFleet();
+  fleet = memoryFleet(clock);
   sources = new FleetSources(fleet, { clock, logger: silentLogger });
 });
-
-const heartbeat = (group: string, member: string, acquire: readonly string[]) =>
-  fleet.leases.heartbeat({ group, member, ttlMs: 60_000, acquire, release: [] });
 
 test('reports owners, fencing tokens and lags of each partition', async () => {
   await fleet.bus.append('changes', 0, [record('a'), record('b'), record('c')]);
   const end = await fleet.bus.end('changes', 0);
   await fleet.bus.append('mutations', 0, [record('p')]);
-  await heartbeat('reconciler', 'reconciler-1', ['0']);
-  await heartbeat('writer', 'writer-1', ['0']);
+  await fleet.heartbeat('reconciler', 'reconciler-1', ['0']);
+  await fleet.heartbeat('writer', 'writer-1', ['0']);
   const commit = { scope: 'reconciler/0', fencingToken: 1_000, expectedOffset: 0, entries: [] };
   await fleet.store.commit({ ...commit, checkpoint: { offset: 1, id: 'a', streamId: end.streamId } });
   expect(await sources.partitions()).toEqual([
@@ -56,7 +43,7 @@ test('reports problems of the store as of its last check', () => {
 test('reports the names of clusters and whether they are watched', async () => {
   await fleet.directory.put({ identity: 'uid-1', name: 'production', version: 'v1.36.3', server: 'https://one' });
   await fleet.directory.put({ identity: 'uid-2', name: 'staging', version: 'v1.36.3', server: 'https://two' });
-  await heartbeat('watcher', 'watcher-1', ['uid-1']);
+  await fleet.heartbeat('watcher', 'watcher-1', ['uid-1']);
   expect(sources.clusters()).toEqual([]);
   await sources.readClusters();
   expect(sources.clusters()).toMatchObject([
@@ -104,7 +91,7 @@ test('reads clusters frequently at first, then every few seconds', async () => {
   await advance(clock, 250);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'not watched' }]);
   await advance(clock, 60_000);
-  await heartbeat('watcher', 'watcher-1', ['uid-1']);
+  await fleet.heartbeat('watcher', 'watcher-1', ['uid-1']);
   await advance(clock, 5_000);
   expect(sources.clusters()).toMatchObject([{ name: 'production', state: 'watched' }]);
   stop.abort();
@@ -123,7 +110,7 @@ test('a cluster whose API server does not answer says since when', async () => {
   const outage = { since: 500, reason: 'connection refused' };
   const west = { identity: 'uid-1', name: 'west', version: 'v1.36.3', server: 'https://one' };
   await fleet.directory.put({ ...west, outage });
-  await heartbeat('watcher', 'watcher-1', ['uid-1']);
+  await fleet.heartbeat('watcher', 'watcher-1', ['uid-1']);
   await sources.readClusters();
   expect(sources.clusters()).toMatchObject([{ name: 'west', state: 'not answering', outage }]);
   await fleet.directory.put(west);

@@ -187,3 +187,17 @@ export function anOutcome(
     retries: 0,
   };
 }
+
+/** A snapshot with one ready Pod and its slice; then the Pod becomes not ready, and the slice is updated. */
+export function flip() {
+  const ready = sliceOf('web-1', { version: '', ready: true });
+  const notReady = sliceOf('web-1', { version: '11', ready: false });
+  return [
+    snapshot(1, 1_000, [service(), pod('web-1', { ready: true })]),
+    aPlan(1, 1_010, [{ verb: 'create', object: ready }]),
+    anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]),
+    podChange(2, 5_000, pod('web-1', { ready: false })),
+    aPlan(2, 5_001, [{ verb: 'update', object: notReady }]),
+    anOutcome(2, 5_004, 5_000, [{ verb: 'update', version: '12' }]),
+  ] as const;
+}

@@ -1,8 +1,25 @@
-import { type Endpoints, skipMirrorLabel } from '@sluice/controllers';
-import type { Fact } from '@sluice/messages';
+import {
+  type EndpointSlice,
+  type Endpoints,
+  endpointSliceController,
+  endpointSliceMirroringController,
+  managedByLabel,
+  skipMirrorLabel,
+} from '@sluice/controllers';
+import type { Fact, Message } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { explainService } from '../explain/explain-service.ts';
-import { anOutcome, aPlan, journalOf, pod, service, sliceOf, snapshot } from '../testing/records.ts';
+import {
+  anOutcome,
+  aPlan,
+  journalOf,
+  pod,
+  podChange,
+  service,
+  sliceFact,
+  sliceOf,
+  snapshot,
+} from '../testing/records.ts';
 import { summarize } from './summarize.ts';
 
 function stateOf(...facts: Fact[]) {
@@ -107,5 +124,65 @@ describe('Pods that are ready but get no traffic', () => {
   test('a Service without ports needs none', () => {
     const facts = [service({ ports: [], clusterIP: 'None' }), pod('web-1', {})];
     expect(summaryOf(facts, [])).toMatchObject({ status: 'ok', ready: 1, problem: '' });
+  });
+});
+
+describe('the summary of a Service', () => {
+  const slice = (given: Partial<EndpointSlice>): Fact => {
+    const object = { ...sliceOf('web-1', { version: '9', ready: true }), ...given };
+    return sliceFact(object, { name: object.metadata.name, uid: object.metadata.name });
+  };
+  const managedBy = (manager: string | undefined, name: string) => ({
+    ...{ namespace: 'shop', uid: name, resourceVersion: '9', name },
+    labels: { ...(manager !== undefined && { [managedByLabel]: manager }) },
+  });
+
+  test('counts the endpoints of slices that the controllers manage; unset means ready', () => {
+    const endpoints = [{ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.2'], conditions: { ready: false } }];
+    const state = stateOf(
+      service(),
+      slice({ endpoints, metadata: managedBy(endpointSliceController, 'a') }),
+      slice({ endpoints, metadata: managedBy(endpointSliceMirroringController, 'b') }),
+      slice({ endpoints: null as never, metadata: managedBy(endpointSliceController, 'c') }),
+      slice({ endpoints, metadata: managedBy('linkerd', 'd') }),
+      slice({ endpoints, metadata: managedBy(undefined, 'e') }),
+    );
+    expect(summarize(state, [], 'prod')).toMatchObject({ slices: 3, endpoints: 4, ready: 2, status: 'degraded' });
+  });
+
+  const first = snapshot(1, 1_000, [service(), pod('web-1', {})]);
+  const plan = aPlan(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready: true }) }]);
+  const outcome = anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]);
+  const refused = { ...outcome, status: 'rejected' as const, results: [], message: 'denied' };
+  const removed: Message = { kind: 'clusterRemoved', cluster: 'cluster-uid', epoch: 1, removedAt: 9_000 };
+
+  test.each<[string, Message[]]>([
+    ['unknown', [podChange(1, 1_000, service(), pod('web-1', {}))]],
+    ['pending', [first, plan]],
+    ['refused', [first, plan, refused]],
+    ['refused', [first, plan, refused, aPlan(2, 2_000, [])]],
+    ['ok', [first, plan, outcome]],
+    ['deleted', [first, plan, outcome, podChange(2, 2_000, { kind: 'service', service: null })]],
+    ['deleted', [first, plan, outcome, removed]],
+    ['pending', [first, podChange(2, 2_000, { kind: 'service', service: null }), aPlan(1, 3_000, [])]],
+  ])('has the status %s (%#)', (status, messages) => {
+    const { state, entries } = journalOf(...messages);
+    expect(summarize(state, entries, 'prod').status).toBe(status);
+  });
+
+  test('has the time and the latency of the last write that was applied', () => {
+    const last = (...messages: Message[]) => {
+      const { state, entries } = journalOf(first, plan, ...messages);
+      const { lastChangeAt, lastLatencyMs } = summarize(state, entries, 'prod');
+      return [lastChangeAt, lastLatencyMs];
+    };
+    const next = (given: object) => ({ ...outcome, plan: { epoch: 1, number: 2 }, completedAt: 2_020, ...given });
+    const planned = aPlan(2, 2_010, []);
+    expect(last()).toEqual([null, null]);
+    expect(last(outcome)).toEqual([1_020, 20]);
+    expect(last(outcome, planned, next({}))).toEqual([2_020, 1_020]);
+    expect(last(outcome, planned, next({ status: 'conflict' }))).toEqual([1_020, 20]);
+    expect(last(outcome, planned, next({ results: [] }))).toEqual([1_020, 20]);
+    expect(last({ ...outcome, causes: { first: [], more: 0 } })).toEqual([1_020, null]);
   });
 });
