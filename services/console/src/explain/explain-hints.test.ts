@@ -105,3 +105,55 @@ test('traffic distribution: the rule, and what the loss of a zone would leave', 
     'Without zone b, ready endpoints would remain in a (1).',
   ]);
 });
+
+describe('endpoints that count', () => {
+  const distribution = { trafficDistribution: 'PreferSameZone' };
+  const two = { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } };
+  const other = (text: string) => `Without zone ${text}.`;
+  const losses = (...slices: Fact[]) => explain(distribution, null, ...slices).slice(1);
+
+  test('are those without a zone as well, but their loss is not considered', () => {
+    expect(losses(written(['a', 'b', '', '']))).toEqual([
+      other('a, ready endpoints would remain in no zone (2), b (1)'),
+      other('b, ready endpoints would remain in no zone (2), a (1)'),
+    ]);
+    expect(losses(written(['']))).toEqual([]);
+  });
+
+  test('are ready and in slices of the controller', () => {
+    const slice = written(['a', 'b']);
+    if (slice.kind !== 'slice' || slice.slice === null) return expect.unreachable();
+    const [first, second] = slice.slice.endpoints ?? [];
+    if (first === undefined || second === undefined) return expect.unreachable();
+    const unready = { ...slice.slice, endpoints: [first, { ...second, conditions: { ready: false } }] };
+    expect(losses({ ...slice, slice: unready })).toEqual([other('a, no ready endpoint would remain')]);
+    const labels = { ...slice.slice.metadata.labels, 'endpointslice.kubernetes.io/managed-by': 'linkerd' };
+    const foreign = { ...slice.slice, metadata: { ...slice.slice.metadata, labels } };
+    expect(losses({ ...slice, slice: foreign })).toEqual([]);
+    expect(losses({ ...slice, slice: { ...slice.slice, endpoints: null as never } })).toEqual([]);
+  });
+
+  test('of a Service with topology hints keep them only if the zones that remain can have some', () => {
+    expect(explain(auto, null, written(['a:a', 'b:b'])).slice(0, 2)).toEqual([
+      'The Nodes do not report enough for topology hints.',
+      expect.stringMatching(
+        /^Ready endpoints have topology hints for a \(1\), b \(1\), which are about to be removed: /,
+      ),
+    ]);
+    expect(explain(auto, null, written(['a', 'b']))[2]).toMatch(
+      /^Without zone a, ready endpoints would remain in b \(1\), without hints: /,
+    );
+    const reason = 'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';
+    expect(explain(auto, two, written(['a:a', 'b:b'])).slice(2)).toEqual([
+      `Without zone a, ready endpoints would remain in b (1), without hints: ${reason}.`,
+      `Without zone b, ready endpoints would remain in a (1), without hints: ${reason}.`,
+    ]);
+  });
+
+  test('are enough or too few by the CPU of the zones that remain, not by that of all', () => {
+    const ratios = { zoneRatios: { a: 0.2, b: 0.4, c: 0.4 }, nodesByZone: { a: 1, b: 1, c: 1 } };
+    const notes = explain(auto, ratios, written(['a:a', 'b:b', 'c:c']));
+    expect(notes[0]).toBe('Allocatable CPU by zone: a 20 %, b 40 %, c 40 %.');
+    expect(notes[2]).toBe('Without zone a, ready endpoints would remain in b (1), c (1), with hints.');
+  });
+});

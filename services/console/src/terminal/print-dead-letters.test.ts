@@ -58,3 +58,28 @@ test('JSON is one line, with a binary payload in base64', () => {
   expect(JSON.parse(deadLetterJson(binary))).toMatchObject({ payloadBase64: '/w==' });
   expect(deadLetterJson(letter()).match(/\n/g)).toHaveLength(1);
 });
+
+test('show names what is known of the record', () => {
+  const shown = describeDeadLetter(letter({ record: { ...letter().record, headers: {} } }, '{}'), format);
+  expect(shown).toBe(
+    'Name:     changes/3/7\n' +
+      'From:     offset 7 of changes, partition 3\n' +
+      'Time:     2026-01-02 03:04:05.000\n' +
+      'Reason:   not JSON: expected a name\n' +
+      '              at line 1\n' +
+      'Record:   r\n' +
+      'Key:      west/shop/web\n' +
+      'Payload:  6 bytes\n' +
+      '\n{\\x1b[31m\n',
+  );
+  const headers = { ...letter().record, headers: { a: '1', b: '2' } };
+  expect(describeDeadLetter(letter({ record: headers }), format)).toContain('Headers:  a=1, b=2\n');
+});
+
+test('JSON has the time in UTC and the position in the log', () => {
+  expect(JSON.parse(deadLetterJson(letter()))).toEqual({
+    ...{ name: 'changes/3/7', topic: 'changes', partition: 3, offset: 7, reason: letter().reason, id: 'r' },
+    ...{ key: 'uid/shop/web', headers: { traceparent: '00-1' }, payload: '{\u001b[31m' },
+    at: new Date(deadLetteredAt).toISOString(),
+  });
+});

@@ -43,3 +43,28 @@ test('in 60 columns, each parked key is a block of lines that fit', () => {
   for (const line of describeParked({ ...key, reason }, narrow).split('\n'))
     expect(line.length).toBeLessThanOrEqual(60);
 });
+
+test('a parked key is described with its causes and the next try', () => {
+  expect(describeParked({ ...key, reason: 'forbidden', nextTryAt: startedAt + 30_000 }, wide)).toBe(
+    'Cluster:     c\n' +
+      'Service:     shop/web\n' +
+      'Controller:  endpointslice\n' +
+      'Since:       03:04:05\n' +
+      'Next try:    03:04:35\n' +
+      'Reason:      forbidden\n' +
+      'Cause:       Pod shop/web-1 added, 03:04:05.000\n' +
+      '             and 2 more\n',
+  );
+  const alone = { ...key, causes: { first: [], more: 0 } };
+  expect(describeParked(alone, wide)).not.toMatch(/Cause|more/);
+});
+
+test('in JSON, times are in UTC', () => {
+  const named = { ...key, clusterName: 'west', nextTryAt: startedAt + 1_000 };
+  expect(JSON.parse(parkedJson(named))).toEqual({
+    ...{ name: 'c/shop/web/endpointslice', cluster: 'c', namespace: 'shop', service: 'web', clusterName: 'west' },
+    ...{ controller: 'endpointslice', reason: key.reason, causes: key.causes },
+    ...{ since: new Date(startedAt).toISOString(), nextTryAt: new Date(startedAt + 1_000).toISOString() },
+  });
+  expect(parkedJson(key)).toMatch(/^\{.*\}\n$/);
+});
