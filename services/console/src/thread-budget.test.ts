@@ -103,3 +103,47 @@ test('iterating lets the event loop run every few milliseconds, counts its time,
   expect(items).toEqual([1, 2, 3, 4, 5, 6, 7]);
   expect(runs).toEqual([3, 6, 7]);
 });
+
+test('after long work, other work waits until the share of the thread has made up for it', async () => {
+  const clock = new WorkClock(0);
+  const budget = new ThreadBudget(clock, 0.25);
+  let done = 0;
+  await budget.run(() => clock.work(5_000));
+  for (let n = 0; n < 2; n++) void budget.run(() => done++);
+  // A burst of 1 s and a quarter of 5 s are allowed: 2.75 s too many take 11 s.
+  await advance(clock, 10_900);
+  expect(done).toBe(0);
+  await advance(clock, 11_100);
+  expect(done).toBe(2);
+});
+
+test('a long rest permits no more than a burst of a second', async () => {
+  const clock = new WorkClock(0);
+  const budget = new ThreadBudget(clock, 0.25);
+  await advance(clock, 1_000_000);
+  let done = 0;
+  for (let n = 0; n < 20; n++) {
+    void budget.run(() => {
+      clock.work(200);
+      done++;
+    });
+  }
+  await advance(clock, 1_000_050);
+  expect(done).toBeGreaterThanOrEqual(5);
+  expect(done).toBeLessThanOrEqual(8);
+});
+
+test('iterating counts the time of an iteration that its caller ends early', async () => {
+  const clock = new WorkClock(0);
+  const budget = new ThreadBudget(clock, 0.25);
+  for await (const item of budget.iterate([1, 2, 3])) {
+    clock.work(5_000);
+    if (item === 1) break;
+  }
+  let done = 0;
+  void budget.run(() => done++);
+  await advance(clock, 10_900);
+  expect(done).toBe(0);
+  await advance(clock, 11_100);
+  expect(done).toBe(1);
+});

@@ -1,7 +1,20 @@
-import { MessageRecord } from '@sluice/messages';
-import { expect, test } from 'vitest';
-import { anOutcome, aPlan, pod, podChange, service, sliceOf, snapshot, toAppend } from '../testing/records.ts';
-import { messageOf, retain } from './retained-record.ts';
+import type { EndpointSlice } from '@sluice/controllers';
+import { someEndpoints } from '@sluice/controllers/testing';
+import { type Fact, MessageRecord } from '@sluice/messages';
+import { describe, expect, test } from 'vitest';
+import {
+  anOutcome,
+  aPlan,
+  endpointsFact,
+  pod,
+  podChange,
+  service,
+  sliceFact,
+  sliceOf,
+  snapshot,
+  toAppend,
+} from '../testing/records.ts';
+import { messageOf, retain, sizeOf } from './retained-record.ts';
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const slice = sliceOf('web-1', { version: '', ready: true });
@@ -48,4 +61,44 @@ test('estimates the size of a message from its content', () => {
     expect(size / bytes, `${endpoints} endpoints`).toBeGreaterThan(1);
     expect(size / bytes, `${endpoints} endpoints`).toBeLessThan(4);
   }
+});
+
+describe('the estimated size of a message', () => {
+  const slices = (count: number) => ({
+    ...slice,
+    endpoints: Array.from({ length: count }, () => ({ addresses: ['a'] })),
+  });
+  const addresses = (count: number) => {
+    const ips = Array.from({ length: count }, () => ({ ip: '10.0.0.1' }));
+    return someEndpoints({ subsets: [{ addresses: ips.slice(1), notReadyAddresses: ips.slice(0, 1) }] });
+  };
+  const change = (...facts: Fact[]) => sizeOf(podChange(2, 0, ...facts));
+  const endpoints = (count: number) => endpointsFact('1', { endpoints: addresses(count) });
+  const plan = (object: EndpointSlice) => sizeOf(aPlan(1, 0, [{ verb: 'create', object }]));
+  const outcome = anOutcome(1, 0, 0, [{ verb: 'create', version: '1' }]);
+  const readBack = (current: EndpointSlice) =>
+    sizeOf({ ...outcome, results: outcome.results.map((one) => ({ ...one, current })) });
+
+  test.each<[string, (count: number) => number]>([
+    ['slices of a Change', (count) => change(sliceFact(slices(count)))],
+    ['Endpoints of a Change', (count) => change(endpoints(count))],
+    ['slices of a plan', (count) => plan(slices(count))],
+    ['slices that were read back', (count) => readBack(slices(count))],
+  ])('grows with the endpoints in %s', (_, size) => {
+    const perEndpoint = size(2) - size(1);
+    expect(perEndpoint).toBeGreaterThan(100);
+    expect(size(11) - size(1)).toBe(10 * perEndpoint);
+    expect(size(1)).toBe(change(sliceFact(slices(1))));
+  });
+
+  test('grows with each object, also one that is deleted or whose content is not kept', () => {
+    const perObject = change(pod('a', {})) - change();
+    expect(perObject).toBeGreaterThan(100);
+    expect(change(pod('a', {}), service(), sliceFact(null), endpointsFact(null)) - change()).toBe(4 * perObject);
+    const deletion = { verb: 'delete', resource: 'endpointslices', name: 'web-a', uid: 'a' } as const;
+    const two = { ...aPlan(1, 0, []), groups: [{ mutations: [deletion] }, { mutations: [deletion] }] };
+    expect(sizeOf(two)).toBe(change() + 2 * perObject);
+    expect(sizeOf(outcome)).toBe(change() + perObject);
+    expect(sizeOf({ kind: 'clusterRemoved', cluster: 'c', epoch: 1, removedAt: 1 })).toBe(change());
+  });
 });

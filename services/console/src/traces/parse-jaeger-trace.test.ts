@@ -62,3 +62,57 @@ test('returns null for an empty response and throws for any other format', () =>
   expect(() => parseJaegerTrace({ data: [{ spans: 1 }] })).toThrow('not a Jaeger query API');
   expect(() => parseJaegerTrace('<html>')).toThrow('not a Jaeger query API');
 });
+
+test('a trace lasts from the first start to the last end, and names each service once', () => {
+  const spans = [
+    span('1', { startTime: 2_000, duration: 9_000 }),
+    span('2', { startTime: 1_000, duration: 1_000 }),
+    span('3', { startTime: 5_000, duration: 100, processID: 'p2' }),
+  ];
+  expect(parseJaegerTrace(response(...spans))).toMatchObject({
+    ...{ startedAt: 1, durationMs: 10, cause: null, service: null },
+    services: ['sluice-watcher', 'sluice-writer'],
+  });
+});
+
+test.each(['k8s.cluster.uid', 'k8s.namespace.name', 'k8s.service.name'])('has no Service without %s', (missing) => {
+  const about = { 'k8s.cluster.uid': 'uid', 'k8s.namespace.name': 'shop', 'k8s.service.name': 'web' };
+  const known = Object.fromEntries(Object.entries(about).filter(([name]) => name !== missing));
+  expect(parseJaegerTrace(response(span('1', { tags: tags(about) })))?.service).toEqual({
+    ...{ cluster: 'uid', namespace: 'shop', name: 'web' },
+  });
+  expect(parseJaegerTrace(response(span('1', { tags: tags(known) })))?.service).toBeNull();
+});
+
+test('a span may have no attributes, no references and an unknown process', () => {
+  const read = parseJaegerTrace(response(span('1', { tags: null, references: null, processID: 'p9' })));
+  expect(read?.spans).toEqual([
+    {
+      ...{ id: '1', parent: null, depth: 0, service: '', name: 'decide', startedAt: 1_000.5, durationMs: 0.25 },
+      ...{ error: null, attributes: [], links: [] },
+    },
+  ]);
+});
+
+test('the parent is in the same trace; any other reference is a link', () => {
+  const references = [
+    { refType: 'CHILD_OF', traceID: other, spanID: '8' },
+    { refType: 'FOLLOWS_FROM', traceID, spanID: '9' },
+    { refType: 'CHILD_OF', traceID, spanID: '1' },
+  ];
+  const read = parseJaegerTrace(response(span('1', {}), span('2', { references })));
+  expect(read?.spans[1]).toMatchObject({
+    parent: '1',
+    links: [
+      { traceId: other, spanId: '8' },
+      { traceId: traceID, spanId: '9' },
+    ],
+  });
+});
+
+test('attributes that people do not need are left out; only the error true is one', () => {
+  const noise = { 'span.kind': 'internal', 'internal.span.format': 'otlp', error: false, 'sluice.plan': '1.1' };
+  expect(parseJaegerTrace(response(span('1', { tags: tags(noise) })))?.spans).toMatchObject([
+    { error: null, attributes: [{ name: 'sluice.plan', value: '1.1' }] },
+  ]);
+});
