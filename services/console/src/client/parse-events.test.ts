@@ -29,3 +29,18 @@ test('joins a character that is split between chunks', async () => {
 test('rejects an oversized event', async () => {
   await expect(read(...Array.from({ length: 9 }, () => 'x'.repeat(1024 * 1024)))).rejects.toThrow('too large');
 });
+
+test.each([
+  ['data:x', 'x'],
+  ['data: x', 'x'],
+  ['data:  x', ' x'],
+  ['data', ''],
+  ['data: a: b', 'a: b'],
+  [': data: y\ndata: x\nid: 7\n data: z', 'x'],
+])('the data of %j is %j', async (block, data) => {
+  expect(await read(`${block}\n\n`)).toEqual([{ name: 'message', data }]);
+});
+
+test('an event without data is none, and its name is not that of the next', async () => {
+  expect(await read('event: entry\n\ndata: x\n\n')).toEqual([{ name: 'message', data: 'x' }]);
+});

@@ -22,3 +22,16 @@ test('does not cache failures', async () => {
   await expect(load()).rejects.toThrow('unavailable');
   expect(await load()).toBe(2);
 });
+
+test('a load that fails late does not drop a newer result', async () => {
+  const clock = new VirtualClock();
+  const first = Promise.withResolvers<number>();
+  const results = [first.promise, Promise.resolve(2), Promise.resolve(3)];
+  const load = cached(clock, 1_000, () => results.shift() ?? expect.unreachable());
+  const failed = expect(load()).rejects.toThrow('unavailable');
+  clock.step(clock.now() + 1_000);
+  expect(await load()).toBe(2);
+  first.reject(new Error('unavailable'));
+  await failed;
+  expect(await load()).toBe(2);
+});

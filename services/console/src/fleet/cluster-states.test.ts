@@ -1,4 +1,5 @@
 import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { unidentified } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryFleet } from '../testing/memory-fleet.ts';
@@ -112,4 +113,40 @@ test('traces are those of the given source', () => {
   const trace = async () => null;
   expect(new FleetSources(fleet, { clock, logger: silentLogger }, trace).trace).toBe(trace);
   expect(new FleetSources(fleet, { clock, logger: silentLogger }).trace).toBeUndefined();
+});
+
+describe('a server that has never answered', () => {
+  const never = () => new Promise<never>(() => {});
+
+  /** Runs the sources for this long. */
+  async function outageAfter(ms: number, given: object) {
+    const sources = new FleetSources({ ...fleet, ...given }, { clock, logger: silentLogger });
+    const stop = new AbortController();
+    const running = sources.run(stop.signal);
+    await advance(clock, ms);
+    stop.abort();
+    await running;
+    return sources.outage();
+  }
+  const silentBus = { bus: { partitions: 2, end: never } };
+
+  test('has been silent since it was first noticed', async () => {
+    const reason = 'no answer within 3 s';
+    expect(await outageAfter(2_999, silentBus)).toBeNull();
+    expect(await outageAfter(9_000, silentBus)).toEqual({ what: 'the bus', since: 6_999, reason });
+  });
+
+  test('gives the reason that its client knows, or its own error', async () => {
+    const refused = { bus: { partitions: 2, end: () => Promise.reject(new Error('connection refused')) } };
+    expect(await outageAfter(1, refused)).toMatchObject({ reason: 'connection refused' });
+    const unknown = { ...refused, whyUnreachable: async () => undefined };
+    expect(await outageAfter(1, unknown)).toMatchObject({ reason: 'connection refused' });
+    const known = { ...refused, whyUnreachable: async () => 'certificate expired' };
+    expect(await outageAfter(1, known)).toMatchObject({ reason: 'certificate expired' });
+  });
+
+  test('leaves no timers behind', async () => {
+    await outageAfter(9_000, silentBus);
+    expect(clock.nextAt()).toBeUndefined();
+  });
 });

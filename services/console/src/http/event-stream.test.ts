@@ -187,3 +187,13 @@ test('a stream of events has the headers of its console and is not stored', () =
   expect(written).toEqual([200, { 'X-Test': '1', 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' }]);
   expect(connection.written).toEqual(['retry: 2000\n\n']);
 });
+
+test('the same data under another name is another event', () => {
+  const { connection, stream } = open(new VirtualClock(0));
+  const data = { at: 1 };
+  for (const event of ['entry', 'update']) stream.send(event, data);
+  expect(connection.written.slice(1)).toEqual([
+    'event: entry\ndata: {"at":1}\n\n',
+    'event: update\ndata: {"at":1}\n\n',
+  ]);
+});

@@ -63,3 +63,29 @@ test('responses that are not read are bounded by their size, and their clients a
   expect(responses.map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
   expect(await next()).toBe('{}');
 });
+
+test('a response that was created while others became too large is refused', async () => {
+  const limit = new RequestLimit(new VirtualClock(0));
+  const created = Promise.withResolvers<string>();
+  const responses = Array.from({ length: 4 }, () => new Response());
+  const bodies = responses.map(({ raw }) => limit.respond(raw, () => created.promise));
+  created.resolve('x'.repeat(12 * 1024 * 1024));
+  const results = await Promise.allSettled(bodies);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+  responses[0]?.destroy();
+  expect(await limit.respond(new Response().raw, async () => '{}')).toBe('{}');
+});
+
+test('a request whose client has disconnected meanwhile is over when its work is done', async () => {
+  const clock = new VirtualClock(0);
+  const limit = new RequestLimit(clock);
+  for (let n = 0; n < 65; n++) {
+    const response = new Response();
+    const created = Promise.withResolvers<string>();
+    const body = limit.respond(response.raw, () => created.promise);
+    response.destroy();
+    created.resolve('x'.repeat(1024 * 1024));
+    await body;
+  }
+  expect(clock.nextAt()).toBeUndefined();
+});

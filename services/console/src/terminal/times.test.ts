@@ -16,6 +16,9 @@ test.each([
   ['14:30', now],
   ['14:31', new Date(2026, 1, 28, 14, 31).getTime()],
   ['23:59', new Date(2026, 1, 28, 23, 59).getTime()],
+  ['14:30:01', new Date(2026, 1, 28, 14, 30, 1).getTime()],
+  ['00:00:59', today(0, 0, 59)],
+  ['2026-03-01t03:12:00z', Date.UTC(2026, 2, 1, 3, 12)],
   ['2026-03-01T03:12', today(3, 12)],
   ['2026-03-01 03:12:09', today(3, 12, 9)],
   ['5m ago', now - 300_000],
@@ -24,6 +27,13 @@ test.each([
 ])('at %s', (text, at) => {
   expect(parseAt(text, now)).toBe(at);
 });
+
+test.each(['03:12:60', 'x03:12', '03:12x', '5m agox', 'x 5m ago', '2026-03-01T03:12:00Zx', 'x2026-03-01T03:12:00Z'])(
+  'not at %j',
+  (text) => {
+    expect(parseAt(text, now)).toBeUndefined();
+  },
+);
 
 test.each(['', 'noon', '24:00', '03:60', '2026-03-01', '2026-13-01T00:00:00Z', 'x ago', '1700000000'])(
   'not at %j',
