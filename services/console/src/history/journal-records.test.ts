@@ -98,4 +98,20 @@ describe('the records of a Journal', () => {
     journal.dropBefore(Number.POSITIVE_INFINITY);
     expect([journal.state.isRemoved, journal.state.similarPods]).toEqual([true, undefined]);
   });
+
+  test('take effect in their order, although a clock was behind', () => {
+    const [first, plan, outcome] = flip();
+    const journal = journalOf(first, plan, { ...outcome, completedAt: 900 });
+    const slicesAt = [900, 1_009, 1_010].map((at) => journal.stateAt(at).slices.size);
+    expect(slicesAt).toEqual([0, 0, 1]);
+  });
+
+  test('take effect with what comes before them, although some say nothing', () => {
+    const [first, plan, outcome, change] = flip();
+    const journal = journalOf(first, first, plan, outcome, outcome, change);
+    expect(journal.stateAt(999).pods.size).toBe(0);
+    expect(journal.stateAt(1_000).pods.size).toBe(1);
+    expect(journal.stateAt(4_999).slices.size).toBe(1);
+    expect(journal.stateAt(5_000).pods.get('web-1')?.pod.ready).toBe(false);
+  });
 });

@@ -121,6 +121,12 @@ describe('the content of an object that Sluice wrote', () => {
   });
 });
 
+test('a Change of the Service is shown although it also has what Sluice wrote of the Endpoints', () => {
+  const [planned, done] = writeOfEndpoints(1, 1_010, '11');
+  const both = podChange(2, 1_030, service({ deleting: true }), endpointsFact('11'));
+  expect(observed(retained(first, planned, done, both)).at(-1)).toBe('service web is being deleted');
+});
+
 test('of many watch echoes that arrive before their Outcome, the last ones are recognised', () => {
   const updates = Array.from(
     { length: 12 },
