@@ -1,9 +1,9 @@
 import { formatServiceKey } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { defaultSettings, evolve } from '@sluice/service-state';
-import { aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
+import { aChange, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import type { StoredEntry } from '@sluice/store';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { PartitionState } from './partition-state.ts';
 
 const ports = { clock: new VirtualClock(1_000_000), random: seededRandom(1) };
@@ -47,6 +47,116 @@ test('a Service that is dropped and comes back before the next commit is stored 
   expect(names.filter((name) => name.includes('pod/'))).toEqual([`${keyText} pod/p`]);
   expect(other.load([...entriesOf(after)], () => expect.unreachable('unreadable'))).toBe(true);
   expect([...(other.services.get(keyText)?.pods.keys() ?? [])]).toEqual(['p']);
+});
+
+describe('stored entries', () => {
+  const db = 'c/shop/db';
+  const change = (sequence: number) => aChange(sequence, [], { previousSequence: sequence - 1 });
+
+  /** Entries of the Services `web` and `db`, of the last Change of their cluster, and of the partition. */
+  function entries(): readonly StoredEntry[] {
+    for (const name of [keyText, db]) evolve(state.service(name), aSnapshot(1, [service]), 1_000_000, defaultSettings);
+    state.gaps.observe(change(1));
+    state.planNumbers.advance();
+    state.pendingResyncs.add(db, 'unreadable');
+    return state.drainChanges([keyText, db]);
+  }
+
+  const isRemoval = ({ value }: StoredEntry) => value === undefined;
+  const unreadable: string[] = [];
+  const load = (loaded: readonly StoredEntry[]) => {
+    state = new PartitionState(ports, (name) => dropped.push(name));
+    unreadable.length = 0;
+    return state.load(loaded, (name) => unreadable.push(name));
+  };
+
+  test('of a new owner are everything that the former one knew, and all of its Services are due', () => {
+    expect(load(entries())).toBe(true);
+    expect([...state.services.keys()]).toEqual([keyText, db]);
+    expect(state.services.get(keyText)?.service?.service?.name).toBe('web');
+    expect(state.gaps.hasSeen(change(1))).toBe(true);
+    expect(state.planNumbers.next).toBe(2);
+    expect(state.pendingResyncs.takeDue()).toEqual([[db, 'unreadable']]);
+    expect(state.queue.take(0)).toEqual([keyText, db]);
+    expect(unreadable).toEqual([]);
+  });
+
+  test('that are none are readable', () => {
+    expect(load([])).toBe(true);
+    expect(state.drainChanges([])).toEqual([]);
+  });
+
+  test('of one Service that are unreadable are removed, and the Service is requested', () => {
+    const stored = entries().map((entry) =>
+      entry.key === keyText && entry.field === 'service' ? { ...entry, value: 'garbage' } : entry,
+    );
+    expect(load(stored)).toBe(true);
+    expect(unreadable).toEqual([keyText]);
+    expect([...state.services.keys()]).toEqual([db]);
+    expect(state.queue.take(0)).toEqual([db]);
+    expect(state.pendingResyncs.takeDue()).toContainEqual([keyText, 'stored state unreadable']);
+    const removed = state.drainChanges([]).filter(isRemoval);
+    expect(new Set(removed.map(({ key: of }) => of))).toEqual(new Set([keyText]));
+    expect(removed.map(({ field }) => field)).toContain('service');
+  });
+
+  test.each<readonly [string, StoredEntry]>([
+    ['of something unknown', { key: 'unknown', field: 'unknown', value: 1 }],
+    ['with an invalid last Change', { key: 'c', field: 'lastChange', value: 'garbage' }],
+    ['with an invalid plan number', { key: 'partition', field: 'lastPlan', value: 'garbage' }],
+    ['with an invalid request', { key: keyText, field: 'resync', value: 'garbage' }],
+    ['of another form', { key: 'scope', field: 'formatVersion', value: 0 }],
+  ])('%s are all discarded, and removed with the next commit', (_, wrong) => {
+    const stored = entries().filter(({ field, key: of }) => field !== wrong.field || of !== wrong.key);
+    expect(load([...stored, wrong])).toBe(false);
+    expect(state.services.size).toBe(0);
+    expect(state.gaps.hasSeen(change(1))).toBe(false);
+    expect(state.planNumbers.next).toBe(1);
+    expect(state.pendingResyncs.takeDue()).toEqual([]);
+    expect(unreadable).toEqual([]);
+    const removed = new Set(
+      state
+        .drainChanges([])
+        .filter(isRemoval)
+        .map(({ key: of, field }) => `${of} ${field}`),
+    );
+    for (const { key: of, field } of stored) if (of !== 'scope') expect(removed).toContain(`${of} ${field}`);
+  });
+});
+
+test('a removed cluster leaves nothing, neither deadlines nor requests; others stay', () => {
+  const other = 'other/shop/web';
+  for (const name of [keyText, other]) {
+    state.service(name);
+    state.queue.set(name, 5);
+    state.ready.set(name, name === other ? 'other' : 'c', 'endpointslice', 1);
+    state.pendingResyncs.add(name, 'unreadable');
+  }
+  state.removeCluster('c');
+  expect([...state.services.keys()]).toEqual([other]);
+  expect(state.queue.take(5)).toEqual([other]);
+  expect(state.ready.has(keyText, 'endpointslice')).toBe(false);
+  expect(state.ready.has(other, 'endpointslice')).toBe(true);
+  expect(state.pendingResyncs.takeDue().map(([name]) => name)).toEqual([other]);
+});
+
+test('only changes of the named Services are drained, once, and nothing of a Service of which nothing is left', () => {
+  receive(1, 'p');
+  state.service('c/shop/db');
+  const others = state.drainChanges(['c/shop/db', 'c/shop/unknown']);
+  expect(others.filter(({ key: of, value }) => of !== 'scope' && value !== undefined)).toEqual([]);
+  expect(dropped).toEqual(['c/shop/db']);
+  expect(state.drainChanges([keyText]).length).toBeGreaterThan(0);
+  expect(state.drainChanges([keyText])).toEqual([]);
+});
+
+test('deadlines of another clock are corrected, and every Service is due', () => {
+  receive(1, 'p');
+  const before = state.service(keyText).controller('endpointslice');
+  state.service(keyText).setController('endpointslice', { ...before, dueAt: 9_000_000 });
+  state.clampDeadlines(1_000_000, defaultSettings);
+  expect(state.service(keyText).controller('endpointslice').dueAt).toBe(1_000_000);
+  expect(state.queue.take(0)).toEqual([keyText]);
 });
 
 function* entriesOf(values: ReadonlyMap<string, unknown>): Iterable<StoredEntry> {

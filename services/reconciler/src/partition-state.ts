@@ -2,9 +2,11 @@ import { isServiceKey, parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage, type Random } from '@sluice/runtime';
 import {
   clampDeadlines,
+  decisionOrder,
   initialState,
   isDisposable,
   loadState,
+  readyAsWritten,
   type ServiceState,
   type Settings,
   storedFormVersion,
@@ -74,8 +76,10 @@ export class PartitionState {
     }
     for (const [key, fields] of byKey) {
       try {
-        this.#services.set(key, loadState(key, fields));
+        const state = loadState(key, fields);
+        this.#services.set(key, state);
         this.queue.set(key, 0);
+        this.#countReady(key, state);
       } catch (error) {
         this.#remove(fields);
         this.pendingResyncs.add(key, 'stored state unreadable');
@@ -122,6 +126,15 @@ export class PartitionState {
       ...this.pendingResyncs.drainChanges(),
     ];
     return [...this.#format.mark(entries)];
+  }
+
+  /** As the last decision counted them. */
+  #countReady(key: string, state: ServiceState): void {
+    for (const controller of decisionOrder) {
+      const { inFlight } = state.controller(controller);
+      const ready = readyAsWritten(state, controller) + (inFlight?.message.ready?.delta ?? 0);
+      this.ready.set(key, state.key.cluster, controller, ready);
+    }
   }
 
   /** Returns false. */
