@@ -24,6 +24,19 @@ test('a key can be moved and removed', () => {
   expect(queue.take(40)).toEqual(['a']);
 });
 
+test('a key that moves often is taken once, at its last time', () => {
+  const queue = new DelayingQueue();
+  queue.set('a', 5);
+  for (let at = 1; at <= 200; at++) queue.set('b', at);
+  queue.set('c', 100);
+  for (let at = 300; at >= 150; at--) queue.set('a', at);
+  expect(queue.next()).toBe(100);
+  expect(queue.take(149)).toEqual(['c']);
+  expect(queue.take(199)).toEqual(['a']);
+  expect(queue.take(1_000)).toEqual(['b']);
+  expect(queue.next()).toBeUndefined();
+});
+
 test('it behaves like a map that is scanned', () => {
   const operation = fc.oneof(
     fc.record({ key: fc.constantFrom(...'abcdefgh'), at: fc.option(fc.nat(50)) }),

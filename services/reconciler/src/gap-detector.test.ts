@@ -68,3 +68,67 @@ test('after a record that cannot be read, any Change may follow', () => {
   expect(observe(gaps, 9, 5)).toBeUndefined();
   expect(observe(gaps, 12, 11)).toBe('10..11');
 });
+
+test('a Change of a watcher that numbers nothing shows no gap and is not remembered', () => {
+  const gaps = new GapDetector();
+  expect(gaps.observe(aChange(9, []))).toBeUndefined();
+  expect(gaps.drainChanges()).toEqual([]);
+  expect(gaps.hasSeen(aChange(9, []))).toBe(false);
+});
+
+test('clusters are independent of each other', () => {
+  const gaps = new GapDetector();
+  const other = { key: { cluster: 'other', namespace: 'shop', service: 'web' } };
+  observe(gaps, 3, 0);
+  expect(gaps.observe(aChange(2, [], { ...other, previousSequence: 0 }))).toBeUndefined();
+  expect(observe(gaps, 4, 3)).toBeUndefined();
+  gaps.removeCluster('other');
+  expect(gaps.hasSeen(aChange(3, []))).toBe(true);
+});
+
+test('nothing of a cluster with an open gap is stored until the gap is closed', () => {
+  const gaps = new GapDetector();
+  observe(gaps, 3, 0);
+  gaps.open('c');
+  expect(gaps.drainChanges()).toEqual([]);
+  gaps.close('c');
+  expect(gaps.drainChanges()).toEqual([{ key: 'c', field: 'lastChange', value: { epoch: 1, sequence: 3 } }]);
+});
+
+test('a removed cluster is removed from the store even if it has an open gap', () => {
+  const gaps = new GapDetector();
+  gaps.removeCluster('c');
+  expect(gaps.drainChanges()).toEqual([]);
+  observe(gaps, 3, 0);
+  gaps.open('c');
+  gaps.removeCluster('c');
+  expect(gaps.drainChanges()).toEqual([{ key: 'c', field: 'lastChange', value: undefined }]);
+});
+
+test('only a later watcher has published after an epoch', () => {
+  const gaps = new GapDetector();
+  expect(gaps.hasSeenEpochAfter('c', 0)).toBe(false);
+  observe(gaps, [2, 3], 0);
+  expect([1, 2, 3].map((epoch) => gaps.hasSeenEpochAfter('c', epoch))).toEqual([true, false, false]);
+  gaps.skip('c');
+  expect(gaps.hasSeenEpochAfter('c', 1)).toBe(false);
+});
+
+test('an unreadable record of an unknown cluster needs no exception', () => {
+  const gaps = new GapDetector();
+  gaps.skip('c');
+  expect(gaps.drainChanges()).toEqual([]);
+  expect(observe(gaps, 9, 5)).toBe('1..5');
+});
+
+test('only valid entries of its own field are loaded, and all are cleared', () => {
+  const gaps = new GapDetector();
+  expect(gaps.load({ key: 'c', field: 'service', value: null })).toBe(false);
+  expect(() => gaps.load({ key: 'c', field: 'lastChange', value: { epoch: 1 } })).toThrow(TypeError);
+  expect(gaps.load({ key: 'c', field: 'lastChange', value: { epoch: 1, sequence: 3 } })).toBe(true);
+  expect(gaps.load({ key: 'd', field: 'lastChange', value: null })).toBe(true);
+  observe(gaps, 4, 3);
+  gaps.clear();
+  expect(gaps.hasSeen(aChange(3, []))).toBe(false);
+  expect(gaps.drainChanges()).toEqual([]);
+});

@@ -1,93 +1,82 @@
-import { MemoryBus, streamStart } from '@sluice/bus';
-import {
-  type Change,
-  decodeMessage,
-  encodeMessage,
-  formatServiceKey,
-  type Outcome,
-  type PlannedMutations,
-} from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { defaultSettings, type Settings } from '@sluice/service-state';
-import { aChange, anOutcome, aService, aSnapshot, fact } from '@sluice/service-state/testing';
-import { MemoryStore } from '@sluice/store';
-import { afterEach, expect, test } from 'vitest';
-import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
-import { PartitionWorker } from './partition-worker.ts';
+import { aChange, anOutcome, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { TestPartition } from './testing/test-partition.ts';
 
-const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
-const snapshot = aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('p')], {
-  endpoints: '9',
-  endpointslices: '9',
-});
-const clock = new VirtualClock(1_000_000);
-const bus = new MemoryBus({ partitions: 1 });
-const store = new MemoryStore();
-let stop: AbortController;
-let running: Promise<void>;
-let calls: string[];
+const versions = { endpoints: '9', endpointslices: '9' };
+const snapshot = aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('p')], versions);
 
-afterEach(async () => {
-  stop.abort();
-  await running;
+let partition: TestPartition;
+
+beforeEach(() => {
+  partition = new TestPartition();
 });
 
-const metrics: PartitionMetrics = {
-  ...noPartitionMetrics,
-  restored: (_key, controller, { counted, deciding }) => {
-    if (counted !== null) calls.push(`restored ${controller}: ${counted.slices} slices, deciding ${deciding}`);
-  },
-  due: (_key, controller) => void calls.push(`due ${controller}`),
-  decided: (_key, controller, decided) => {
-    const plan = decided?.plan === undefined ? 'nothing' : `plan ${decided.plan.plan.number}`;
-    calls.push(`decided ${controller}: ${plan}, ${decided?.counts?.service.endpoints} endpoints`);
-  },
-  completed: (_key, controller, { status, counted }) =>
-    void calls.push(`completed ${controller}: ${status}, ${counted?.slices} slices`),
-  close: () => void calls.push('closed'),
-};
+afterEach(() => partition.stop());
 
-function start(): void {
-  calls = [];
-  stop = new AbortController();
-  const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger };
-  const options = { ...ports, partition: 0, fencingToken: 1, settings, metrics: { open: () => metrics } };
-  running = new PartitionWorker(options).run(stop.signal);
-}
-
-async function send(...messages: (Change | Outcome)[]): Promise<void> {
-  for (const message of messages) {
-    const key = formatServiceKey(message.key);
-    await bus.append('changes', 0, [{ key, id: 'id', headers: {}, payload: encodeMessage(message) }]);
-  }
-  await settle();
-}
-
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-async function lastPlan(): Promise<PlannedMutations> {
-  const [record] = (await bus.read('mutations', 0, streamStart).next(100)).slice(-1);
-  if (record === undefined) throw new Error('no plan');
-  return decodeMessage(record.payload) as PlannedMutations;
+/** Forgets what was reported so far, and returns the calls of one method. */
+function take(method: string): readonly (readonly unknown[])[] {
+  const calls = partition.reportedAs(method);
+  partition.reported.length = 0;
+  return calls;
 }
 
 test('a worker reports what is due, decided and completed, each once', async () => {
-  start();
-  await send(snapshot);
-  expect(calls.splice(0)).toEqual(['due endpointslice', 'decided endpointslice: plan 1, 1 endpoints']);
+  await partition.start();
+  await partition.send(snapshot);
+  expect(partition.reportedAs('due')).toEqual([[keyText, 'endpointslice']]);
+  expect(take('decided')).toMatchObject([
+    [keyText, 'endpointslice', { plan: { plan: { number: 1 } }, counts: { service: { endpoints: 1 } } }],
+  ]);
   // While the plan is in flight, the next decision waits.
-  await send(aChange(2, [fact.pod('q')]));
-  expect(calls.splice(0)).toEqual(['due endpointslice']);
+  await partition.send(aChange(2, [fact.pod('q')]));
+  expect(partition.reportedAs('due')).toEqual([[keyText, 'endpointslice']]);
+  expect(take('decided')).toEqual([]);
 
-  stop.abort();
-  await running;
-  expect(calls).toEqual(['closed']);
-  start();
-  await settle();
-  expect(calls.splice(0)).toContain('restored endpointslice: 1 slices, deciding true');
+  const outcome = anOutcome(await partition.lastPlan());
+  await partition.send(outcome, outcome);
+  expect(partition.reportedAs('completed')).toMatchObject([
+    [keyText, 'endpointslice', { status: 'applied', counted: { slices: 1 } }],
+  ]);
+  expect(take('decided')).toMatchObject([
+    [keyText, 'endpointslice', { plan: { plan: { number: 2 } }, counts: { service: { endpoints: 2 } } }],
+  ]);
+});
 
-  const outcome = anOutcome(await lastPlan());
-  await send(outcome, outcome);
-  expect(calls.filter((one) => one.startsWith('completed'))).toEqual(['completed endpointslice: applied, 1 slices']);
-  expect(calls.filter((one) => one.startsWith('decided'))).toEqual(['decided endpointslice: plan 2, 2 endpoints']);
+test('a worker reports what it takes over from the store, and the end of its share', async () => {
+  await partition.start();
+  await partition.send(snapshot);
+  take('due');
+  await partition.stop();
+  expect(partition.reported).toEqual([['close']]);
+  await partition.start({ fencingToken: 2 });
+  expect(take('restored')).toEqual([
+    [keyText, 'endpointslice', { counted: expect.objectContaining({ slices: 1 }), deciding: true, parked: false }],
+    [keyText, 'endpointslicemirroring', { counted: null, deciding: false, parked: false }],
+    [keyText, 'endpoints', { counted: null, deciding: false, parked: false }],
+  ]);
+});
+
+test('a parked Service is reported as parked, also by the next owner', async () => {
+  await partition.start();
+  await partition.send(snapshot);
+  await partition.send(
+    anOutcome(await partition.lastPlan(), { status: 'rejected', results: [], message: 'forbidden' }),
+  );
+  expect(partition.reportedAs('parked')).toContainEqual([keyText, 'endpointslice', true]);
+  await partition.restart({ fencingToken: 2 });
+  expect(partition.reportedAs('restored')).toContainEqual([
+    ...[keyText, 'endpointslice'],
+    expect.objectContaining({ deciding: false, parked: true }),
+  ]);
+  take('parked');
+  await partition.send(aChange(2, [fact.pod('q')]));
+  expect(partition.reportedAs('parked')).toContainEqual([keyText, 'endpointslice', false]);
+});
+
+test('a dropped Service is reported', async () => {
+  await partition.start();
+  await partition.send({ ...snapshot, previousSequence: 0 });
+  expect(partition.reportedAs('dropped')).toEqual([]);
+  await partition.send({ kind: 'clusterRemoved', cluster: 'c', epoch: 1 });
+  expect(partition.reportedAs('dropped')).toEqual([[keyText]]);
 });

@@ -96,3 +96,69 @@ test('an answered request is removed from the store', () => {
   pending.resolve('c/shop/a');
   expect(pending.drainChanges()).toEqual([{ key: 'c/shop/a', field: 'resync', value: undefined }]);
 });
+
+test('an answer without a request changes nothing', () => {
+  pending.resolve('c/shop/a');
+  expect(pending.drainChanges()).toEqual([]);
+  expect(pending.dueAt).toBeUndefined();
+  pending.add('c/shop/a', 'unreadable');
+  pending.resolve('c/shop/a');
+  pending.drainChanges();
+  pending.resolve('c/shop/a');
+  expect(pending.drainChanges()).toEqual([]);
+});
+
+test('a request in vain is due after each pause, and then only the answered one is forgotten', () => {
+  pending.add('c/shop/a', 'unreadable');
+  pending.add('c/shop/b', 'unreadable');
+  expect(pending.dueAt).toBe(clock.now());
+  keys();
+  const pauseMs = (pending.dueAt ?? 0) - clock.now();
+  pending.resolve('c/shop/a');
+  clock.skipTo(clock.now() + 2 * pauseMs + 2_000);
+  expect(keys()).toEqual(['c/shop/b']);
+  pending.drainChanges();
+  pending.add('c/shop/a', 'again');
+  expect(pending.takeDue()).toEqual([['c/shop/a', 'again']]);
+});
+
+test('a repeated request has the reason of its last failure', () => {
+  pending.add('c/shop/a', 'unreadable');
+  keys();
+  pending.resolve('c/shop/a');
+  pending.add('c/shop/a', 'mismatch');
+  clock.skipTo(clock.now() + 10_000);
+  expect(pending.takeDue()).toEqual([['c/shop/a', 'mismatch']]);
+  expect(pending.drainChanges()).toEqual([
+    { key: 'c/shop/a', field: 'resync', value: { reason: 'mismatch', attempts: 2 } },
+  ]);
+});
+
+test('removed requests are not sent, and are removed from the store', () => {
+  for (const key of ['c/shop/a', 'd/shop/a']) pending.add(key, 'unreadable');
+  pending.drainChanges();
+  pending.remove((key) => key.startsWith('c/'));
+  expect(pending.drainChanges()).toEqual([{ key: 'c/shop/a', field: 'resync', value: undefined }]);
+  expect(keys()).toEqual(['d/shop/a']);
+});
+
+test('a stored attempt counts for the next pause', () => {
+  const field = 'resync';
+  pending.load({ key: 'c/shop/a', field, value: { reason: 'unreadable', attempts: 5 } });
+  expect(keys()).toEqual(['c/shop/a']);
+  expect(pending.dueAt).toBeGreaterThanOrEqual(clock.now() + 16_000);
+});
+
+test('only a valid entry of its own field is loaded', () => {
+  const value = { reason: 'unreadable', attempts: 1 };
+  expect(pending.load({ key: 'c/shop/a', field: 'service', value })).toBe(false);
+  for (const [key, invalid] of [
+    ['c/shop/a', null],
+    ['c/shop/a', { attempts: 1 }],
+    ['c/shop/a', { reason: 'unreadable' }],
+    ['partition', value],
+  ] as const) {
+    expect(() => pending.load({ key, field: 'resync', value: invalid })).toThrow(TypeError);
+  }
+  expect(pending.dueAt).toBeUndefined();
+});

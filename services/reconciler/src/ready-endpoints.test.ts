@@ -25,3 +25,14 @@ test('a removed Service is not counted', () => {
   expect(ready.elsewhere(web, 'c', 'endpointslice')).toBe(1);
   expect(ready.has(web, 'endpoints')).toBe(false);
 });
+
+test('a Service or cluster that is not known has none', () => {
+  const ready = new ReadyEndpoints();
+  expect(ready.has(web, 'endpoints')).toBe(false);
+  expect(ready.elsewhere(web, 'c', 'endpoints')).toBe(0);
+  ready.remove(web, 'c');
+  ready.set(web, 'c', 'endpoints', 5);
+  expect(ready.has(web, 'endpoints')).toBe(true);
+  expect(ready.has(web, 'endpointslice')).toBe(false);
+  expect(ready.elsewhere(db, 'c', 'endpoints')).toBe(5);
+});

@@ -76,27 +76,13 @@ class PartitionCounts implements PartitionMetrics {
   }
 
   completed(key: string, controller: Controller, plan: CompletedPlan): void {
-    const { pipeline } = this.#metrics;
-    const { outcome, status, compaction, fanoutBytes } = plan;
+    const { status } = plan;
     const identity = clusterOf(key);
     const { queue } = this.#shares[controller];
     queue.done(key);
     if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
-    pipeline.planCompleted(identity, controller, status);
-    if (status === 'applied' && fanoutBytes > 0) pipeline.fannedOut(identity, fanoutBytes);
-    if (status === 'applied' && compaction !== undefined) pipeline.compacted(identity, compaction);
-    if (status === 'applied' && outcome.results.length > 0) {
-      this.#metrics.changes.applied(identity, controller, outcome.causes, outcome.completedAt);
-    }
-    const [first] = outcome.causes.first;
-    if (
-      status === 'applied' &&
-      first !== undefined &&
-      first.description !== watcherStarted &&
-      outcome.results.length > 0
-    ) {
-      pipeline.observeLatency(identity, controller, outcome.completedAt - first.observedAt, outcome.causes);
-    }
+    this.#metrics.pipeline.planCompleted(identity, controller, status);
+    if (status === 'applied') this.#applied(identity, controller, plan);
     if (controller === 'endpointslice') this.#completedSlices(identity, plan);
     else if (controller === 'endpointslicemirroring') this.#completedMirror(identity, plan);
   }
@@ -116,7 +102,7 @@ class PartitionCounts implements PartitionMetrics {
   parked(key: string, controller: Controller, parked: boolean): void {
     const { parked: keys } = this.#shares[controller];
     if (parked) keys.add(key);
-    else if (keys.size > 0) keys.delete(key);
+    else keys.delete(key);
   }
 
   dropped(key: string): void {
@@ -134,6 +120,19 @@ class PartitionCounts implements PartitionMetrics {
       unpark();
       for (const key of [...counted.keys()]) this.#count(key, controller, null);
     }
+  }
+
+  #applied(identity: string, controller: Controller, { outcome, fanoutBytes, compaction }: CompletedPlan): void {
+    const { pipeline, changes } = this.#metrics;
+    const { causes, completedAt, results } = outcome;
+    pipeline.fannedOut(identity, fanoutBytes);
+    if (compaction !== undefined) pipeline.compacted(identity, compaction);
+    if (results.length === 0) return;
+    changes.applied(identity, controller, causes, completedAt);
+    const [first] = causes.first;
+    // Objects of the watcher's initial list are not changes.
+    if (first === undefined || first.description === watcherStarted) return;
+    pipeline.observeLatency(identity, controller, completedAt - first.observedAt, causes);
   }
 
   #completedSlices(identity: string, { outcome, status, groups, incomplete, counted }: CompletedPlan): void {
@@ -162,7 +161,6 @@ class PartitionCounts implements PartitionMetrics {
     if (controller === 'endpoints') return;
     const { counted } = this.#shares[controller];
     const before = counted.get(key) ?? null;
-    if (before === null && after === null) return;
     const { gauges } = controller === 'endpointslice' ? this.#metrics.endpointSlice : this.#metrics.mirroring;
     gauges.replace(clusterOf(key), before, after);
     if (after === null) counted.delete(key);

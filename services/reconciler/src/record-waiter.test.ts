@@ -50,6 +50,59 @@ test('throws the error that it is given while it waits', async () => {
   await expect(next).rejects.toThrow('not stored');
 });
 
+test('leaves no timer behind when records arrive, when it fails and when it is cancelled', async () => {
+  const { waiter, clock, reads } = waiterOn();
+  const next = waiter.next(10);
+  reads[0]?.resolve([delivery(1)]);
+  await next;
+  expect(clock.nextAt()).toBeUndefined();
+  const failing = waiter.next(10);
+  waiter.fail(new Error('closed'));
+  await expect(failing).rejects.toThrow('closed');
+  expect(clock.nextAt()).toBeUndefined();
+  const other = waiterOn();
+  void other.waiter.next(10);
+  expect(other.clock.nextAt()).toBe(10);
+  other.waiter.cancel();
+  expect(other.clock.nextAt()).toBeUndefined();
+});
+
+test('waits for no deadline if there is none, and not at all if it has passed', async () => {
+  const { waiter, clock, reads } = waiterOn(new VirtualClock(100));
+  const late = waiter.next(-50);
+  expect(clock.nextAt()).toBe(100);
+  clock.step();
+  expect(await late).toBeUndefined();
+  const patient = waiter.next(undefined);
+  expect(clock.nextAt()).toBeUndefined();
+  reads[0]?.resolve([delivery(1)]);
+  expect(await patient).toHaveLength(1);
+});
+
+test('returns records that have arrived without a wait, each once, and reads on then', async () => {
+  const { waiter, clock, reads } = waiterOn();
+  const first = waiter.next(0);
+  clock.step();
+  await first;
+  reads[0]?.resolve([delivery(1)]);
+  await reads[0]?.promise;
+  expect(await waiter.next(10)).toEqual([delivery(1)]);
+  expect(clock.nextAt()).toBeUndefined();
+  expect(reads).toHaveLength(1);
+  const second = waiter.next(10);
+  expect(reads).toHaveLength(2);
+  reads[1]?.resolve([delivery(2)]);
+  expect(await second).toEqual([delivery(2)]);
+});
+
+test('throws the first of several errors, again and again', async () => {
+  const { waiter } = waiterOn();
+  waiter.fail(new Error('first'));
+  waiter.fail(new Error('second'));
+  await expect(waiter.next(10)).rejects.toThrow('first');
+  await expect(waiter.next(10)).rejects.toThrow('first');
+});
+
 test('keeps no records that it has returned', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
