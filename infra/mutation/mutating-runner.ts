@@ -51,7 +51,9 @@ export default class MutatingRunner extends TestRunner {
       if (event.kind === 'done') this.#done.add(event.test);
       if (event.kind === 'failed') this.#failed.add(event.test);
       if (event.kind === 'unconfirmed') {
-        this.#unconfirmed.set(event.test, (this.#unconfirmed.get(event.test) ?? new Set()).add(event.mutant));
+        const mutants = this.#unconfirmed.get(event.test) ?? new Set();
+        mutants.delete(event.mutant);
+        this.#unconfirmed.set(event.test, mutants.add(event.mutant));
       }
     }
   }

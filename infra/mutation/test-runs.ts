@@ -45,8 +45,9 @@ export async function runTests({ tests, workers, slowMs }: TestRunOptions): Prom
   }
 }
 
-/** Each round loads files. What else it records is progress. */
-const progress = (): number => readEvents().filter(({ kind }) => kind !== 'loaded').length;
+/** Each round loads files. What else it records is progress, unless an earlier round has recorded it too. */
+const progress = (): number =>
+  new Set(readEvents().flatMap((event) => (event.kind === 'loaded' ? [] : JSON.stringify(event)))).size;
 
 function unfinished(files: readonly string[]): readonly string[] {
   const events = readEvents();

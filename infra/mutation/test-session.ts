@@ -20,7 +20,7 @@ interface Named {
 
 /** What earlier processes found out about the test. */
 export interface Past {
-  /** Mutants with which it failed, and then without. */
+  /** Mutants with which it failed, and then without; the latest comes last. */
   readonly unconfirmed: ReadonlySet<string>;
   /** Whether it is recorded. */
   readonly known: boolean;
@@ -104,14 +104,15 @@ export class TestSession {
     return this.#next();
   }
 
-  /** Unconfirmed ones first, because no other mutant has run in this process then. */
+  /**
+   * To be taken from the end: the latest unconfirmed one first, because no other mutant has run in this process then, and those
+   * that came first in earlier processes were tried.
+   */
   #undetected(): string[] {
     const isDetected = readDetected();
-    const reached = Object.keys(this.#hits).filter((mutant) => !isDetected(mutant));
-    return [
-      ...reached.filter((mutant) => this.#unconfirmed.has(mutant)),
-      ...reached.filter((mutant) => !this.#unconfirmed.has(mutant)),
-    ].reverse();
+    const reached = new Set(Object.keys(this.#hits).filter((mutant) => !isDetected(mutant)));
+    const unconfirmed = [...this.#unconfirmed].filter((mutant) => reached.delete(mutant));
+    return [...[...reached].reverse(), ...unconfirmed];
   }
 
   #next(): Step | undefined {
