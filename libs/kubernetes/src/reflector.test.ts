@@ -1,102 +1,20 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { recordingLogger } from '@sluice/runtime/testing';
 import { describe, expect, it } from 'vitest';
-import { ApiError, type ApiErrorKind } from './api-error.ts';
-import type { ClusterReader, ListPage, RawObject, WatchEvent } from './cluster.ts';
+import type { ApiError } from './api-error.ts';
+import type { RawObject, WatchEvent } from './cluster.ts';
 import { ListBudget } from './list-budget.ts';
-import { Reflector } from './reflector.ts';
-import { type ReflectorOptions, wholeObject } from './reflector-options.ts';
-
-const pod = (name: string, resourceVersion: string) => ({ metadata: { namespace: 'ns', name, resourceVersion } });
-const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string, version: string): WatchEvent => ({
-  type,
-  object: pod(name, version),
-});
-const bookmark = (resourceVersion: string): WatchEvent => ({ type: 'BOOKMARK', resourceVersion });
-const page = (items: readonly RawObject[], resourceVersion: string, continueToken = ''): ListPage => ({
-  items,
-  resourceVersion,
-  continueToken,
-});
-const error = (kind: ApiErrorKind, status: number, more: { reason?: string; retryAfterMs?: number } = {}) =>
-  new ApiError('failed', { kind, status, reason: 'Test', ...more });
-
-/** What one watch yields, in order: batches, a name that it skips, an error that ends it, or `silence`, which lasts until the end. */
-type WatchScript = readonly (readonly WatchEvent[] | { readonly skipped: string } | ApiError | 'silence')[];
-
-/**
- * A reader that answers from a script and then stays silent. Records its requests. `current`: the cluster's resourceVersion,
- * which a reflector asks for before it resumes a watch after a failure.
- */
-function scripted(lists: readonly (ListPage | ApiError)[], watches: readonly WatchScript[], current = '1000') {
-  const asked: string[] = [];
-  const clock = new VirtualClock();
-  let list = 0;
-  let watch = 0;
-  const cluster: ClusterReader = {
-    watchList: true,
-    identity: async () => 'uid',
-    list: async (_, options) => {
-      if (options.limit === 1) return page([], current);
-      asked.push(`${clock.now()} list ${options.limit} ${options.continueToken}`.trim());
-      const answer = lists[list++];
-      if (answer === undefined) throw new Error('the script has no more lists');
-      if (answer instanceof ApiError) throw answer;
-      return answer;
-    },
-    async *watch(_, version, signal, options) {
-      asked.push(`${clock.now()} watch ${version}${options?.sendInitialEvents ? ' with initial events' : ''}`);
-      for (const step of watches[watch++] ?? ['silence']) {
-        if (step instanceof ApiError) throw step;
-        if (step === 'silence') await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-        else if ('skipped' in step) options?.onSkipped?.({ ...malformed, name: step.skipped });
-        else yield step;
-      }
-    },
-  };
-  return { cluster, clock, asked };
-}
-
-const malformed = { resource: 'pods', namespace: 'ns', why: 'it has no spec' } as const;
-const text = (event: WatchEvent) =>
-  event.type === 'BOOKMARK' ? `BOOKMARK ${event.resourceVersion}` : `${event.type} ${nameOf(event.object)}`;
-const nameOf = (object: RawObject) => String((object.metadata as RawObject).name);
-
-/** Runs a reflector over the script until nothing is pending, however far the clock must advance. */
-async function reflect(
-  { cluster, clock, asked }: ReturnType<typeof scripted>,
-  options: Partial<ReflectorOptions> = {},
-  steps = 50,
-) {
-  const told: string[] = [];
-  const reflector = new Reflector({
-    cluster,
-    resource: 'pods',
-    decode: wholeObject,
-    sink: {
-      replace: (objects, version) => void told.push(`replace ${objects.map(nameOf).join(' ')} @${version}`),
-      apply: (events) => void told.push(events.map(text).join(', ')),
-    },
-    clock,
-    random: seededRandom(1),
-    logger: silentLogger,
-    onState: (state) => void told.push(`[${state}]`),
-    onError: (_, retryInMs) => void told.push(`! ${retryInMs > 0 ? 'later' : 'now'}`),
-    ...options,
-  });
-  const abort = new AbortController();
-  const running = reflector.run(abort.signal);
-  // Awaited at the end, by when it may have been rejected for long.
-  running.catch(() => {});
-  for (let step = 0; step < steps; step++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (!clock.step()) break;
-  }
-  const status = reflector.status();
-  abort.abort();
-  await running;
-  return { told, asked, status };
-}
+import {
+  bookmark,
+  error,
+  event,
+  malformed,
+  nameOf,
+  page,
+  pod,
+  reflect,
+  scripted,
+  type WatchScript,
+} from './testing/scripted-reader.ts';
 
 describe('Reflector', () => {
   it('lists in pages, delivers them as one state, and watches from the first page’s version', async () => {
