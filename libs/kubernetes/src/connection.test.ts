@@ -195,7 +195,7 @@ describe('Connection.request', () => {
     silent = true;
     const before = server.requests.length;
     const outcome = failure(connection.request({ ...get, timeoutMs: 1000 }));
-    while (server.requests.length === before) await new Promise((resolve) => setImmediate(resolve));
+    await expect.poll(() => server.requests.length).toBeGreaterThan(before);
     clock.step(clock.now() + 1000);
     expect(await outcome).toMatchObject({ reason: 'Timeout' });
     silent = false;
@@ -295,9 +295,7 @@ describe('Connection without a credential', () => {
     });
     const outcome = failure(connection.request({ ...get, timeoutMs: 120_000 }));
     // The plugin's limit is set once the kubeconfig is read.
-    while (clock.nextAt() === undefined || (clock.nextAt() ?? 0) > clock.now() + 60_000) {
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await expect.poll(() => clock.nextAt()).toBe(clock.now() + 60_000);
     clock.step(clock.now() + 60_000);
     expect((await outcome).message).toContain('the plugin returned no credential within 60 s');
   });

@@ -147,4 +147,55 @@ describe('event recorder', () => {
     await recorder.stop();
     expect(warnings).toEqual([]);
   });
+
+  test('a request that is rejected for good is tried once, and twelve times are the most', async () => {
+    failures.push(...Array.from({ length: 12 }, () => error('retry', 503)));
+    const recorder = given();
+    recorder.record(event('a'), 'c');
+    await settle();
+    expect([created.length, failures.length]).toEqual([0, 0]);
+    // Nothing was stored, so the next one is created, with a count of its own.
+    recorder.record(event('a'), 'c');
+    await settle();
+    expect(created).toMatchObject([{ count: 1 }]);
+  });
+
+  test('a repetition that cannot be counted is not created again', async () => {
+    const recorder = given();
+    recorder.record(event('a'), 'c');
+    await settle();
+    failures.push(error('terminal', 403));
+    recorder.record(event('a'), 'c');
+    await settle();
+    expect([created.length, patched.length]).toEqual([1, 0]);
+    recorder.record(event('a'), 'c');
+    await settle();
+    expect(patched).toMatchObject([{ patch: { count: 3, lastTimestamp: '2026-01-01T00:00:00Z' } }]);
+  });
+
+  test('what exceeds the limit of an object is dropped', async () => {
+    const recorder = given();
+    for (let i = 0; i < 30; i++) recorder.record(event('a'), 'c');
+    await settle();
+    expect([created.length, patched.length]).toEqual([1, 24]);
+  });
+
+  test('at most a thousand Events wait; the newest are dropped', async () => {
+    const first = Promise.withResolvers<void>();
+    const recorder = given(silentLogger, {
+      ...store,
+      createEvent: async (object, signal) => {
+        if (object.message === 'first') await first.promise;
+        return store.createEvent(object, signal);
+      },
+    });
+    const of = (name: string) => ({ ...event(name), regarding: { ...event(name).regarding, name } });
+    recorder.record(of('first'), 'c');
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let i = 1; i <= 1_001; i++) recorder.record(of(`e${i}`), 'c');
+    first.resolve();
+    await settle();
+    expect(created).toHaveLength(1_001);
+    expect(created.at(-1)).toMatchObject({ message: 'e1000' });
+  });
 });

@@ -215,12 +215,95 @@ describe('loadKubeconfig refuses', () => {
   });
 });
 
+describe('several kubeconfigs', () => {
+  const config = (entries: object) => JSON.stringify(entries);
+  const one = {
+    contexts: [{ name: 'one', context: { cluster: 'c' } }],
+    clusters: [{ name: 'c', cluster: { server } }],
+  };
+
+  it('may be empty or only set the current context, but one alone may not', async () => {
+    const { file } = await given({ current: config({ 'current-context': 'one' }), empty: ' ', one: config(one) });
+    const paths = [file('current'), file('empty'), file('one')];
+    expect(await loadKubeconfig({ paths })).toMatchObject({ context: 'one' });
+    for (const name of ['current', 'empty'])
+      expect((await rejected(loadKubeconfig({ paths: [file(name)] }))).code).toBe('KUBECONFIG_MALFORMED');
+  });
+
+  it('are named in messages, without those that do not exist', async () => {
+    const { file } = await given({ a: config({ contexts: [] }), b: config(one) });
+    const access = await loadKubeconfig({ paths: [file('gone'), file('a'), file('b')], context: 'one' });
+    expect(access.source).toBe(`kubeconfig "${file('a')}", "${file('b')}"`);
+    const { message } = await rejected(loadKubeconfig({ paths: [file('gone'), file('other')] }));
+    expect(message).toContain(`"${file('gone')}", "${file('other')}"`);
+  });
+
+  it('must exist as files below directories', async () => {
+    const { file } = await given({ one: config(one) });
+    expect((await rejected(loadKubeconfig({ paths: [`${file('one')}/config`] }))).code).toBe('KUBECONFIG_NOT_FOUND');
+  });
+
+  it('can be incomplete, which any of them may be', async () => {
+    const context = (name: string) => ({ contexts: [{ name, context: {} }] });
+    const { file } = await given({ a: config(context('a')), b: config(context('b')) });
+    for (const name of ['a', 'b']) {
+      const { message } = await rejected(loadKubeconfig({ paths: [file('a'), file('b')], context: name }));
+      expect(message).toContain('it names no cluster');
+    }
+  });
+
+  it('list their contexts in order to choose one of them', async () => {
+    const contexts = ['b', 'a'].map((name) => ({ name, context: { cluster: 'c' } }));
+    const { file } = await given({ config: config({ contexts }) });
+    const { message } = await rejected(loadKubeconfig({ paths: [file('config')] }));
+    expect(message).toContain('sets no current-context; choose one with --context: a, b');
+  });
+});
+
+describe('the token of an auth-provider', () => {
+  it('must be readable if it is in a file', async () => {
+    const provider = { name: 'oidc', config: { tokenFile: '/nowhere/token' } };
+    const { file } = await given({ config: kubeconfigText({ server }, { 'auth-provider': provider }) });
+    const { code, message } = await rejected(loadKubeconfig({ paths: [file('config')] }));
+    expect(code).toBe('KUBECONFIG_FILE_MISSING');
+    expect(message).toContain('token of user "tester"');
+  });
+});
+
+describe('a kubeconfig that changed', () => {
+  it('is read again at each open, with the context that was selected', async () => {
+    const { file } = await given({ config: kubeconfigText({ server }, { token: 'one' }) });
+    const access = await loadKubeconfig({ paths: [file('config')] });
+    const changed = JSON.parse(kubeconfigText({ server }, { token: 'two' }));
+    await writeFile(file('config'), JSON.stringify({ ...changed, 'current-context': 'other' }));
+    expect((await optionsOf(access)).headers).toEqual({ Authorization: 'Bearer two' });
+    await writeFile(file('config'), '');
+    await expect(access.open()).rejects.toMatchObject({ code: 'KUBECONFIG_MALFORMED' });
+  });
+});
+
 describe('loadInCluster', () => {
   it('uses the mounted service account', async () => {
     const { directory } = await given({ token: 'mounted', 'ca.crt': '-----BEGIN CERTIFICATE-----' });
     const access = await loadInCluster({ host: 'fd00::1', port: '443', directory });
     expect(access).toMatchObject({ context: 'in-cluster', server: 'https://[fd00::1]:443' });
     expect((await optionsOf(access)).headers).toEqual({ Authorization: 'Bearer mounted' });
+  });
+
+  it('trusts the authority of the service account, and knows an IPv4 address', async () => {
+    const { directory } = await given({ token: 'mounted', 'ca.crt': 'authority' });
+    const access = await loadInCluster({ host: '10.0.0.1', port: '6443', directory });
+    expect(access).toMatchObject({ server: 'https://10.0.0.1:6443', proxyUrl: undefined });
+    expect(access.source).toContain(directory);
+    expect(await optionsOf(access)).toMatchObject({ ca: Buffer.from('authority') });
+  });
+
+  it.each([
+    { host: '', port: '443' },
+    { host: 'h', port: '' },
+  ])('needs an address: %j', async (address) => {
+    const { directory } = await given({ token: 'mounted', 'ca.crt': 'authority' });
+    expect((await rejected(loadInCluster({ ...address, directory }))).code).toBe('KUBECONFIG_NOT_FOUND');
   });
 
   it('says so where there is none', async () => {

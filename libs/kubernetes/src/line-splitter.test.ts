@@ -31,4 +31,15 @@ describe('LineSplitter', () => {
     expect(splitter.push(Buffer.from('\n'))).toEqual(['c']);
     expect(splitter.dropped).toBe(1);
   });
+
+  it('keeps a line of the maximum length, and counts each longer one', () => {
+    const splitter = new LineSplitter(4);
+    expect(splitter.push(Buffer.from('1234'))).toEqual([]);
+    expect(splitter.push(Buffer.from('\n'))).toEqual(['1234']);
+    expect(splitter.push(Buffer.from('12'))).toEqual([]);
+    expect(splitter.push(Buffer.from('345'))).toEqual([]);
+    expect(splitter.push(Buffer.from('\n12345'))).toEqual([]);
+    expect(splitter.push(Buffer.from('\na\n'))).toEqual(['a']);
+    expect(splitter.dropped).toBe(2);
+  });
 });

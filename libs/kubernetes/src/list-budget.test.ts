@@ -60,3 +60,47 @@ test('events of a watch are counted by what they add to or remove from the list'
   budget.begin('pods');
   expect(add).not.toThrow();
 });
+
+test('what is kept of each resource can be read', () => {
+  const budget = new ListBudget(1024 * 1024);
+  expect([...budget.bytes]).toEqual([]);
+  const list = budget.begin('pods');
+  list.add('x'.repeat(100));
+  list.add('x'.repeat(100));
+  const [, bytes = 0] = [...budget.bytes][0] ?? [];
+  expect(bytes).toBeGreaterThanOrEqual(200);
+  budget.update('pods', 'x'.repeat(100), undefined);
+  budget.update('services', undefined, 'y');
+  expect(budget.bytes.get('pods')).toBeLessThan(bytes);
+  expect([...budget.bytes.keys()]).toEqual(['pods', 'services']);
+  budget.begin('pods');
+  expect([...budget.bytes.keys()]).toEqual(['services']);
+});
+
+test('an event adds what its object adds to a list in place of nothing, and a deletion removes it', () => {
+  const object = { ...pod('p'), nothing: null, nested: [{ a: 1 }, ['b']] };
+  const listed = new ListBudget(1024 * 1024);
+  listed.begin('pods').add(object);
+  listed.begin('services').add(undefined);
+  const added = (listed.bytes.get('pods') ?? 0) - (listed.bytes.get('services') ?? 0);
+  const watched = new ListBudget(1024 * 1024);
+  watched.update('pods', undefined, object);
+  expect(watched.bytes.get('pods')).toBe(added);
+  // Another object with the same parts, whose sizes are remembered.
+  watched.update('pods', object, { ...object });
+  expect(watched.bytes.get('pods')).toBe(added);
+  watched.update('pods', { ...object }, undefined);
+  expect(watched.bytes.get('pods')).toBe(0);
+});
+
+test('the memory may be used up exactly, and an event that frees memory always passes', () => {
+  const budget = new ListBudget(1_024 + 24);
+  budget.begin('pods').add('x'.repeat(1_024));
+  budget.update('pods', 'x', 'y');
+  expect(() => budget.update('pods', 'x', 'xy')).toThrow('too much');
+  budget.update('pods', 'xy', 'x');
+  budget.update('pods', 'x', 'xy');
+  const full = new ListBudget(1_024 + 24).begin('pods');
+  full.add('x'.repeat(1_024));
+  expect(() => full.add('')).toThrow('too large');
+});

@@ -78,4 +78,42 @@ describe('ListSplitter', () => {
     splitter.push(more);
     expect(() => splitter.push(more)).toThrow('larger than 1000 bytes');
   });
+
+  test('an item may be as long as the limit, wherever its chunks end, and others do not count with it', () => {
+    const items: string[] = [];
+    const splitter = new ListSplitter({ onItem: (item) => void items.push(item), onMember() {}, maxBytes: 10 });
+    const item = `"${'x'.repeat(8)}"`;
+    splitter.push(Buffer.from(`{"items":[${item},`));
+    for (let n = 0; n < 5; n++) {
+      splitter.push(Buffer.from(item));
+      splitter.push(Buffer.from(','));
+    }
+    expect(items).toEqual(Array(6).fill(item));
+    splitter.push(Buffer.from(item));
+    expect(() => splitter.push(Buffer.from(' '))).toThrow('larger than 10 bytes');
+  });
+
+  test('an array of another member is none of items, however it is called', () => {
+    expect(split('{"other items":[1],"items" : [2],"x":{"items":[3]}}')).toEqual({
+      ...{ items: [2], members: { 'other items': [1], x: { items: [3] } } },
+    });
+    expect(split(`{"${'x'.repeat(300)}items":[1]}`).items).toEqual([]);
+  });
+
+  test('knows whether there was an array of items', () => {
+    const splitter = new ListSplitter({ onItem() {}, onMember() {} });
+    splitter.push(Buffer.from('{"kind":"List",'));
+    expect(splitter.hasItems).toBe(false);
+    splitter.push(Buffer.from('"items":['));
+    expect(splitter.hasItems).toBe(true);
+  });
+
+  test('white space around the list is nothing', () => {
+    expect(split(' \n{"items":[1]} \n', [1, 2])).toEqual({ items: [1], members: {} });
+  });
+
+  test('text before the list is refused as soon as it arrives', () => {
+    const splitter = new ListSplitter({ onItem() {}, onMember() {} });
+    expect(() => splitter.push(Buffer.from('text'))).toThrow(new MalformedListError('the response is not an object'));
+  });
 });

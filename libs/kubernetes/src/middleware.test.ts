@@ -7,7 +7,7 @@ import { EarlyWatches } from './middleware/early-watches.ts';
 import { fenceRequests } from './middleware/fence-requests.ts';
 import { IdentityGuard } from './middleware/identity-guard.ts';
 import { meterRequests } from './middleware/meter-requests.ts';
-import { chainReader, chainWriter, type Middleware, mapWatch } from './middleware.ts';
+import { chainReader, chainWriter, type Middleware, mapWatch, once } from './middleware.ts';
 import { clusterOver, connect } from './testing/fixtures.ts';
 
 const { signal } = new AbortController();
@@ -137,4 +137,61 @@ test('mapWatch replaces the stream of a watch only', async () => {
   const cluster = recordingCluster([]);
   await callAll(chainReader(cluster, middleware), chainWriter(cluster, middleware));
   expect(seen).toEqual(['watch']);
+});
+
+describe('a chain of a writer that has an identity for each controller', () => {
+  test('passes the requests of a controller through the same middleware, to its own writer', async () => {
+    const calls: string[] = [];
+    const writerOf = (name: string): ClusterWriter => ({
+      ...recordingCluster([]),
+      create: async () => {
+        calls.push(name);
+        return { name: 'web', uid: 'u', resourceVersion: '1', generation: 1 };
+      },
+    });
+    const made: string[] = [];
+    const forController = (controller: string) => {
+      made.push(controller);
+      return writerOf(controller);
+    };
+    const middleware: Middleware = (request, next) => {
+      calls.push(request.verb);
+      return next(request);
+    };
+    const writer = chainWriter({ ...writerOf('own'), forController }, middleware);
+    await writer.forController?.('endpoints').create('endpoints', object, signal);
+    await writer.forController?.('endpoints').create('endpoints', object, signal);
+    await writer.create('endpoints', object, signal);
+    expect(calls).toEqual(['create', 'endpoints', 'create', 'endpoints', 'create', 'own']);
+    expect(made).toEqual(['endpoints']);
+  });
+
+  test('has none if the writer has none', () => {
+    expect(chainWriter(recordingCluster([]), passThrough)).not.toHaveProperty('forController');
+  });
+});
+
+test('what is made once per controller is made for each of them', () => {
+  let made = 0;
+  const make = once((controller) => `${controller} ${++made}`);
+  expect([make('endpoints'), make('endpointslice'), make('endpoints')]).toEqual([
+    ...['endpoints 1', 'endpointslice 2', 'endpoints 1'],
+  ]);
+});
+
+test('a chain keeps the namespaces of its reader', () => {
+  const namespaces = { only: ['shop'] };
+  expect(chainReader({ ...recordingCluster([]), namespaces }, passThrough).namespaces).toBe(namespaces);
+  expect(chainReader(recordingCluster([]), passThrough)).not.toHaveProperty('namespaces');
+});
+
+test('a watch without options has empty ones', async () => {
+  const calls: unknown[][] = [];
+  await chainReader(recordingCluster(calls)).watch('pods', '5', signal)[Symbol.asyncIterator]().next();
+  expect(calls).toEqual([['watch', 'pods', '5', signal, {}]]);
+});
+
+test('a middleware cannot turn a request of a reader into a write', async () => {
+  const writing: Middleware = (_, next) => next({ verb: 'create', resource: 'endpoints', object, signal } as never);
+  await expect(async () => chainReader(recordingCluster([]), writing).identity(signal)).rejects.toThrow(TypeError);
 });

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { RequestOptions } from 'node:https';
 import path from 'node:path';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Connection, withUserAgent } from './connection.ts';
-import { loadKubeconfig } from './kubeconfig.ts';
+import { type ApiClient, Connection, withUserAgent } from './connection.ts';
+import { type ClusterAccess, loadKubeconfig } from './kubeconfig.ts';
 import { serviceAccountAccess } from './service-account-access.ts';
 import { type Handler, json, kubeconfigText, noAbort, startServer, writeFiles } from './testing/fixtures.ts';
 
@@ -85,6 +86,35 @@ describe('access as a ServiceAccount (A1)', () => {
     });
   });
 
+  it.each([
+    ['an outage', 503, 'retry'],
+    ['a rejection without advice', 401, 'terminal'],
+  ])('says for which account after %s, and no more', async (_, code, kind) => {
+    const { get } = await given((_, response) => json(response, code, { kind: 'Status', code, message: 'no' }));
+    await expect(get()).rejects.toMatchObject({
+      ...{ kind, message: 'cannot request a token for ServiceAccount kube-system/endpoint-controller: no' },
+    });
+  });
+
+  it('fails if the API server grants no token', async () => {
+    const { get } = await given((_, response) => json(response, 201, { status: {} }));
+    await expect(get()).rejects.toMatchObject({ kind: 'retry', reason: 'CredentialsUnavailable' });
+  });
+
+  it('expects the lifetime that it asked for if the API server names none', async () => {
+    let issued = 0;
+    const { server, clock, get } = await given((_, response) => {
+      issued += 1;
+      json(response, 201, { status: { token: `t${issued}` } });
+    });
+    for (const seconds of [0, 2_870, 70]) {
+      clock.step(clock.now() + seconds * 1_000);
+      await get();
+    }
+    const tokens = server.requests.filter(({ url }) => url === '/version').map(({ headers }) => headers.authorization);
+    expect(tokens).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
+  });
+
   it('can be tried again after an outage', async () => {
     const { get } = await given((_, response) => json(response, 503, { kind: 'Status', code: 503, message: 'busy' }));
     await expect(get()).rejects.toMatchObject({ kind: 'retry' });
@@ -99,4 +129,46 @@ it('a named client sends its name over the connections of another (A1)', async (
   expect(server.requests).toMatchObject([
     { peer: 'test client', headers: { 'user-agent': 'sluice/test endpoint-controller' } },
   ]);
+});
+
+describe('access as a ServiceAccount to a server that the user trusts', () => {
+  const user = (options: RequestOptions): ClusterAccess => ({
+    ...{ context: 'prod', server: 'https://api.test', source: 'kubeconfig "config"', proxyUrl: undefined },
+    open: async () => ({ applyToHTTPSOptions: async (target) => void Object.assign(target, options) }),
+  });
+  const paths: string[] = [];
+  const client: ApiClient = {
+    server: 'https://api.test',
+    request: async ({ path }) => {
+      paths.push(path);
+      return { status: 201, headers: {}, body: { status: { token: 't' } } };
+    },
+    stream: () => Promise.reject(new Error('no stream')),
+  };
+  const access = (options: RequestOptions) =>
+    serviceAccountAccess({
+      ...{ access: user(options), client, clock: new VirtualClock(0) },
+      ...{ namespace: 'a/b', name: 'c/d' },
+    });
+
+  it.each<[RequestOptions, RequestOptions]>([
+    [{}, {}],
+    [
+      { ca: 'ca', servername: 'name' },
+      { ca: 'ca', servername: 'name' },
+    ],
+    [{ rejectUnauthorized: false }, { rejectUnauthorized: false }],
+    [{ cert: 'crt', key: 'key', auth: 'a:b', headers: { Authorization: 'Bearer own' } }, {}],
+  ])('trusts it as the user does, but does not authenticate as the user: %j', async (ofUser, expected) => {
+    const options: RequestOptions = {};
+    await (await access(ofUser).open()).applyToHTTPSOptions(options);
+    expect(options).toEqual({ headers: { Authorization: 'Bearer t' }, ...expected });
+  });
+
+  it('requests a token only under the path of the account, and names both in messages', async () => {
+    await (await access({}).open()).applyToHTTPSOptions({});
+    expect(paths.at(-1)).toBe('/api/v1/namespaces/a%2Fb/serviceaccounts/c%2Fd/token');
+    expect(access({})).toMatchObject({ context: 'prod', server: 'https://api.test' });
+    expect(access({}).source).toBe('ServiceAccount a/b/c/d, requested with the kubeconfig "config"');
+  });
 });

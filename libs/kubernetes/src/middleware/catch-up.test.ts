@@ -71,3 +71,37 @@ test('a watch that does not get there soon is given up', async () => {
   await advance(clock, 1_000);
   await failed;
 });
+
+test('a watch that catches up in time is not given up later', async () => {
+  const clock = new VirtualClock(0);
+  const more = Promise.withResolvers<void>();
+  const source = async function* () {
+    yield* early;
+    yield [event('ADDED', 'c', '9')];
+    await more.promise;
+    yield [event('ADDED', 'd', '10')];
+  };
+  const received: string[] = [];
+  for await (const batch of catchUp(source(), { minimum: '9', clock })) {
+    received.push(batch.map(({ type }) => type).join(' '));
+    if (received.length < 3) continue;
+    await advance(clock, 1_000);
+    more.resolve();
+  }
+  expect(received).toEqual(['ADDED', 'ADDED', 'ADDED BOOKMARK', 'ADDED']);
+});
+
+test('a watch that its reader leaves while it is behind leaves no timer', async () => {
+  const clock = new VirtualClock(0);
+  for await (const _ of catchUp(watch(...early), { minimum: '9', clock })) if (clock.nextAt() !== undefined) break;
+  expect(clock.nextAt()).toBeUndefined();
+});
+
+test('a watch that ends early ends', async () => {
+  const source = async function* () {
+    yield [event('ADDED', 'a', '3')];
+  };
+  const received: unknown[] = [];
+  for await (const batch of catchUp(source(), { minimum: '9', clock: new VirtualClock(0) })) received.push(batch);
+  expect(received).toEqual([[event('ADDED', 'a', '3')]]);
+});

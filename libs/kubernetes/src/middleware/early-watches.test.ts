@@ -147,3 +147,74 @@ test('what an early watch has skipped is reported to the reader that takes it ov
   await early.watch('pods', '', stop.signal, { sendInitialEvents: true, onSkipped })[Symbol.asyncIterator]().next();
   expect(skipped).toEqual(['pods malformed']);
 });
+
+describe('the early watches are ready', () => {
+  const isReady = async (readAhead: number, batches?: readonly (readonly WatchEvent[])[]) => {
+    const sending = async function* () {
+      yield* batches ?? [];
+      await new Promise(() => {});
+    };
+    const watched = batches === undefined ? reader : { ...reader, watch: sending };
+    let ready = false;
+    void new EarlyWatches(watched, { signal: closed.signal, clock, readAhead }).ready.then(() => {
+      ready = true;
+    });
+    await eventLoopTurn();
+    return ready;
+  };
+  const end: WatchEvent = { type: 'BOOKMARK', resourceVersion: '9', initialEventsEnd: true };
+  const added: WatchEvent = { type: 'ADDED', object: { metadata: { name: 'a', resourceVersion: '1' } } };
+
+  test('when the initial events of each resource are read', async () => {
+    expect(await isReady(100, [[added], [added, end]])).toBe(true);
+    expect(await isReady(100, [[added], [added], [bookmark('9')]])).toBe(false);
+  });
+
+  test('when as many events are read as may be; an empty batch counts as one', async () => {
+    expect(await isReady(3, [[added, added], []])).toBe(true);
+    expect(await isReady(4, [[added, added], []])).toBe(false);
+  });
+
+  test('when the watches have failed', async () => {
+    failure = new Error('forbidden');
+    expect(await isReady(100)).toBe(true);
+  });
+});
+
+test('a reader whose signal has aborted before it takes the watch over closes it', async () => {
+  const early = openEarly();
+  await eventLoopTurn();
+  stop.abort();
+  for await (const _ of early.watch('pods', '', stop.signal, { sendInitialEvents: true })) {
+    // What was read ahead.
+  }
+  expect(opened.filter(({ resource, ended }) => resource === 'pods' && ended)).toHaveLength(1);
+});
+
+test('after the signal, a reader gets a watch of its own', async () => {
+  const early = openEarly();
+  await eventLoopTurn();
+  closed.abort();
+  await early.watch('pods', '', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]().next();
+  expect(opened.filter(({ resource }) => resource === 'pods')).toHaveLength(2);
+});
+
+test('the early watch is closed if the first watch of its resource is another one', async () => {
+  const early = openEarly();
+  await eventLoopTurn();
+  await early.watch('pods', '7', stop.signal)[Symbol.asyncIterator]().next();
+  // A reader that wants the initial events later gets current ones.
+  await early.watch('pods', '', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]().next();
+  expect(opened.filter(({ resource }) => resource === 'pods').map(({ from }) => from)).toEqual(['', '7', '']);
+});
+
+test('skipped objects are reported once, and those of other resources are not', async () => {
+  const early = openEarly(3);
+  await eventLoopTurn();
+  const skipped: string[] = [];
+  const onSkipped = ({ resource }: SkippedObject) => void skipped.push(resource);
+  for (const resource of ['pods', 'nodes'] as const) {
+    await early.watch(resource, '', stop.signal, { sendInitialEvents: true, onSkipped })[Symbol.asyncIterator]().next();
+  }
+  expect(skipped).toEqual(['pods', 'nodes']);
+});

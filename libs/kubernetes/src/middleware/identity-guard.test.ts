@@ -7,7 +7,9 @@ import { IdentityGuard } from './identity-guard.ts';
 
 let clock: VirtualClock;
 let identity: string;
-let fails: boolean;
+/** What requests other than those for the identity fail with. */
+let failure: Error | undefined;
+let identityFailure: Error | undefined;
 let requests: string[];
 let replaced: string[];
 let reader: ClusterReader;
@@ -17,16 +19,18 @@ const object = { metadata: { name: 'web', namespace: 'shop' } };
 
 beforeEach(() => {
   clock = new VirtualClock(0);
-  [identity, fails, requests, replaced] = ['one', false, [], []];
+  [identity, requests, replaced] = ['one', [], []];
+  [failure, identityFailure] = [undefined, undefined];
   const answer = async (what: string) => {
     requests.push(what);
-    if (fails) throw new ApiError('cut', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
+    if (failure !== undefined) throw failure;
     return { name: 'web', uid: 'u', resourceVersion: '1', generation: 1 };
   };
   const cluster: ClusterReader & ClusterWriter = {
     watchList: true,
     identity: async () => {
       requests.push('identity');
+      if (identityFailure !== undefined) throw identityFailure;
       return identity;
     },
     list: async () => {
@@ -36,6 +40,7 @@ beforeEach(() => {
     async *watch() {
       requests.push('watch');
       yield [];
+      if (failure !== undefined) throw failure;
     },
     get: async () => (await answer('get')) as never,
     create: () => answer('create'),
@@ -47,21 +52,29 @@ beforeEach(() => {
   writer = chainWriter(cluster, guard.middleware);
 });
 
+const cut = new ApiError('cut', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
+const unauthorized = new ApiError('who?', { kind: 'terminal', status: 401, reason: 'Unauthorized' });
+const busy = new ApiError('busy', { kind: 'retry', status: 503, reason: 'ServiceUnavailable' });
+
 const create = () => writer.create('endpoints', object, signal);
 
 test('writes check the identity again after 30 s', async () => {
   await create();
   await create();
   expect(requests).toEqual(['create', 'create']);
-  clock.skipTo(31_000);
+  clock.skipTo(30_000);
   await create();
-  expect(requests.slice(2)).toEqual(['identity', 'create']);
+  expect(requests.slice(2)).toEqual(['create']);
+  clock.skipTo(30_001);
+  await create();
+  await create();
+  expect(requests.slice(3)).toEqual(['identity', 'create', 'create']);
 });
 
 test('after a broken connection the next write checks the identity and is not sent to another cluster', async () => {
-  fails = true;
+  failure = cut;
   await expect(create()).rejects.toThrow('cut');
-  [fails, identity] = [false, 'two'];
+  [failure, identity] = [undefined, 'two'];
   for (const write of [
     create,
     () => writer.update('endpoints', object, signal),
@@ -83,4 +96,58 @@ test('each list and watch checks the identity, but the further pages of a list d
   expect(requests).toEqual(['identity', 'list', 'list', 'identity', 'watch']);
   identity = 'two';
   await expect(reader.list('pods', { limit: 1, continueToken: '' }, signal)).rejects.toThrow('another cluster answers');
+});
+
+const read = async () => {
+  for await (const _ of reader.watch('pods', '1', signal)) {
+    // The batch is empty.
+  }
+};
+
+test.each([
+  ['a broken connection', true, cut],
+  ['a rejected credential', true, unauthorized],
+  ['an answer of an overloaded server', false, busy],
+  ['an error that is no answer of a cluster', false, new TypeError('bug')],
+])('after %s the next write checks the identity: %s', async (_, checks, error) => {
+  failure = error;
+  await expect(create()).rejects.toBe(error);
+  failure = undefined;
+  await create();
+  expect(requests).toEqual(['create', ...(checks ? ['identity'] : []), 'create']);
+});
+
+test('after a watch that broke off the next write checks the identity', async () => {
+  failure = cut;
+  await expect(read()).rejects.toBe(cut);
+  failure = undefined;
+  await create();
+  expect(requests.slice(-2)).toEqual(['identity', 'create']);
+});
+
+test('writes at the same time share one check', async () => {
+  clock.skipTo(31_000);
+  await Promise.all([create(), create(), create()]);
+  expect(requests).toEqual(['identity', 'create', 'create', 'create']);
+});
+
+test('a check that fails fails the write, which is not sent, and the next write checks again', async () => {
+  clock.skipTo(31_000);
+  identityFailure = busy;
+  await expect(create()).rejects.toBe(busy);
+  identityFailure = undefined;
+  await create();
+  expect(requests).toEqual(['identity', 'identity', 'create']);
+});
+
+test('once another cluster has answered, every request is rejected without another check', async () => {
+  identity = 'two';
+  clock.skipTo(31_000);
+  for (const request of [create, create, read, () => reader.list('pods', { limit: 1, continueToken: '' }, signal)]) {
+    await expect(request()).rejects.toMatchObject({ reason: 'ClusterReplaced', kind: 'terminal', status: 0 });
+  }
+  expect(requests).toEqual(['identity']);
+  expect(replaced).toEqual(['two']);
+  // Whoever wants to know which cluster it is now may ask.
+  expect(await reader.identity(signal)).toBe('two');
 });

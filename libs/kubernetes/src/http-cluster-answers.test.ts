@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { HttpClusterOptions } from './http-cluster.ts';
+import { clusterOver, connect, type Handler, json, noAbort, startServer } from './testing/fixtures.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function given(handler: Handler, options: Partial<HttpClusterOptions> = {}) {
+  const server = await startServer(handler);
+  const { connection, clock, close } = await connect(server.url);
+  cleanups.push(server.close, close);
+  return { server, clock, cluster: clusterOver(connection, clock, options) };
+}
+
+const pod = (name: string, resourceVersion: string) => ({ metadata: { namespace: 'ns', name, resourceVersion } });
+
+describe('a write that the server does not accept in any format', () => {
+  const slice = { metadata: { namespace: 'ns', name: 's' }, addressType: 'IPv4' as const, endpoints: [] };
+
+  test.each([
+    [406, 2],
+    [415, 2],
+    [400, 1],
+  ])('fails with status %i after %i requests', async (status, requests) => {
+    const { cluster, server } = await given((_, response) => json(response, status, {}));
+    await expect(cluster.create('endpointslices', slice, noAbort)).rejects.toMatchObject({ status });
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  test.each([{}, { metadata: { name: 's' } }, { metadata: { resourceVersion: '5' } }])(
+    'fails if %j is said to be stored',
+    async (stored) => {
+      const { cluster } = await given((_, response) => json(response, 201, stored));
+      await expect(cluster.create('endpointslices', slice, noAbort)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
+    },
+  );
+
+  test('returns what the server has stored, whose generation and age may be unknown', async () => {
+    const metadata = { name: 's', resourceVersion: '5' };
+    const { cluster } = await given((_, response) => json(response, 201, { metadata }));
+    expect(await cluster.create('endpointslices', slice, noAbort)).toEqual({ ...metadata, uid: '', generation: 0 });
+  });
+});
+
+describe('HttpCluster for a controller', () => {
+  test('writes over the connection of the controller, and is made once', async () => {
+    const stored = { metadata: { name: 'e', uid: 'u', resourceVersion: '5' } };
+    const own = await startServer((_, response) => json(response, 200, stored));
+    const { connection, close } = await connect(own.url);
+    cleanups.push(own.close, close);
+    const { cluster, server } = await given(() => {}, { controllerConnection: () => connection });
+    const ofController = cluster.forController('endpoints');
+    expect(cluster.forController('endpoints')).toBe(ofController);
+    await ofController.update('endpoints', { metadata: { namespace: 'ns', name: 'e' } }, noAbort);
+    expect([own.requests.length, server.requests.length]).toEqual([1, 0]);
+    // It has no other controllers.
+    expect(ofController.forController('endpointslice')).toBe(ofController);
+  });
+
+  test('is the same without a connection of its own', async () => {
+    const { cluster } = await given(() => {});
+    expect(cluster.forController('endpoints')).toBe(cluster);
+  });
+});
+
+describe('HttpCluster’s time limits', () => {
+  test.each([
+    [undefined, 60_000],
+    [5_000, 5_000],
+  ])('a list fails after a minute without data, or after the time given: %s', async (listTimeoutMs, expected) => {
+    const { cluster, clock, server } = await given(() => {}, listTimeoutMs === undefined ? {} : { listTimeoutMs });
+    const list = cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);
+    const outcome = expect(list).rejects.toMatchObject({ reason: 'Timeout' });
+    await expect.poll(() => server.requests.length).toBe(1);
+    expect(clock.nextAt()).toBe(clock.now() + expected);
+    clock.step();
+    await outcome;
+  });
+
+  test('a watch fails after the time given without data', async () => {
+    const { cluster, clock } = await given((_, response) => response.flushHeaders(), { watchIdleMs: 7_000 });
+    const iterator = cluster.watch('pods', '0', noAbort)[Symbol.asyncIterator]();
+    await iterator.next();
+    const outcome = expect(iterator.next()).rejects.toMatchObject({ reason: 'Timeout' });
+    clock.step(clock.now() + 7_000);
+    await outcome;
+  });
+});
+
+describe('HttpCluster reads', () => {
+  test('a list item by item, without keeping the items', async () => {
+    const list = { items: [pod('a', '1'), pod('b', '2')], metadata: { resourceVersion: '9' } };
+    const { cluster } = await given((_, response) => json(response, 200, list));
+    const items: unknown[] = [];
+    const options = { limit: 5, continueToken: '', onItem: (object: unknown) => void items.push(object) };
+    expect(await cluster.list('pods', options, noAbort)).toMatchObject({ items: [], resourceVersion: '9' });
+    expect(items).toEqual(list.items);
+  });
+
+  test('no list whose consumer fails', async () => {
+    const list = { items: [pod('a', '1')], metadata: { resourceVersion: '9' } };
+    const { cluster } = await given((_, response) => json(response, 200, list));
+    const onItem = () => {
+      throw new TypeError('bug');
+    };
+    await expect(cluster.list('pods', { limit: 5, continueToken: '', onItem }, noAbort)).rejects.toThrow('bug');
+  });
+
+  test('no list that the server refuses, whose error is that of the server', async () => {
+    const { cluster } = await given((_, response) => json(response, 403, { kind: 'Status', reason: 'Forbidden' }));
+    const list = cluster.list('pods', { limit: 5, continueToken: '' }, noAbort);
+    await expect(list).rejects.toMatchObject({ status: 403, reason: 'Forbidden' });
+  });
+
+  test('no identity without a uid, and no object that is none', async () => {
+    const { cluster } = await given((_, response) => json(response, 200, ['odd']));
+    await expect(cluster.identity(noAbort)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
+    await expect(cluster.get('pods', 'ns', 'p', noAbort)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
+  });
+});
