@@ -96,6 +96,8 @@ export default class MutatingRunner extends TestRunner {
     super.onBeforeTryTask(test, options);
     // What the last run left in the result would fill the memory.
     if (test.result !== undefined) Object.assign(test.result, { errors: undefined, attempts: [] });
+    // Assertions of a run that hung would make the next one wait for them.
+    Object.assign(test, { promises: [] });
     if (this.#session?.start() !== true) return test.context.skip();
     forget();
     this.#timedOut = false;
