@@ -19,7 +19,5 @@ export default defineConfig({
     passWithNoTests: true,
     onConsoleLog: () => false,
     reporters: [],
-    // Nobody reads how a test fails.
-    diff: { maxDepth: 1, truncateThreshold: 10 },
   },
 });
