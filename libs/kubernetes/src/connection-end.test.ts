@@ -68,10 +68,16 @@ describe('a connection', () => {
     const { connection, server } = await given((_, response) => void held.promise.then(() => json(response, 200, {})));
     const response = connection.request(get);
     await expect.poll(() => server.requests.length).toBe(1);
-    const closed = connection.close();
+    let isClosed = false;
+    const closed = connection.close().then(() => {
+      isClosed = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isClosed).toBe(false);
     held.resolve();
     expect(await response).toMatchObject({ status: 200 });
     await closed;
+    await expect(connection.request(get)).rejects.toMatchObject({ kind: 'retry', status: 0 });
   });
 
   test('that is destroyed fails the requests in flight', async () => {

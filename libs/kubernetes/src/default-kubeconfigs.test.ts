@@ -96,6 +96,12 @@ describe('in a Pod', () => {
     await account.remove();
   });
 
+  test('is a cluster to be found', () => {
+    expect(hasDefaultCluster(pod())).toBe(true);
+    expect(hasDefaultCluster({ HOME: home.directory, KUBERNETES_SERVICE_HOST: '10.0.0.1' })).toBe(false);
+    expect(hasDefaultCluster({ HOME: home.directory, KUBERNETES_SERVICE_PORT: '443' })).toBe(false);
+  });
+
   test('a kubeconfig precedes the service account', async () => {
     expect((await loaded({ ...pod(), KUBECONFIG: list('b') }))[0]).toBe('https://other:1');
   });
@@ -103,6 +109,17 @@ describe('in a Pod', () => {
   test('a context is one of a kubeconfig', async () => {
     await expect(loadDefault('one', pod())).rejects.toMatchObject({ code: 'KUBECONFIG_NOT_FOUND' });
   });
+});
+
+test('outside of a Pod, one existing kubeconfig is a cluster', () => {
+  expect(hasDefaultCluster({ HOME: home.directory, KUBECONFIG: list('gone:b') })).toBe(true);
+});
+
+test('empty entries of $KUBECONFIG are no files', () => {
+  expect(defaultKubeconfigs({ HOME: '/h', KUBECONFIG: ['', '/a', '', '/b', ''].join(delimiter) })).toEqual([
+    '/a',
+    '/b',
+  ]);
 });
 
 test('outside of a Pod, no kubeconfig is no cluster', async () => {

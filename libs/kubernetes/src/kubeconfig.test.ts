@@ -295,7 +295,9 @@ describe('loadInCluster', () => {
     const access = await loadInCluster({ host: '10.0.0.1', port: '6443', directory });
     expect(access).toMatchObject({ server: 'https://10.0.0.1:6443', proxyUrl: undefined });
     expect(access.source).toContain(directory);
-    expect(await optionsOf(access)).toMatchObject({ ca: Buffer.from('authority') });
+    const options = await optionsOf(access);
+    expect(options).toMatchObject({ ca: Buffer.from('authority') });
+    expect(options).not.toHaveProperty('rejectUnauthorized');
   });
 
   it.each([

@@ -112,6 +112,14 @@ describe('ListSplitter', () => {
     expect(split(' \n{"items":[1]} \n', [1, 2])).toEqual({ items: [1], members: {} });
   });
 
+  test('a chunk may end within an escape', () => {
+    const list = { items: [{ name: 'a "quoted" \\ name' }, { name: '\\"' }] };
+    const text = JSON.stringify(list);
+    const cuts = [...text.matchAll(/\\/g)].map(({ index }) => index + 1);
+    expect(split(text, cuts).items).toEqual(list.items);
+    for (const cut of cuts) expect(split(text, [cut]).items).toEqual(list.items);
+  });
+
   test('text before the list is refused as soon as it arrives', () => {
     const splitter = new ListSplitter({ onItem() {}, onMember() {} });
     expect(() => splitter.push(Buffer.from('text'))).toThrow(new MalformedListError('the response is not an object'));

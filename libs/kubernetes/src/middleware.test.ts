@@ -57,18 +57,25 @@ async function callAll(reader: ClusterReader, writer: ClusterWriter): Promise<Re
 const passThrough: Middleware = (request, next) => next(request);
 const clock = new VirtualClock(0);
 const idle: ClusterReader = { ...recordingCluster([]), async *watch() {} };
+
 /** Its watch of Pods has been taken over. */
-const earlyWatches = new EarlyWatches(idle, { signal, clock });
-await chainReader(idle, earlyWatches.middleware).watch('pods', '', signal, watchOptions)[Symbol.asyncIterator]().next();
+async function earlyWatches(): Promise<Middleware> {
+  const { middleware } = new EarlyWatches(idle, { signal, clock });
+  await chainReader(idle, middleware).watch('pods', '', signal, watchOptions)[Symbol.asyncIterator]().next();
+  return middleware;
+}
+
+const identityGuard = () => new IdentityGuard({ identity: 'one', cluster: idle, clock, onReplaced: () => {} });
 
 describe('a chain offers everything that the cluster offers', () => {
-  test.each<[string, Middleware]>([
-    ['a pass-through middleware', passThrough],
-    ['meterRequests', meterRequests(() => {})],
-    ['fenceRequests', fenceRequests(() => {})],
-    ['EarlyWatches', earlyWatches.middleware],
-    ['IdentityGuard', new IdentityGuard({ identity: 'one', cluster: idle, clock, onReplaced: () => {} }).middleware],
-  ])('behind %s', async (_, middleware) => {
+  test.each<[string, () => Middleware | Promise<Middleware>]>([
+    ['a pass-through middleware', () => passThrough],
+    ['meterRequests', () => meterRequests(() => {})],
+    ['fenceRequests', () => fenceRequests(() => {})],
+    ['EarlyWatches', earlyWatches],
+    ['IdentityGuard', () => identityGuard().middleware],
+  ])('behind %s', async (_, make) => {
+    const middleware = await make();
     const direct: unknown[][] = [];
     const chained: unknown[][] = [];
     const bare = recordingCluster(direct);

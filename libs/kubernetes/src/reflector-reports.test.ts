@@ -143,6 +143,14 @@ describe('a WatchList', () => {
     expect(told).toContain('! later');
   });
 
+  test('that ends early twice is replaced by a list in pages', async () => {
+    const ended: WatchScript = [[event('ADDED', 'a', '3')]];
+    const { asked } = await reflect(scripted([page([], '10')], [ended, ended, ['silence']]), { watchList: true });
+    expect(asked.map((line) => line.replace(/^\S+ /, ''))).toEqual([
+      ...['watch  with initial events', 'watch  with initial events', 'list 500', 'watch 10'],
+    ]);
+  });
+
   test('that does not get as far as before is behind, like a list', async () => {
     const watches: WatchScript[] = [
       [[end('9')], 'silence'],

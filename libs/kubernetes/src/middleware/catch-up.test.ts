@@ -37,10 +37,10 @@ test.each(['', '6', '7'])('a list that is new enough (%s) stays as it is', async
 });
 
 test('an older list ends where it reaches what others have seen: without what was deleted meanwhile', async () => {
-  const later = [[event('DELETED', 'a', '8')], [event('ADDED', 'c', '9'), event('MODIFIED', 'b', '10')]];
+  const later = [[event('DELETED', 'a', '8')], [event('ADDED', 'c', '9'), event('DELETED', 'b', '10')]];
   expect(await read('9', [...early, ...later])).toEqual({
     ...{ names: ['b', 'c'], resourceVersion: '9' },
-    rest: [event('MODIFIED', 'b', '10')],
+    rest: [event('DELETED', 'b', '10')],
   });
 });
 

@@ -208,6 +208,29 @@ test('the early watch is closed if the first watch of its resource is another on
   expect(opened.filter(({ resource }) => resource === 'pods').map(({ from }) => from)).toEqual(['', '7', '']);
 });
 
+test('a list leaves the early watch open', async () => {
+  const early = openEarly();
+  await eventLoopTurn();
+  await early.list('pods', { limit: 1, continueToken: '' }, stop.signal);
+  await early.watch('pods', '', stop.signal, { sendInitialEvents: true })[Symbol.asyncIterator]().next();
+  expect(opened.filter(({ resource }) => resource === 'pods')).toHaveLength(1);
+});
+
+test('the list of an early watch is not older than its reader asks for', async () => {
+  const end: WatchEvent = { type: 'BOOKMARK', resourceVersion: '5', initialEventsEnd: true };
+  const sending = async function* () {
+    yield [end];
+    yield [bookmark('7')];
+  };
+  const { middleware } = new EarlyWatches({ ...reader, watch: sending }, { signal: closed.signal, clock });
+  const received: (readonly WatchEvent[])[] = [];
+  const options = { sendInitialEvents: true };
+  for await (const batch of chainReader(reader, middleware).watch('pods', '7', stop.signal, options)) {
+    received.push(batch);
+  }
+  expect(received).toEqual([[], [{ ...end, resourceVersion: '7' }]]);
+});
+
 test('skipped objects are reported once, and those of other resources are not', async () => {
   const early = openEarly(3);
   await eventLoopTurn();
