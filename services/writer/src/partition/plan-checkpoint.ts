@@ -163,7 +163,8 @@ export class PlanCheckpoint {
     if (readable !== undefined && this.#fence.load(readable)) return true;
     // Reachable: stored progress of a writer unreadable
     this.#options.logger.warn('stored state unreadable', { scope: this.#scope, formatVersion });
-    this.#removals = entries.map(({ key, field }) => ({ key, field, value: undefined }));
+    // The version of the format stays if it is that of this program.
+    this.#removals = (readable ?? entries).map(({ key, field }) => ({ key, field, value: undefined }));
     return false;
   }
 
