@@ -110,6 +110,29 @@ describe('a mirrored address', () => {
   });
 });
 
+test('an object that cannot be decoded confirms nothing', async () => {
+  store('web', { spec: { ports: 80 } });
+  expect(await check([fromPod])).toEqual({ text: 'Service web cannot be decoded', overtaken: false });
+  const get = async (resource: string): Promise<RawObject> => ({
+    metadata: { name: 'web', namespace: 'shop' },
+    ...(resource === 'endpoints' ? { subsets: 7 } : { spec: {} }),
+  });
+  const ready = { delta: 0, total: 1, added: { count: 1, evidence: [mirrored] } };
+  expect(await checkAddition(aPlan([], { ready }), { get }, signal)).toEqual({
+    ...{ text: 'Endpoints web cannot be decoded', overtaken: true },
+  });
+});
+
+test('an address may be in any subset of the Endpoints', async () => {
+  const subsets = [{ addresses: [{ ip: '10.1.0.9' }] }, { addresses: [{ ip: '10.1.0.8' }, { ip: '10.1.0.1' }] }];
+  const get = async (resource: string): Promise<RawObject> => ({
+    metadata: { name: 'web', namespace: 'shop' },
+    ...(resource === 'endpoints' ? { subsets } : { spec: {} }),
+  });
+  const ready = { delta: 0, total: 1, added: { count: 1, evidence: [mirrored] } };
+  expect(await checkAddition(aPlan([], { ready }), { get }, signal)).toBeUndefined();
+});
+
 test('a failed read is rethrown', async () => {
   cluster.fails('get web', forbidden);
   await expect(check([fromPod])).rejects.toBe(forbidden);

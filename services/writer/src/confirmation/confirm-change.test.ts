@@ -4,7 +4,8 @@ import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
 import type { CheckResult } from './check-sampling.ts';
-import { confirmRemoval, heldBackReasons } from './confirm-change.ts';
+import { confirmAddition, confirmRemoval, heldBackReasons } from './confirm-change.ts';
+import { MassAdditionGuard } from './mass-addition-guard.ts';
 import { MassRemovalGuard } from './mass-removal-guard.ts';
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
@@ -62,4 +63,24 @@ test.each([
   cluster.fails('get web', error);
   expect(await confirm(gone)).toMatchObject({ status });
   expect(checked).toEqual(['unknown']);
+});
+
+test.each([
+  [1, 'addition held back: 1 new address would be added, but Pod p does not have address 10.9.9.9'],
+  [2, 'addition held back: 2 new addresses would be added, but Pod p does not have address 10.9.9.9'],
+])('an addition of %i addresses that the cluster refutes is held back', async (count, message) => {
+  const onChecked = (result: CheckResult, text: string) => void checked.push(result, text as CheckResult);
+  const guard = new MassAdditionGuard({ percent: 25, clock: new VirtualClock(0), onChecked });
+  const evidence = [{ kind: 'pod', name: 'p', uid: 'u', address: '10.9.9.9' }] as const;
+  const plan = aPlan([], { ready: { delta: 0, total: 10, repeated: true, added: { count, evidence } } });
+  expect(await confirmAddition(plan, guard, cluster, new AbortController().signal)).toEqual({
+    ...{ status: 'rejected', message, results: [], failures: [] },
+  });
+  expect(checked).toEqual(['refuted', message]);
+});
+
+test('an error that is no answer of the cluster ends the worker', async () => {
+  cluster.fails('get web', new TypeError('bug'));
+  await expect(confirm(gone)).rejects.toThrow('bug');
+  expect(checked).toEqual([]);
 });
