@@ -31,6 +31,12 @@ test('an Outcome that fits is complete', () => {
   expect(outcomeRecord(head, outcome, noBusLimits).message).toBe(outcome);
 });
 
+test('an Outcome may be exactly as large as the bus permits', () => {
+  const { payload } = outcomeRecord(head, outcome, noBusLimits);
+  expect(within(payload.length)).toBe(outcome);
+  expect(within(payload.length - 1)).not.toBe(outcome);
+});
+
 test('a larger one leaves out the objects that were read back, but not that an object does not exist', () => {
   expect(within(1_000)).toEqual({
     ...outcome,

@@ -160,6 +160,17 @@ describe('a plan', () => {
     expect((await all()).at(-1)).not.toHaveProperty('retryAfterMs');
   });
 
+  test('that ended in a conflict counts as a retry, and one that was rejected does not (B3)', async () => {
+    retryLimit = new RetryLimit({ perSecond: 0.1, clock, onDelayed: () => {} });
+    cluster.fails('update a', forbidden, conflict, conflict);
+    start();
+    for (const number of [1, 2, 3]) await send(aPlan([[update('a')]], { number }));
+    const [rejected, first, second] = await all();
+    expect([rejected?.status, first?.status, second?.status]).toEqual(['rejected', 'conflict', 'conflict']);
+    expect([rejected?.retryAfterMs, first?.retryAfterMs]).toEqual([undefined, undefined]);
+    expect(second?.retryAfterMs).toBeGreaterThan(0);
+  });
+
   test('asks for a cooldown, a longer one of Endpoints, while requests of the cluster are slow', async () => {
     limit = { ...unlimited, excessMs: 20 };
     start();

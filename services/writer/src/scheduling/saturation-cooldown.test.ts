@@ -28,3 +28,10 @@ test.each(['endpoints', 'endpointslice'] as const)(
     expect(saturationCooldownMs(plan(controller, create), 10_000)).toBe(0);
   },
 );
+
+test('one update among other writes is enough', () => {
+  const mutations = [create, update];
+  expect(saturationCooldownMs({ controller: 'endpoints', groups: [{ mutations }] }, 10)).toBe(500);
+  const groups = [{ mutations: [create] }, { mutations: [update] }, { mutations: [] }];
+  expect(saturationCooldownMs({ controller: 'endpoints', groups }, 10)).toBe(500);
+});
