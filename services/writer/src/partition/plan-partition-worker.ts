@@ -139,7 +139,7 @@ export class PlanPartitionWorker {
       // Reachable: plan of a former owner returned to the reconciler
       // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
       // again, so later copies of the record are rejected.
-      if (!this.#fence.rejects(workKey, plan.plan)) this.#fence.complete(workKey, plan.plan);
+      this.#fence.complete(workKey, plan.plan);
       return this.#report(received, conflict('a former owner of the partition may have applied it'));
     }
     const predecessor = this.#tails.get(workKey);
