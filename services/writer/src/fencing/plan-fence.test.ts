@@ -33,3 +33,10 @@ test('an older plan that completes later does not let a newer one be applied aga
   fence.complete('web', plan(21));
   expect(fence.rejects('web', plan(25))).toBe(true);
 });
+
+test('a newer plan that completes replaces the older one', () => {
+  const fence = new PlanFence();
+  fence.complete('web', plan(21));
+  fence.complete('web', plan(25));
+  expect([24, 25, 26].map((number) => fence.rejects('web', plan(number)))).toEqual([true, true, false]);
+});

@@ -252,6 +252,18 @@ describe('a plan is not applied', () => {
     expect(await outcomes()).toEqual(['web endpointslice 1/1 applied', 'web endpointslice 1/1 conflict']);
   });
 
+  test('if it was applied beyond the checkpoint, which waits for another plan', async () => {
+    cluster.shut('create a');
+    start();
+    await send(aPlan([[create('a')]]));
+    const later = aPlan([[create('b')]], { service: 'db', number: 2 });
+    await send(later, later);
+    await send(later);
+    expect(checkpoint()).toBe(0);
+    expect(cluster.requests).toEqual(['create a', 'create b']);
+    expect(await outcomes()).toEqual(['db endpointslice 1/2 applied', 'db endpointslice 1/2 conflict']);
+  });
+
   test('if it was applied before a restart', async () => {
     start();
     const plan = aPlan([[create('a')]]);
@@ -386,6 +398,17 @@ describe('the checkpoint', () => {
     expect(checkpoint()).toBe(0);
     await settle(60_000);
     expect(await outcomes()).toEqual(['web endpointslice 1/1 applied']);
+    expect(checkpoint()).toBe(1);
+  });
+
+  test('does not move before the log has an Outcome that was delivered within the process', async () => {
+    const stored = Promise.withResolvers<never>();
+    Object.assign(bus, { deliver: () => stored.promise });
+    start();
+    await send(aPlan([[create('a')]]));
+    expect([cluster.requests, checkpoint()]).toEqual([['create a'], 0]);
+    stored.resolve(undefined as never);
+    await settle();
     expect(checkpoint()).toBe(1);
   });
 

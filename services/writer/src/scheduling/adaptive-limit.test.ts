@@ -130,6 +130,17 @@ describe('the limit', () => {
     expect(limit.current).toBeGreaterThanOrEqual(16);
   });
 
+  test.each([
+    ['conflicts', conflict, 6],
+    ['refusals', forbidden, 6],
+    ['aborted requests, which are no response', new ApiError('x', { kind: 'retry', status: 0, reason: 'Aborted' }), 2],
+    ['bugs, which are no response', new TypeError('bug'), 2],
+  ])('rises with %s', async (_, error, expected) => {
+    const limit = new AdaptiveLimit({ max: 6, initial: 2, clock });
+    await rounds(limit, 20, 5, error);
+    expect(limit.current).toBe(expected);
+  });
+
   test('falls while responses take much longer than the baseline, and then rises again', async () => {
     const limit = new AdaptiveLimit({ max: 64, initial: 60, clock });
     await rounds(limit, 3, 10);

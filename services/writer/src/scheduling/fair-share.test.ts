@@ -17,13 +17,17 @@ class TestCluster {
     this.#limit = new AdaptiveLimit({ max: 64, initial: 64, fairShare, clock });
   }
 
-  async send(count: number): Promise<void> {
+  /** Priorities of the requests in the order of their start. */
+  readonly started: number[] = [];
+
+  async send(count: number, priority = 0): Promise<void> {
     const request = async () => {
       this.inFlight += 1;
+      this.started.push(priority);
       await new Promise<void>((resolve) => this.#ends.push(resolve));
       this.inFlight -= 1;
     };
-    for (let i = 0; i < count; i++) void this.#limit.run(0, request, noAbort);
+    for (let i = 0; i < count; i++) void this.#limit.run(priority, request, noAbort);
     await advance(clock, 0);
   }
 
@@ -67,4 +71,27 @@ test('a cluster without requests leaves its share to the others', async () => {
   await a.end(2);
   await b.end(1);
   expect([a.inFlight, b.inFlight]).toEqual([0, 4]);
+});
+
+test('a cluster keeps its share until its last request has ended', async () => {
+  const fairShare = new FairShare(8);
+  const [a, b] = [new TestCluster(fairShare), new TestCluster(fairShare)];
+  await a.send(2);
+  await b.send(10);
+  await a.end(1);
+  await b.end(1);
+  expect([a.inFlight, b.inFlight]).toEqual([1, 4]);
+  await a.end(1);
+  await b.end(1);
+  expect([a.inFlight, b.inFlight]).toEqual([0, 8]);
+});
+
+test('a request that arrives after the share has grown does not pass those that wait', async () => {
+  const fairShare = new FairShare(2);
+  const [a, b] = [new TestCluster(fairShare), new TestCluster(fairShare)];
+  await a.send(1);
+  await b.send(2, 1);
+  await a.end(1);
+  await b.send(1, 2);
+  expect(b.started).toEqual([1, 1]);
 });
