@@ -113,6 +113,15 @@ describe('repackSubsets (D25)', () => {
     ).toHaveLength(1);
   });
 
+  it('keeps all ports apart that differ by their address or its readiness', () => {
+    const addresses = Array.from({ length: 6 }, (_, i) => ({ ip: `10.0.0.${i}` }));
+    const subsets = addresses.flatMap((address, i) => [
+      { addresses: [address], ports: [{ ...http, port: 100 + i }] },
+      { notReadyAddresses: [address], ports: [{ ...http, port: 200 + i }] },
+    ]);
+    expect(repackSubsets(subsets)).toHaveLength(subsets.length);
+  });
+
   it('offers addresses without a port for a port of zero or none, apart from those with one', () => {
     expect(repackSubsets([{ addresses: [a], ports: [{ port: 0 }] }])).toEqual([{ addresses: [a] }]);
     expect(repackSubsets([{ addresses: [a], ports: null }])).toEqual([{ addresses: [a] }]);

@@ -23,21 +23,20 @@ function inputsOf(
   };
 }
 
-/** Applies a decision and returns the slices after it. */
-function written(inputs: AddressTypeInputs): readonly EndpointSlice[] {
-  const slices = new Map(inputs.slices.map((slice) => [slice.metadata.name, slice]));
-  const { mutations } = reconcileByAddressType(inputs);
-  const plan = { groups: [{ mutations }], events: [], incomplete: [] };
-  return [...applyPlan({ endpoints: new Map(), slices }, plan).slices.values()];
-}
-
-/** Whether a decision can continue from the last one. It must equal one that cannot. */
-function isIncremental(inputs: AddressTypeInputs): boolean {
-  const incremental = packFromCache(inputs) !== undefined;
+/** Decides and applies the plan. Every decision must equal one that cannot continue from the last one. */
+function decide(inputs: AddressTypeInputs) {
+  const isIncremental = packFromCache(inputs) !== undefined;
   const decision = reconcileByAddressType(inputs);
   expect(decision).toEqual(reconcileByAddressType({ ...inputs, service: { ...inputs.service } }));
-  return incremental;
+  const { mutations } = decision;
+  const plan = { groups: [{ mutations }], events: [], incomplete: [] };
+  const before = new Map(inputs.slices.map((slice) => [slice.metadata.name, slice]));
+  const slices = [...applyPlan({ endpoints: new Map(), slices: before }, plan).slices.values()];
+  return { ...decision, isIncremental, slices };
 }
+
+const written = (inputs: AddressTypeInputs) => decide(inputs).slices;
+const isIncremental = (inputs: AddressTypeInputs) => decide(inputs).isIncremental;
 
 /** The same Pods, those of the given numbers in another state. */
 function changed(before: readonly PodOnNode[], changes: Readonly<Record<number, Partial<Pod>>>): PodOnNode[] {
@@ -61,9 +60,8 @@ describe('the next decision for a Service continues from the last one', () => {
     for (const trafficDistribution of [null, 'PreferClose']) {
       const service = aService({ ports: named, trafficDistribution });
       const slices = written(inputsOf(service, sevenPods, []));
-      const next = inputsOf(service, changed(sevenPods, changes), slices);
-      expect(isIncremental(next)).toBe(true);
-      expect(reconcileByAddressType(next).mutations).toHaveLength(writes);
+      const { isIncremental, mutations } = decide(inputsOf(service, changed(sevenPods, changes), slices));
+      expect([isIncremental, mutations.length]).toEqual([true, writes]);
     }
   });
 
@@ -82,10 +80,10 @@ describe('the next decision for a Service continues from the last one', () => {
       return i === 0 ? { ...slice, metadata: { ...slice.metadata, labels } } : slice;
     });
     for (const changes of [{}, { 0: { ready: false } }, { 4: { ready: false } }]) {
-      const next = inputsOf(service, changed(pods(5), changes), labelled);
-      expect(isIncremental(next)).toBe(true);
-      expect(written(next).map(({ metadata }) => metadata.labels?.mine)).toEqual([undefined, undefined]);
       written(inputsOf(service, pods(5), slices));
+      const { isIncremental, slices: after } = decide(inputsOf(service, changed(pods(5), changes), labelled));
+      expect(isIncremental).toBe(true);
+      expect(after.map(({ metadata }) => metadata.labels?.mine)).toEqual([undefined, undefined]);
     }
   });
 
@@ -93,20 +91,19 @@ describe('the next decision for a Service continues from the last one', () => {
     const service = aService();
     const of = [...pods(3), { pod: aPod(8), node: null }];
     const slices = written(inputsOf(service, of, []));
-    const next = inputsOf(service, changed(of, { 0: { ready: false } }), slices);
-    expect(isIncremental(next)).toBe(true);
-    expect(reconcileByAddressType(next).skipped).toHaveLength(1);
+    const next = decide(inputsOf(service, changed(of, { 0: { ready: false } }), slices));
+    expect([next.isIncremental, next.skipped.length]).toEqual([true, 1]);
   });
 
-  it('decision after decision', () => {
-    const service = aService({ trafficDistribution: 'PreferClose' });
+  it.each([null, 'PreferClose'])('decision after decision, with the traffic distribution %s', (trafficDistribution) => {
+    const service = aService({ trafficDistribution });
     let of: readonly PodOnNode[] = pods(7);
     let slices = written(inputsOf(service, of, []));
     for (const i of [1, 6, 1, 3, 6, 0]) {
       of = changed(of, { [i]: { ready: of[i]?.pod.ready !== true } });
-      const next = inputsOf(service, of, slices);
-      expect(isIncremental(next)).toBe(true);
-      slices = written(next);
+      const next = decide(inputsOf(service, of, slices));
+      expect([next.isIncremental, next.mutations.length]).toEqual([true, 1]);
+      slices = next.slices;
     }
   });
 });

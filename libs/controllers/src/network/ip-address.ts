@@ -99,7 +99,7 @@ function parseIpv6(text: string): number[] | null {
     const end = endOfHex(text, at);
     if (end === at) return null;
     if (text.charCodeAt(end) === dot) {
-      const embedded = groups.length > 6 || (gap < 0 && groups.length !== 6) ? null : parseIpv4(text, at);
+      const embedded = groups.length > 6 ? null : parseIpv4(text, at);
       if (embedded === null) return null;
       groups.push(embedded >>> 16, embedded & 0xffff);
       break;

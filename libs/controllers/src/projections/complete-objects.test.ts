@@ -142,6 +142,7 @@ describe('a Node', () => {
   it('has its CPU as a number or a text, and none if it is missing', () => {
     const given = [4, '4', null, undefined];
     expect(given.map((value) => cpu(value).allocatableMilliCpu)).toEqual([4000, 4000, 0, 0]);
-    expect(malformation(() => cpu({}))).toMatchObject({ path: 'status.allocatable.cpu', expected: 'a quantity' });
+    const malformed = { path: 'status.allocatable.cpu', expected: 'a quantity' };
+    for (const value of [{}, ['4']]) expect(malformation(() => cpu(value))).toMatchObject(malformed);
   });
 });

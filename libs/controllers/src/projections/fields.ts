@@ -40,8 +40,7 @@ export function wrongType(path: string, expected: string): Error {
 }
 
 export function fieldsAt(object: Fields, key: string, path: string): Fields {
-  const value = object[key];
-  return value === undefined || value === null ? none : asFields(value, path);
+  return asFields(object[key], path);
 }
 
 export function stringAt(object: Fields, key: string, path: string): string {

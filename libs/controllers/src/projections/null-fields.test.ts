@@ -68,7 +68,9 @@ it('a null item of a list or map reads as an empty one', () => {
   expect(endpointsWith('subsets[0].addresses[0]', null).subsets?.[0]?.addresses).toEqual([{ ip: '' }]);
   expect(endpointsWith('subsets[0].ports[0]', null).subsets?.[0]?.ports).toEqual([{ port: 0 }]);
   expect(endpointsWith('metadata.labels["app"]', null).metadata.labels).toEqual({ app: '' });
+  expect(endpointsWith('subsets[1]', null).subsets).toEqual([rawEndpoints.subsets[0], {}]);
   expect(sliceWith('endpoints[0].addresses[0]', null).endpoints?.[0]?.addresses).toEqual(['']);
+  expect(sliceWith('endpoints[0].addresses[1]', null).endpoints?.[0]?.addresses).toEqual(['10.0.0.1', '']);
   expect(sliceWith('endpoints[0]', null).endpoints).toEqual([{ addresses: [] }]);
 });
 

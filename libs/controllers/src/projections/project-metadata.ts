@@ -23,9 +23,7 @@ export function projectMetadata(object: Fields): ObjectMeta {
   }
   for (const key of ['uid', 'resourceVersion', 'generateName']) optionalStringAt(raw, key, `metadata.${key}`);
   for (const key of ['creationTimestamp', 'deletionTimestamp']) optionalTimeAt(raw, key, `metadata.${key}`);
-  const generation = raw.generation ?? 0;
-  if (typeof generation !== 'number' || !Number.isInteger(generation))
-    throw wrongType('metadata.generation', 'an integer');
+  if (!Number.isInteger(raw.generation ?? 0)) throw wrongType('metadata.generation', 'an integer');
   for (const key of ['labels', 'annotations']) {
     const map = optionalStringMapAt(raw, key, `metadata.${key}`);
     if (map !== null) kept[key] = map;

@@ -11,7 +11,7 @@ import { milliQuantity } from './quantity.ts';
 describe('projectService', () => {
   it('fills in defaults for missing and null fields', () => {
     const service = projectService({ metadata: { name: 'web', labels: null }, spec: { selector: null, ports: [{}] } });
-    expect(service).toEqual({
+    expect(service).toStrictEqual({
       namespace: '',
       name: 'web',
       uid: '',
@@ -62,6 +62,11 @@ describe('projectService', () => {
     ['labels', { metadata: { name: 'a', labels: { x: 1 } } }, 'metadata.labels["x"]'],
     ['a time', { metadata: { name: 'a', creationTimestamp: 'now' } }, 'metadata.creationTimestamp'],
     ['a target port', { metadata: { name: 'a' }, spec: { ports: [{ targetPort: true }] } }, 'spec.ports[0].targetPort'],
+    [
+      'part of a target port',
+      { metadata: { name: 'a' }, spec: { ports: [{ targetPort: 1.5 }] } },
+      'spec.ports[0].targetPort',
+    ],
     ['families', { metadata: { name: 'a' }, spec: { ipFamilies: ['IPv4', 6] } }, 'spec.ipFamilies[1]'],
     [
       'a boolean',
@@ -153,6 +158,8 @@ describe('projectNode', () => {
     ['.5', 500],
     ['0.0001', 1],
     ['1u', 1],
+    ['1000u', 1],
+    ['1001u', 2],
     ['1500000n', 2],
     ['2k', 2_000_000],
     ['1Ki', 1_024_000],
@@ -217,6 +224,7 @@ describe('projectEndpoints and projectEndpointSlice', () => {
     ['hints', { endpoints: [{ hints: { forZones: [{ name: 1 }] } }] }, 'endpoints[0].hints.forZones[0].name'],
     ['ports', { ports: [{ port: 1.5 }] }, 'ports[0].port'],
     ['owners', { metadata: { name: 's', ownerReferences: [{ uid: 1 }] } }, 'metadata.ownerReferences[0].uid'],
+    ['part of a generation', { metadata: { name: 's', generation: 1.5 } }, 'metadata.generation'],
     ['generation', { metadata: { name: 's', generation: '1' } }, 'metadata.generation'],
   ])('reject %s of the wrong type', (_, fields, path) => {
     expect(

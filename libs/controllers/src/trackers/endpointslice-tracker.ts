@@ -35,7 +35,6 @@ export function shouldSync(tracked: TrackedSlices, slice: TrackedSlice): boolean
 
 /** Whether the listed slices of the Service are older than what was written (C20). */
 export function staleSlices(tracked: TrackedSlices, listed: Iterable<TrackedSlice>): boolean {
-  if (isEmpty(tracked)) return false;
   const present = new Set<string>();
   for (const slice of listed) {
     const uid = uidOf(slice);

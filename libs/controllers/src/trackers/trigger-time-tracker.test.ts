@@ -127,6 +127,7 @@ describe('trigger times of many Pods', () => {
     follow(flipped, flipped.slice(1));
     follow(flipped, flipped.toSpliced(3, 1));
     follow(flipped, [...flipped, pod(90, at(3))], [...flipped, pod(90, at(4))], flipped);
+    follow([...many, pod(90, at(3))], many);
     follow(flipped, flipped.toReversed());
     follow(flipped, flipped.with(3, pod(3, null)), flipped);
     follow(flipped, flipped.with(4, pod(4, null)), flipped);
