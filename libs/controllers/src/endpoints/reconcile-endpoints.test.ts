@@ -103,6 +103,12 @@ describe('Endpoints of a Service', () => {
     expect(Object.hasOwn(labels, headlessLabel)).toBe(headless);
   });
 
+  it('are labelled as headless only by their own cluster IP (D22)', () => {
+    const labels = { [headlessLabel]: 'mine' };
+    expect(created(aService({ labels }), []).metadata.labels).not.toHaveProperty([headlessLabel]);
+    expect(created(aService({ labels, clusterIP: 'None' }), []).metadata.labels?.[headlessLabel]).toBe('');
+  });
+
   it('offer no port for a target port of zero (C5)', () => {
     const [subset] = created(aService({ ports: [{ ...httpPort, targetPort: 0 }] }), pods(1)).subsets ?? [];
     expect(subset).toMatchObject({ addresses: [{ ip: '10.0.0.0' }] });
@@ -209,6 +215,13 @@ describe('existing Endpoints', () => {
     expect(mutations(null, [], someEndpoints(), true)).toEqual([
       { verb: 'delete', resource: 'endpoints', name: 'web', uid: 'endpoints-uid', resourceVersion: '3' },
     ]);
+  });
+
+  it('are deleted in the version that is known, without Events', () => {
+    const existing = { metadata: { name: 'web', namespace: 'shop' } };
+    const { plan } = reconcileEndpoints({ service: null, pods: [], existing, orphaned: true, triggers: null });
+    const deletion = { verb: 'delete', resource: 'endpoints', name: 'web' };
+    expect(plan).toStrictEqual({ groups: [{ mutations: [deletion] }], events: [], incomplete: [] });
   });
 
   it.each<[string, Partial<Service>, number]>([

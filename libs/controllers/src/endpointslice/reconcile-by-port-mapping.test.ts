@@ -75,6 +75,11 @@ describe('reconcileByPortMapping (E19–E21)', () => {
     expect(pack(range(0, 11), existing, 5)).toEqual({ create: [], update: ['t:5'], delete: [] });
   });
 
+  it('adds them to the first of slices that become equally full', () => {
+    const existing = [slice('s', range(0, 2)), slice('t', range(2, 4))];
+    expect(pack(range(0, 5), existing, 5)).toEqual({ create: [], update: ['s:3'], delete: [] });
+  });
+
   it('prefers one create to several updates', () => {
     const existing = [slice('s', range(0, 4)), slice('t', range(4, 8))];
     expect(pack(range(0, 10), existing, 5)).toEqual({ create: [2], update: [], delete: [] });

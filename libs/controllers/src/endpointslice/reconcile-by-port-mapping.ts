@@ -55,7 +55,6 @@ export function reconcileByPortMapping(
     if (fitting === null) {
       toCreate.push(newEndpointSlice(service, type, group.ports, left.splice(0, maxEndpointsPerSlice)));
     } else {
-      unchanged.splice(unchanged.indexOf(fitting), 1);
       updated.push({ slice: fitting, endpoints: [...(fitting.endpoints ?? []), ...left.splice(0)] });
     }
   }
@@ -65,7 +64,7 @@ export function reconcileByPortMapping(
 
 interface MatchedSlices {
   readonly updated: Draft[];
-  readonly unchanged: EndpointSlice[];
+  readonly unchanged: readonly EndpointSlice[];
   readonly toDelete: readonly EndpointSlice[];
   readonly removed: number;
 }

@@ -66,6 +66,14 @@ describe('a sync of mirrored Endpoints (section I)', () => {
     expect(sums(count([subset(['10.0.0.2'], 443)], slices))).toEqual([0, 0, 0, 0]);
   });
 
+  it('counts no endpoints of slices with an address type that is not mirrored', () => {
+    const [slice = expect.unreachable('no slice')] = mirrorOf(subset(['10.0.0.1']));
+    const fqdn = { ...slice, addressType: 'FQDN' as const, metadata: { ...slice.metadata, name: 'fqdn' } };
+    expect(sums(count([subset(['10.0.0.1'])], [slice, fqdn]))).toEqual([0, 0, 0, 0]);
+    const six = { ...fqdn, addressType: 'IPv6' as const };
+    expect(sums(count([subset(['10.0.0.1'])], [slice, six, { ...six, endpoints: null }]))).toEqual([0, 0, 1, 0]);
+  });
+
   it('counts an endpoint that a slice contains twice once', () => {
     const [slice] = mirrorOf(subset(['10.0.0.1']));
     const doubled = slice && { ...slice, endpoints: [...(slice.endpoints ?? []), ...(slice.endpoints ?? [])] };

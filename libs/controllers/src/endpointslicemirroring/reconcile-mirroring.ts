@@ -4,7 +4,7 @@ import type { Endpoints } from '../objects/endpoints.ts';
 import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { Service } from '../objects/service.ts';
 import { leaderAnnotation, skipMirrorLabel } from '../objects/well-known.ts';
-import { type EventToRecord, emptyPlan, type Mutation, type Plan } from '../plan.ts';
+import type { EventToRecord, Mutation, Plan } from '../plan.ts';
 import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import type { MirroringCounts } from '../sync-counts.ts';
 import { countMirroring } from './count-mirroring.ts';
@@ -41,7 +41,6 @@ export function reconcileMirroring(inputs: MirroringInputs): MirroringDecision {
   const mutations = finalize(endpoints, changes, policy);
   const counts = countMirroring(mirrored, existing, changes.kept, maxEndpointsPerSubset);
   const events = skippedEvents(endpoints, mirrored, maxEndpointsPerSubset);
-  if (mutations.length === 0 && events.length === 0) return { plan: emptyPlan, counts };
   return { plan: { groups: mutations.length === 0 ? [] : [{ mutations }], events, incomplete: [] }, counts };
 }
 
@@ -53,7 +52,6 @@ export function isMirrorable({ metadata }: Endpoints): boolean {
 
 /** Deletes every slice in a group of its own, so that one failure does not stop the others (H6, H7). */
 function cleanUp(slices: readonly EndpointSlice[]): Plan {
-  if (slices.length === 0) return emptyPlan;
   return { groups: slices.map((slice) => ({ mutations: [deletion(slice)] })), events: [], incomplete: [] };
 }
 
