@@ -1,0 +1,56 @@
+import type { Controller } from '@sluice/controllers';
+import { expect, test } from 'vitest';
+import { type ControllerState, initialControllerState } from './controller-state.ts';
+import { dueAt, isDue, nextDueAt, wantsDecisionAt } from './due.ts';
+import { ServiceState } from './service-state.ts';
+import { key } from './testing/messages.ts';
+
+function stateWith(times: Partial<Record<Controller, number>>, complete = true): ServiceState {
+  const state = new ServiceState(key);
+  state.setSnapshot({ ...state.snapshot, complete });
+  for (const [controller, at] of Object.entries(times))
+    state.setController(controller as Controller, { ...initialControllerState, dueAt: at });
+  return state;
+}
+
+test.each<[Partial<Record<Controller, number>>, number | null]>([
+  [{}, null],
+  [{ endpoints: 7 }, 7],
+  [{ endpoints: 7, endpointslice: 5 }, 5],
+  [{ endpoints: 5, endpointslice: 7 }, 5],
+  [{ endpoints: 7, endpointslice: 5, endpointslicemirroring: 6 }, 5],
+])('a Service with controllers due at %j is due at %s', (times, at) => {
+  expect(nextDueAt(stateWith(times))).toBe(at);
+});
+
+test('nothing is due without a complete snapshot', () => {
+  expect(nextDueAt(stateWith({ endpoints: 7 }, false))).toBeNull();
+  const open = stateWith({ endpoints: 7 });
+  const resourceVersions = { endpoints: '', endpointslices: '' };
+  const since = { epoch: 1, sequence: 1 };
+  open.setSnapshot({ ...open.snapshot, open: { since, initial: false, resourceVersions } });
+  expect(dueAt(open, 'endpoints')).toBeNull();
+});
+
+test('a controller is due from its time on', () => {
+  const state = stateWith({ endpoints: 7 });
+  expect([6, 7, 8].map((now) => isDue(state, 'endpoints', now))).toEqual([false, true, true]);
+  expect(isDue(state, 'endpointslice', 8)).toBe(false);
+});
+
+const batch = { until: 100, maxWaitMs: 30, appliedAt: 0, changesPerMs: 1, writeMs: 1 };
+
+test.each<[string, Partial<ControllerState>, number | null]>([
+  ['nothing is requested', { cooldownUntil: 90, batch }, null],
+  ['it is requested', { dueAt: 50 }, 50],
+  ['zone ratios changed', { topologyDueAt: 60 }, 60],
+  ['zone ratios changed and it is requested before', { dueAt: 50, topologyDueAt: 60 }, 50],
+  ['zone ratios changed and it is requested later', { dueAt: 70, topologyDueAt: 60 }, 60],
+  ['a write is still fresh', { dueAt: 50, cooldownUntil: 55 }, 55],
+  ['a write was long ago', { dueAt: 50, cooldownUntil: 45 }, 50],
+  ['a batch collects for as long as it may', { dueAt: 50, batch }, 80],
+  ['a batch ends before', { dueAt: 50, batch: { ...batch, until: 65 } }, 65],
+  ['a batch has ended', { dueAt: 50, batch: { ...batch, until: 40 } }, 50],
+])('a decision, if %s, is at its time', (_, given, at) => {
+  expect(wantsDecisionAt({ ...initialControllerState, ...given })).toBe(at);
+});
