@@ -1,7 +1,10 @@
+import type { Fact } from '@sluice/messages';
 import { expect, test } from 'vitest';
 import { loadState } from './load-state.ts';
-
-const key = 'c/shop/web';
+import { ServiceState } from './service-state.ts';
+import { given } from './testing/given.ts';
+import { aSnapshot, fact, keyText as key } from './testing/messages.ts';
+import { aPod, aService } from './testing/objects.ts';
 
 test.each([
   ['without ratios, as Nodes without enough information give it', null],
@@ -16,4 +19,36 @@ test('names the part of a field that is invalid', () => {
   expect(() => loadState(key, [{ key, field: 'topology', value }])).toThrow(
     'stored field topology: zoneRatios.a is invalid',
   );
+});
+
+test('a field of an unknown kind is not ignored', () => {
+  expect(() => loadState(key, [{ key, field: 'novelty', value: 1 }])).toThrow('stored field novelty is unknown');
+});
+
+const stamp = { epoch: 1, sequence: 1 };
+const damaged = { metadata: { name: 7 } };
+
+test.each<[string, unknown]>([
+  ['service', { service: damaged, stamp }],
+  ['endpoints', { endpoints: damaged, stamp }],
+  ['pod/p', { pod: { ...aPod('p'), ips: 'none' }, node: null, stamp }],
+  ['slice/s', { slice: damaged, stamp: null }],
+])('an object that no message can carry is not loaded: %s', (field, value) => {
+  expect(() => loadState(key, [{ key, field, value }])).toThrow();
+});
+
+test('a plan that no message can carry is not loaded', () => {
+  const service: Fact = { kind: 'service', service: aService() };
+  const { state } = given(aSnapshot(1, [service, fact.pod('p')])).when();
+  const before = state.controller('endpointslice');
+  const { inFlight } = before;
+  if (inFlight === null) return expect.unreachable('no plan');
+  const load = (change: object) => {
+    const stored = new ServiceState(state.key);
+    const message = { ...inFlight.message, ...change };
+    stored.setController('endpointslice', { ...before, inFlight: { ...inFlight, message } });
+    return loadState(key, stored.drainStoredFields(key)).controller('endpointslice');
+  };
+  expect(load({})).toEqual(before);
+  expect(() => load({ groups: 'none' })).toThrow();
 });

@@ -54,3 +54,25 @@ test('what was undone before the Outcome is repaired at once, unless repairs are
   // Something else is due earlier.
   expect(repairAfterOutcome({ ...state, dueAt: now + 3 }, now).dueAt).toBe(now + 3);
 });
+
+test('a repair that is requested already keeps its time', () => {
+  const requested = { ...initialControllerState, dueAt: 5, repairAt: 3 };
+  expect(requestRepair(requested, 5, noCauses, 5)).toMatchObject({ dueAt: 5, repairAt: 3, repairing: true });
+  const later = { ...initialControllerState, dueAt: 2_000, repairAt: 3 };
+  expect(requestRepair(later, 5, noCauses, 5)).toMatchObject({ dueAt: 1_003, repairAt: 1_003 });
+});
+
+test('a repair of a parked key is made at its own time', () => {
+  const parked = { ...initialControllerState, dueAt: 3, parked: 'quota' };
+  expect(requestRepair(parked, 5, noCauses, 5)).toMatchObject({ dueAt: 5, repairAt: 5, parked: null });
+});
+
+test('repairs count until ten minutes have passed without one', () => {
+  const before = { ...initialControllerState, repairAt: 1_000, repairs: 7 };
+  for (const [at, repairs] of [
+    [600_999, 7],
+    [601_000, 7],
+    [601_001, 0],
+  ] as const)
+    expect(requestRepair(before, at, noCauses, at).repairs).toBe(repairs);
+});
