@@ -106,7 +106,6 @@ export class Informer {
   #replace<R extends Resource>(resource: R, objects: readonly DecodedObject<R>[], resourceVersion: string): void {
     const { handler, clock, onProgress, onSynced, onRelisted, onHistoryRestarted } = this.#options;
     onProgress?.(resource);
-    this.#availability.answered();
     const proof = this.#proofOfRestart(resource, objects, resourceVersion);
     if (proof !== undefined && !this.#historyRestarted) {
       this.#historyRestarted = true;
@@ -131,7 +130,7 @@ export class Informer {
   ): string | undefined {
     const reached = this.#resourceVersions.get(resource);
     const known = reached ?? this.#options.notOlderThan(resource);
-    if (known !== '' && isOlderVersion(listed, known)) return `${resource} listed at ${listed} after ${known}`;
+    if (isOlderVersion(listed, known)) return `${resource} listed at ${listed} after ${known}`;
     if (reached === undefined || (resource !== 'endpoints' && resource !== 'endpointslices')) return undefined;
     const written = objects as readonly DecodedObject<WrittenResource>[];
     const name = this.#options.handler.contradiction(resource, written, reached);
@@ -161,7 +160,7 @@ export class Informer {
   }
 
   #advance(resource: Resource, version: string): void {
-    if (version === '' || !isOlderVersion(this.resourceVersion(resource), version)) return;
+    if (!isOlderVersion(this.resourceVersion(resource), version)) return;
     this.#resourceVersions.set(resource, version);
   }
 }

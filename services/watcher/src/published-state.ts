@@ -120,7 +120,6 @@ export class PublishedState {
       this.#put(this.#options.cluster, `resourceVersion/${resource}`, undefined);
     }
     this.#digests.clear();
-    this.#uncommitted.clear();
     this.#lastStamps.clear();
     this.#resourceVersions.clear();
     this.#restoredServices.clear();
@@ -272,7 +271,6 @@ export class PublishedState {
     logger.warn('stored state unreadable; publishing every service', { formatVersion });
     this.#lastStamps.clear();
     this.#resourceVersions.clear();
-    this.#digests.clear();
     this.#requestOffset = undefined;
     for (const { key, field } of readable ?? entries) {
       this.#put(key, field, undefined);

@@ -196,7 +196,7 @@ export class Publisher {
       lastStamps.set(number, partition.publishedStamp);
       this.#publishedAt.delete(text);
     }
-    if (digests.size > 0) await publishedState.commitDigests(digests, lastStamps);
+    await publishedState.commitDigests(digests, lastStamps);
   }
 
   /** Publishes what is dirty, without further delay. Resolves once nothing is in flight. */

@@ -74,8 +74,8 @@ export class Router {
   }
 
   #node({ name, oldObject, newObject }: ObjectEvent<'nodes'>, mark: Mark): void {
-    const existenceChanged = (oldObject === undefined) !== (newObject === undefined);
-    if (existenceChanged || oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);
+    // A missing Node has no zone, not even an empty one.
+    if (oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);
     const topology = JSON.stringify(this.#indexer.topology);
     if (topology === this.#topology) return;
     this.#topology = topology;
