@@ -109,6 +109,7 @@ test('slices that churn changes between scans are left alone until they are quie
 test.each<[string, () => void]>([
   ['with one slice', () => setSlices('web', [3])],
   ['with as few slices as its endpoints need', () => setSlices('web', [10, 3])],
+  ['whose merge takes more updates than it deletes slices', () => setSlices('web', [9, 9, 2])],
   ['whose slices are mirrored', () => setSlices('web', [4, 3], 'endpointslicemirroring-controller.k8s.io')],
 ])('a Service %s is left alone', async (_, arrange) => {
   arrange();

@@ -29,18 +29,18 @@ describe('a slice', () => {
     const current = aSlice('s', 'web');
     indexer.setSlice(current);
     const fact = { kind: 'slice', name: 's', slice: current, uid: 'uid-s' };
-    expect(facts(slice())).toEqual([fact]);
-    expect(facts(slice({ manager: 'kubectl' }))).toEqual([{ ...fact, manager: 'kubectl' }]);
+    expect(facts(slice())).toStrictEqual([fact]);
+    expect(facts(slice({ manager: 'kubectl' }))).toStrictEqual([{ ...fact, manager: 'kubectl' }]);
   });
 
   test('that is deleted has the UID it had, and nobody is named', () => {
-    expect(facts(slice({ manager: 'kubectl' }))).toEqual([{ kind: 'slice', name: 's', slice: null, uid: 'old' }]);
+    expect(facts(slice({ manager: 'kubectl' }))).toStrictEqual([{ kind: 'slice', name: 's', slice: null, uid: 'old' }]);
   });
 
   test('that is relabelled names the Service of its label', () => {
     const fact = { kind: 'slice', name: 's', slice: null, uid: 'old', relabelled: true };
-    expect(facts(slice({ relabelled: true }))).toEqual([fact]);
-    expect(facts(slice({ relabelled: true, labelledFor: 'db' }))).toEqual([{ ...fact, labelledFor: 'db' }]);
+    expect(facts(slice({ relabelled: true }))).toStrictEqual([fact]);
+    expect(facts(slice({ relabelled: true, labelledFor: 'db' }))).toStrictEqual([{ ...fact, labelledFor: 'db' }]);
   });
 
   test('and Endpoints without a UID have an empty one', () => {

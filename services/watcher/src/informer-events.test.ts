@@ -140,6 +140,33 @@ describe('an API server that does not answer', () => {
   });
 });
 
+test('an API server that answers for one resource is available', async () => {
+  const outages: (Outage | null)[] = [];
+  const list = reader.list.bind(reader);
+  reader.list = async (resource) => {
+    if (resource !== 'pods') return list(resource);
+    throw new ApiError('cannot connect', { kind: 'retry', status: 0, reason: 'ECONNREFUSED' });
+  };
+  await start({ onAvailability: (outage) => outages.push(outage) });
+  for (let version = 11; version < 40; version++) {
+    reader.send('nodes', { type: 'BOOKMARK', resourceVersion: String(version) });
+    await pass(500);
+  }
+  expect(outages).toEqual([]);
+});
+
+test('an API server that can stream lists is asked for no pages', async () => {
+  const lists: Resource[] = [];
+  const list = reader.list.bind(reader);
+  reader.list = async (resource) => {
+    lists.push(resource);
+    return list(resource);
+  };
+  Object.assign(reader, { watchList: true });
+  await start();
+  expect(lists).toEqual([]);
+});
+
 describe('the memory of the cluster', () => {
   let listBudget: ListBudget;
   const bytes = () => listBudget.bytes.get('pods') ?? 0;

@@ -112,7 +112,8 @@ describe('state of another version of Sluice', () => {
   });
 
   test('restores no Service of another cluster, and nothing that is no Service', async () => {
-    await stored({ key: 'd/shop/web', field: 'digest', value: 'x' }, { key: 'web', field: 'digest', value: 'x' });
+    const digests = ['d/shop/web', 'web'].map((key) => ({ key, field: 'digest', value: 'x' }));
+    await stored(...digests);
     const state = await claim(2);
     expect([...state.restoredServices]).toEqual([]);
     expect(store.peek(scope).entries).toEqual([version]);

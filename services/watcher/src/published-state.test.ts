@@ -46,6 +46,13 @@ async function advanceUntil<T>(promise: Promise<T>): Promise<T> {
   return done;
 }
 
+async function step(times: number): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.step();
+  }
+}
+
 describe('the next watcher', () => {
   test('restores digests, last stamps, the request offset and resourceVersions', async () => {
     await quiescent();
@@ -70,6 +77,14 @@ describe('the next watcher', () => {
     await state.commitRequestOffset({ ...offset, offset: 4 }, ['b']);
     const next = await claim(2);
     expect([next.requestOffset?.offset, next.digest('b')]).toEqual([4, undefined]);
+  });
+
+  test('does not restore a Service of which nothing is left, even if a later commit fails', async () => {
+    const state = await quiescent();
+    await state.commitDigests(new Map([['a', undefined]]), new Map());
+    store.fails = 'before';
+    await advanceUntil(Promise.resolve(state.beginPublishing(['c'])));
+    expect([...(await claim(2)).restoredServices].sort()).toEqual(['b', 'c']);
   });
 
   test('does not restore a Service of which nothing is left', async () => {
@@ -122,6 +137,30 @@ describe('before a Service is published', () => {
     await state.beginPublishing(['a']);
     await committing;
     expect((await claim(2)).digest('a')).toBeUndefined();
+  });
+
+  test('the digests of several are removed if the store has one of them', async () => {
+    const state = await quiescent();
+    await state.beginPublishing(['a']);
+    expect(state.beginPublishing(['a', 'b'])).toBeInstanceOf(Promise);
+  });
+
+  test('a removal is awaited that a failed commit has made necessary', async () => {
+    const state = await quiescent();
+    const answered = Promise.withResolvers<void>();
+    const commit = store.commit.bind(store);
+    let commits = 0;
+    store.commit = async (entries) => {
+      if (commits++ === 0) throw new Error('no answer');
+      await answered.promise;
+      return commit(entries);
+    };
+    const started = state.beginPublishing(['c']);
+    await step(5);
+    const other = state.beginPublishing(['b']);
+    expect(other).toBeInstanceOf(Promise);
+    answered.resolve();
+    await Promise.all([started, other]);
   });
 
   test('concurrent calls share a commit', async () => {
@@ -188,7 +227,7 @@ describe('the store', () => {
     expect((await claim(2)).digest('a')).toBe('newer');
   });
 
-  test('may be away for long, and is then trusted no more', async () => {
+  test('may be away for long', async () => {
     const state = await quiescent();
     const { claim: claimScope, commit } = store;
     store.claim = () => Promise.reject(new Error('no connection'));
@@ -197,16 +236,12 @@ describe('the store', () => {
     const committed = state.commitDigests(new Map([['a', 'newer']]), new Map()).then(() => {
       isCommitted = true;
     });
-    for (let i = 0; i < 20; i++) {
-      await new Promise((resolve) => setImmediate(resolve));
-      clock.step();
-    }
+    await step(20);
     expect([isCommitted, state.fenced.aborted]).toEqual([false, false]);
     Object.assign(store, { claim: claimScope, commit });
     await advanceUntil(committed);
-    const next = await claim(2);
-    expect([...next.restoredServices]).toEqual(['a', 'b']);
-    expect([next.digest('a'), next.digest('b')]).toEqual([undefined, undefined]);
+    expect([isCommitted, state.fenced.aborted]).toEqual([true, false]);
+    expect([...(await claim(2)).restoredServices]).toEqual(['a', 'b']);
   });
 });
 
@@ -227,10 +262,7 @@ describe('a stopped watcher', () => {
     store.commit = () => Promise.reject(new Error('no connection'));
     const started = Promise.resolve(state.beginPublishing(['c']));
     started.catch(() => {});
-    for (let i = 0; i < 5; i++) {
-      await new Promise((resolve) => setImmediate(resolve));
-      clock.step();
-    }
+    await step(5);
     state.close();
     await expect(started).rejects.toMatchObject({ code: 'BUS_CLOSED' });
     expect(clock.step(), 'no retry is scheduled').toBe(false);

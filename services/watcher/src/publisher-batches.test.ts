@@ -59,9 +59,12 @@ describe('a Service with an object that cannot be decoded', () => {
     publisher.markDirty('shop', 'web', { kind: 'pod', name: 'p' });
     publisher.markDirty('shop', 'db', { kind: 'service' });
     await advance(clock, 0);
+    expect(logger.fields('warn')).toEqual([{ service: 'shop/web' }]);
+    const { length } = bus.tries;
     publisher.markDirty('shop', 'web', { kind: 'pod', name: 'q' });
     await advance(clock, 0);
     expect(published()).toEqual(['db']);
+    expect(bus.tries).toHaveLength(length);
     expect(logger.fields('warn')).toEqual([{ service: 'shop/web' }]);
   });
 
@@ -83,6 +86,22 @@ describe('a Service with an object that cannot be decoded', () => {
       ['pod'],
     ]);
   });
+});
+
+test('delivery within the process begins after a Change is in the log, not after one that is withheld', async () => {
+  bus.delivers = true;
+  indexer.addUndecodable('services', 'shop', 'web');
+  publisher.markDirty('shop', 'web', { kind: 'pod', name: 'p' });
+  await advance(clock, 0);
+  await publish('db');
+  expect([published(), bus.delivered]).toEqual([['db'], []]);
+  await publish('db');
+  expect([published(), bus.delivered.length]).toEqual([[], 1]);
+});
+
+test('without a store nothing awaits a checkpoint', async () => {
+  await publish('web');
+  expect(publisher.awaitingCheckpoint).toBe(0);
 });
 
 describe('publishing ends', () => {
@@ -191,6 +210,15 @@ describe('a trace', () => {
     await advance(clock, 0);
     expect(tracer.spans.map(({ name }) => name)).toEqual(['watch Pod', 'watch Pod', 'publish changes']);
     expect(headers.map((text) => text && traceIdOf(text))).toEqual([traceIdOf(tracer.spans[0]?.context ?? '')]);
+  });
+
+  test('starts with no watch echo that another change comes before', async () => {
+    indexer.setService(aService('web'));
+    markPod('p');
+    const echo = { kind: 'endpoints', uid: 'u', isWatchEcho: true } as const;
+    publisher.markDirty('shop', 'web', echo, { description: 'Endpoints web changed', observedAt: 901 });
+    await advance(clock, 0);
+    expect(tracer.spans.map(({ name }) => name)).toEqual(['watch Pod', 'publish changes']);
   });
 
   test('starts with a cause only', async () => {

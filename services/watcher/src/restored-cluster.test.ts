@@ -136,6 +136,16 @@ describe('a watcher with a store', () => {
     expect(published()).toEqual([]);
   });
 
+  test('fails if the bus is closed meanwhile', async () => {
+    await start(new MemoryStore());
+    await bus.close();
+    restore();
+    const failed = running.catch((error: unknown) => error);
+    await advance(clock, acceptedMs);
+    expect(await failed).toMatchObject({ code: 'BUS_CLOSED' });
+    running = Promise.resolve();
+  });
+
   test('fails if another one takes over meanwhile', async () => {
     const store = new MemoryStore();
     await start(store);
@@ -147,6 +157,29 @@ describe('a watcher with a store', () => {
     expect(await failed).toMatchObject({ code: 'FENCED' });
     expect(published()).toEqual([]);
     running = Promise.resolve();
+  });
+});
+
+describe('a watcher that stops while the cluster is restored', () => {
+  test('leaves discarding it to the next one', async () => {
+    const store = new MemoryStore();
+    await start(store);
+    published();
+    const { commit } = store;
+    store.commit = () => Promise.reject(new Error('no connection'));
+    reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '11', false) });
+    await advance(clock, 2_000);
+    expect(published()).toEqual(['web']);
+    restore();
+    await advance(clock, acceptedMs);
+    stop.abort();
+    await advance(clock, 1_000);
+    store.commit = commit;
+    await running;
+    expect(published()).toEqual([]);
+    await start(store, 8);
+    await advance(clock, acceptedMs);
+    expect(published()).toEqual([...removed, 'db initial']);
   });
 });
 

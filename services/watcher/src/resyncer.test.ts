@@ -23,10 +23,14 @@ beforeEach(() => {
   clock = new VirtualClock(1_000);
   bus = new GatedBus(partitions);
   indexer = new Indexer();
-  const ports = { cluster: 'c', fencingToken: 7, bus, clock, random: seededRandom(1), logger: silentLogger };
-  publisher = new Publisher({ ...ports, indexer, resourceVersions: () => ({ endpoints: '3', endpointslices: '4' }) });
+  publisher = newPublisher();
   for (const name of services) indexer.setService(aService(name));
 });
+
+function newPublisher(): Publisher {
+  const ports = { cluster: 'c', fencingToken: 7, bus, clock, random: seededRandom(1), logger: silentLogger };
+  return new Publisher({ ...ports, indexer, resourceVersions: () => ({ endpoints: '3', endpointslices: '4' }) });
+}
 
 function resyncer(given: Partial<ResyncerOptions> = {}): Resyncer {
   const options = { cluster: 'c', bus, clock, logger: silentLogger, reader: new ScriptedReader(), indexer, publisher };
@@ -77,8 +81,21 @@ describe('a request', () => {
     expect(await published()).toEqual([]);
   });
 
+  test('for the same partition again is answered more slowly, because the last answer did not arrive', async () => {
+    bus = new GatedBus(1);
+    bus.limits = { recordBytes: 1_000_000, messageBytes: 1_000_000 };
+    publisher = newPublisher();
+    for (let i = 0; i < 2; i++) {
+      resyncer().answer(request({ partition: 0 }));
+      await advance(clock, 1_000);
+    }
+    expect(bus.tries.map(({ length }) => length)).toEqual([5, 1, 1, 1, 1, 1]);
+  });
+
   test('that was lost concerns everything', async () => {
     expect(resyncer().answer(null)).toEqual(services.map((name) => keyOf(name)));
+    await advance(clock, 0);
+    expect(bus.changes[0]?.causes.first).toEqual([{ description: 'resync', observedAt: 1_000 }]);
     expect((await published()).sort()).toEqual(services.toSorted());
   });
 });

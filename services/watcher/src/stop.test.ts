@@ -6,7 +6,7 @@ import { ClusterWatcher } from './cluster-watcher.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { publishedStateScope } from './published-state.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { rawPod, rawService } from './testing/raw-objects.ts';
+import { rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 let clock: VirtualClock;
@@ -106,6 +106,16 @@ test('a watcher without a store ends at once, whatever is in flight', async () =
   stop.abort();
   await advance(clock, 0);
   expect(hasEnded).toBe(true);
+});
+
+test('a watcher without a store does not publish what waited for its tick', async () => {
+  await start({});
+  bus.changes.length = 0;
+  reader.send('endpointslices', { type: 'ADDED', object: rawSlice('web-x', 'web', '11') });
+  await advance(clock, 0);
+  stop.abort();
+  await advance(clock, 1_000);
+  expect(bus.changes).toEqual([]);
 });
 
 test('a stopped watcher leaves no timer', async () => {

@@ -42,7 +42,8 @@ export class GatedBus implements Bus {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  async append(_topic: string, _partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
+  async append(topic: Topic, _partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
+    if (topic !== 'changes') throw new RangeError(`a watcher publishes changes, not ${topic}`);
     if (this.#closed) throw new BusClosedError('closed');
     this.tries.push(records.map(({ id }) => id));
     if (this.shut) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -54,7 +55,8 @@ export class GatedBus implements Bus {
     return undefined;
   }
 
-  deliver(_topic: string, _partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> | undefined {
+  deliver(topic: Topic, _partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> | undefined {
+    if (topic !== 'changes') throw new RangeError(`a watcher publishes changes, not ${topic}`);
     if (!this.delivers) return undefined;
     for (const { payload } of records) this.delivered.push(decodeMessage(payload) as Change);
     return this.#stored.promise;
