@@ -199,6 +199,8 @@ export class Ownership {
       this.#wallOffset = wallOffset;
       if (this.#unreachable) logger.info('store available again; leases renewed', { group });
       this.#unreachable = false;
+      if (state.unreadable !== undefined)
+        logger.error('removed unreadable entries of the lease group', { group, entries: state.unreadable });
       // Rounded up, as the store counts whole milliseconds.
       this.#nextExpiryAt = clock.monotonic() + (state.nextExpiry?.inMs ?? Number.POSITIVE_INFINITY) + 1;
       if (this.#settled === undefined || this.#settled !== this.#nameOf(state)) this.#applyState(state);

@@ -70,3 +70,32 @@ test('a server that has lost the scopes gets them again', async () => {
   expect(state.serves?.get('a')).toHaveLength(100);
   expect(state.leases).toEqual([]);
 });
+
+test.each([
+  ['holders', 'cluster-9'],
+  ['expiries', 'c'],
+  ['states', 'a'],
+])('an unreadable entry of the hash %s is removed and counted; all members go on', async (hash, field) => {
+  const [a, b] = [member('a'), member('b')];
+  await a({ acquire: ['cluster-1'] });
+  await b({ acquire: ['cluster-2'] });
+  server.execute(['HSET', `{sluice:leases/watcher}:${hash}`, field, 'unreadable']);
+  const { leases: port } = memoryPorts({ server, clock, fleet: 'sluice' });
+  expect((await port.state('watcher')).members).toContain('b');
+  expect(await b({ acquire: ['cluster-3'] })).toMatchObject({ unreadable: 1 });
+  expect(await b()).not.toHaveProperty('unreadable');
+  const { members, leases } = await a({ acquire: ['cluster-9'] });
+  expect([...members].sort()).toEqual(['a', 'b']);
+  expect(leases.filter(({ holder }) => holder === 'b').map(({ scope }) => scope)).toEqual(['cluster-2', 'cluster-3']);
+  expect(leases.some(({ scope, holder }) => scope === 'cluster-9' && holder === 'a')).toBe(true);
+});
+
+test('a member that died while the clock of Redis was ahead expires once the clock is right', async () => {
+  const [a, b] = [member('a'), member('b')];
+  server.stepClock(3_600_000);
+  await a({ acquire: ['cluster-1'] });
+  server.stepClock(-3_600_000);
+  const { members, leases } = await b({ acquire: ['cluster-1'] });
+  expect(members).toEqual(['b']);
+  expect(leases).toMatchObject([{ scope: 'cluster-1', holder: 'b' }]);
+});

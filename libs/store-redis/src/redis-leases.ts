@@ -24,9 +24,9 @@ export interface RedisLeasesOptions {
 export const leasesTimeoutMs = 2000;
 
 // allow-oom: heartbeats add few bytes and no keys, and a Redis without memory must not make all leases expire.
-const heartbeatScript = new Script(['group', 'heartbeat'], ['allow-oom']);
-const stateScript = new Script(['group-state'], ['no-writes']);
-const leaveScript = new Script(['group', 'leave'], ['allow-oom']);
+const heartbeatScript = new Script(['hashes', 'alive-until', 'group', 'heartbeat'], ['allow-oom']);
+const stateScript = new Script(['hashes', 'alive-until', 'group-state'], ['no-writes']);
+const leaveScript = new Script(['hashes', 'alive-until', 'group', 'leave'], ['allow-oom']);
 
 /**
  * Leases in Redis, on the server's clock. A heartbeat without an answer within its TTL rejects, but Redis may have executed
@@ -60,7 +60,13 @@ export class RedisLeases implements Leases {
     const state = groupState(answer, known?.state);
     this.#known.set(name, { state, serves, digest });
     const [, inMs, next] = answer;
-    return Number(inMs) < 0 ? state : { ...state, nextExpiry: { member: String(next), inMs: Number(inMs) } };
+    const unreadable = Number(answer[7] ?? 0);
+    if (Number(inMs) < 0 && unreadable === 0) return state;
+    return {
+      ...state,
+      ...(Number(inMs) >= 0 && { nextExpiry: { member: String(next), inMs: Number(inMs) } }),
+      ...(unreadable > 0 && { unreadable }),
+    };
   }
 
   /** `scopes`: those that the member can serve, for a server that does not know their digest. */

@@ -13,7 +13,7 @@ export interface LeaseThreadPorts {
   readonly send: (message: LeaseThreadMessage) => void;
 }
 
-const renewScript = new Script(['renew'], ['allow-oom']);
+const renewScript = new Script(['alive-until', 'renew'], ['allow-oom']);
 
 /** Renews leases over a connection of its own. Runs in a thread of its own; returns the handler for the client's requests. */
 export function runLeaseThread(

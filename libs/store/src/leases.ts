@@ -83,7 +83,7 @@ export interface Heartbeat {
 /** The group just after a heartbeat, or at the time of a read. */
 export interface GroupState {
   /**
-   * Changes with everything in this state except `nextExpiry`, and never returns to an earlier value, even if the store was
+   * Changes with everything in this state except `nextExpiry` and `unreadable`, and never returns to an earlier value, even if the store was
    * wiped or restored. So states with equal versions are equal. Undefined for observers.
    */
   readonly version?: string | undefined;
@@ -94,6 +94,8 @@ export interface GroupState {
   readonly disconnected: readonly string[];
   /** The other member that expires first unless it renews; undefined if there is no other member, and for observers. */
   readonly nextExpiry?: NextExpiry | undefined;
+  /** Number of unreadable entries that this heartbeat has removed from the group. Absent if there were none. */
+  readonly unreadable?: number | undefined;
   readonly leases: readonly Lease[];
 }
 

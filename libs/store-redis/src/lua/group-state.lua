@@ -2,17 +2,11 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
-local function all_of(key)
-  local flat, entries = redis.call('HGETALL', key), {}
-  for i = 1, #flat, 2 do entries[flat[i]] = flat[i + 1] end
-  return entries
-end
-
 local alive, active, held, cut_off = {}, {}, {}, {}
 local states, started, ready = all_of(KEYS[2]), all_of(KEYS[4]), all_of(KEYS[7])
 for member, expires_at in pairs(all_of(KEYS[1])) do
-  if tonumber(expires_at) > now then
-    local state = string.match(states[member] or ' ', '^%S*')
+  local state = string.match(states[member] or '', '^(%S*) %S*$')
+  if state and alive_until(expires_at, now) then
     alive[member] = true
     if state ~= 'leaving' then active[#active + 1] = member end
     if state == 'disconnected' then cut_off[#cut_off + 1] = member end
@@ -20,7 +14,7 @@ for member, expires_at in pairs(all_of(KEYS[1])) do
 end
 for scope, lease in pairs(all_of(KEYS[3])) do
   local fencing_token, holder = string.match(lease, '^(%d+) (.*)$')
-  if alive[holder] then
+  if holder and alive[holder] then
     held[#held + 1] = scope
     held[#held + 1] = holder
     held[#held + 1] = fencing_token

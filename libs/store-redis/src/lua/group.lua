@@ -15,20 +15,15 @@ local TOKEN_RETENTION = 24 * 60 * 60 * 1000
 local state, digest, expiry, fencing_tokens, holders = {}, {}, {}, {}, {}
 -- Whether the group has a new version, whether members must be notified, and whether one came, left or changed its scopes.
 local changed, notable, regrouped = false, false, false
+-- Number of removed entries that are not of this form.
+local unreadable = 0
 
-local function all_of(key)
-  local flat, entries = redis.call('HGETALL', key), {}
-  for i = 1, #flat, 2 do entries[flat[i]] = flat[i + 1] end
-  return entries
-end
-
--- Reads when each member expires. Returns whether all are alive.
+-- Reads when each member that is alive expires. Returns whether all are alive.
 local function load_expiries()
   local all_alive = true
-  local flat = redis.call('HGETALL', expiries)
-  for i = 1, #flat, 2 do
-    expiry[flat[i]] = tonumber(flat[i + 1])
-    if expiry[flat[i]] <= now then all_alive = false end
+  for member, text in pairs(all_of(expiries)) do
+    expiry[member] = alive_until(text, now)
+    if not expiry[member] then all_alive = false end
   end
   return all_alive
 end
@@ -51,18 +46,26 @@ local function remove(member)
   redis.call('HDEL', states, member)
 end
 
--- Loads the group after `load_expiries`, removing expired members and freeing their leases.
+-- Loads the group after `load_expiries`, removing expired members and freeing their leases. What is unreadable counts as expired
+-- or free, so that it does not stop the members.
 local function load_group()
   for member, described in pairs(all_of(states)) do
     state[member], digest[member] = string.match(described, '^(%S*) (%S*)$')
+    if not state[member] then unreadable = unreadable + 1 end
   end
-  for member, expires_at in pairs(all_of(expiries)) do
-    if tonumber(expires_at) <= now then remove(member) end
+  for member, text in pairs(all_of(expiries)) do
+    if not tonumber(text) then unreadable = unreadable + 1 end
+    if not expiry[member] or not state[member] then remove(member) end
   end
   for scope, lease in pairs(all_of(leases)) do
     local fencing_token, holder = string.match(lease, '^(%d+) (.*)$')
     fencing_tokens[scope] = tonumber(fencing_token)
-    if holder ~= '' then
+    if not fencing_token then
+      changed, notable, unreadable = true, true, unreadable + 1
+      redis.call('HDEL', leases, scope)
+      redis.call('HDEL', starts, scope)
+      redis.call('HDEL', prepared, scope)
+    elseif holder ~= '' then
       holders[scope] = holder
       if not expiry[holder] then free(scope) end
     elseif now - fencing_tokens[scope] > TOKEN_RETENTION then

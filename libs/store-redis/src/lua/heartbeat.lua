@@ -1,8 +1,8 @@
 -- KEYS: as in group.lua. ARGV: member, TTL in milliseconds, its state, digest of the scopes it can serve, these scopes or empty,
 -- the version that it knows, name of this change, numbers of scopes to release, of started scopes and of scopes for which it is
 -- prepared, then these scopes in this order and the scopes to acquire.
--- Returns the version of the group, the time until another member expires and that member, followed by the group unless the
--- member knows this version. Returns nothing, and changes nothing, if it needs the scopes of the digest.
+-- Returns the version of the group, the time until another member expires and that member, followed by the group and the number of
+-- unreadable entries that were removed from it, unless the member knows this version. Returns nothing, and changes nothing, if it needs the scopes of the digest.
 local member, own_state, own_digest, own_scopes, known = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local described = own_state .. ' ' .. own_digest
 local all_alive = load_expiries()
@@ -95,4 +95,4 @@ for scope, holder in pairs(holders) do
   local of, by = string.match(ready[scope] or '', '^(%d+) (.*)$')
   held[#held + 1] = of == fencing_token and by or ''
 end
-return { version, next_expiry, next_member, active, held, cut_off, scopes }
+return { version, next_expiry, next_member, active, held, cut_off, scopes, unreadable }
