@@ -1,3 +1,5 @@
+import { oneLine } from '@sluice/runtime';
+
 /** Control characters, and format characters that reorder or break lines; a terminal would interpret them. */
 const unprintable = /[[\p{Cc}\p{Bidi_Control}\u2028\u2029]--[\n\t]]/gv;
 
@@ -11,5 +13,5 @@ export function printable(text: string): string {
 
 /** As `printable`, on one line: text from elsewhere cannot add lines to a table or log. */
 export function printableLine(text: string): string {
-  return printable(text).replaceAll(/\s*[\n\t]\s*/g, ' ');
+  return oneLine(printable(text));
 }

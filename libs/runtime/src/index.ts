@@ -6,6 +6,7 @@ export * from './error-message.ts';
 export * from './json-limits.ts';
 export * from './json-record.ts';
 export * from './logger.ts';
+export * from './one-line.ts';
 export * from './random.ts';
 export * from './run-with-backoff.ts';
 export * from './semaphore.ts';

@@ -35,21 +35,24 @@ function decoded(text: string): string {
   }
 }
 
-/** What secrets look like, wherever they are. The first group, if any, stays. */
+/**
+ * What secrets look like, wherever they are. The first group, if any, stays. A pattern that begins with a word begins only where a word
+ * does, so that a long word is searched once.
+ */
 const patterns: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*(?:PRIVATE KEY|NKEY SEED|JWT)-----[\s\S]*?(?:-----END [^-]*-+|$)/g,
   // JSON Web Tokens, such as those of ServiceAccounts.
-  /\beyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g,
+  /(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g,
   // Seeds of NATS nkeys.
   /\bS[ACNOPUX][A-Z2-7]{54,}\b/g,
   /\b(Bearer|Basic|Negotiate)\s+[^\s"',;]+/gi,
-  /([a-z][\w+.-]*:\/\/)[^\s/"'<>]*@/gi,
+  /(?<![\w+.-])([a-z][\w+.-]*:\/\/)[^\s/"'<>]*@/gi,
 ];
 
 /** `password=x`, `"token": "x"`, `--password x` and the like in logs, YAML and JSON. */
 const assignment = new RegExp(
   [
-    /((?:--)?["']?[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|nkey-?seed|creds|api-?key|authorization|cookie|(?:client|private)-?key(?:-?data)?)["']?)/,
+    /(?<![\w.-])((?:--)?["']?[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|nkey-?seed|creds|api-?key|authorization|cookie|(?:client|private)-?key(?:-?data)?)["']?)/,
     /(\s*[:=]\s*|(?<=--[\w-]+)\s+)/,
     /("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}\]]+)/,
   ]
