@@ -25,3 +25,10 @@ test('checks the size of a record including its headers', () => {
   // Within the limit, although the upper bound of three bytes per character is not.
   expect(() => checkSize({ ...record, headers: { a: 'a'.repeat(1000) } }, 3000)).not.toThrow();
 });
+
+test('rejects headers that JetStream does not store, however small the record is', () => {
+  expect(() => checkSize({ ...record, id: 'x'.repeat(70_000) }, 1_048_576)).toThrow(
+    /^record x{100}… has 7\d{4} bytes of headers, more than 65535$/,
+  );
+  expect(() => checkSize({ ...record, id: 'x'.repeat(60_000) }, 1_048_576)).not.toThrow();
+});

@@ -32,14 +32,24 @@ const overhead = 512;
 
 const encoder = new TextEncoder();
 
-/** @throws RecordTooLargeError if the message with its headers exceeds `maxPayload` bytes */
+/** JetStream stores no message with longer headers, in bytes. */
+const maxHeaderBytes = 65_535;
+
+/** @throws RecordTooLargeError if the message with its headers exceeds `maxPayload` bytes, or its headers what JetStream stores */
 export function checkSize({ id, key, headers, payload }: BusRecord, maxPayload: number): void {
   let texts = `${id}${key}`;
   for (const [name, value] of Object.entries(headers)) texts += `${name}: ${value}\r\n`;
   const without = payload.length + overhead;
   // A UTF-16 code unit takes up to 3 bytes. The exact count is rarely needed.
-  if (without + texts.length * 3 <= maxPayload) return;
-  const size = without + encoder.encode(texts).length;
+  const atMost = overhead + texts.length * 3;
+  if (payload.length + atMost <= maxPayload && atMost <= maxHeaderBytes) return;
+  const textBytes = encoder.encode(texts).length;
+  const headerBytes = overhead + textBytes;
+  if (headerBytes > maxHeaderBytes) {
+    const record = `record ${id.slice(0, 100)}…`;
+    throw new RecordTooLargeError(`${record} has ${headerBytes} bytes of headers, more than ${maxHeaderBytes}`);
+  }
+  const size = without + textBytes;
   if (size <= maxPayload) return;
   throw new RecordTooLargeError(
     `record ${id} has ${size} bytes with its headers, more than max_payload of the NATS server (${maxPayload})`,

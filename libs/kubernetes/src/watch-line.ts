@@ -33,7 +33,7 @@ export function watchLineOf(resource: Resource, type: string, object: unknown): 
     if (why === undefined) return { kind: 'event', event: { type, object: asRecord(object) } };
     return skip(describe(resource, object, why));
   }
-  return skip(describe(resource, object, `unknown event type "${type}"`));
+  return skip(describe(resource, object, `unknown event type "${type.slice(0, 40)}"`));
 }
 
 function skip(skipped: SkippedObject): WatchLine {
@@ -57,13 +57,17 @@ function problemOf(object: unknown): string | undefined {
   return resourceVersionOf(object) === '' ? 'no resourceVersion' : undefined;
 }
 
+/** Of all names in Kubernetes; a longer one is cut in messages. */
+const longestName = 253;
+
 export function resourceVersionOf(object: unknown): string {
   return asString(asRecord(asRecord(object).metadata).resourceVersion);
 }
 
 export function describe(resource: Resource, object: unknown, why: string): SkippedObject {
   const metadata = asRecord(asRecord(object).metadata);
-  return { resource, namespace: asString(metadata.namespace), name: asString(metadata.name), why };
+  const text = (value: unknown) => asString(value).slice(0, longestName);
+  return { resource, namespace: text(metadata.namespace), name: text(metadata.name), why };
 }
 
 /** The first name in text that is not JSON, for the log. */

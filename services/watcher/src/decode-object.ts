@@ -8,6 +8,7 @@ import {
 } from '@sluice/controllers';
 import type { RawObject, Resource } from '@sluice/kubernetes';
 import { errorMessage, exceededLimit, objectLimits } from '@sluice/runtime';
+import { checkIdentity } from './check-identity.ts';
 import type { WatchedObjects } from './object-event.ts';
 
 /** One object of a list or watch, reduced to the fields that Sluice uses. */
@@ -26,6 +27,8 @@ export interface DecodedObject<R extends Resource = Resource> {
 /**
  * Projects an object as soon as it is parsed, so that the raw object can be freed. An object that cannot be decoded, for
  * whatever reason, is reported to `onMalformed` and keeps its name: it exists, and its deletion must be recognised.
+ *
+ * @throws TypeError if it has a name that no API server stores
  */
 export function decodeObject<R extends Resource>(
   resource: R,
@@ -39,6 +42,7 @@ export function decodeObject<R extends Resource>(
     name: text(metadata.name),
     resourceVersion: text(metadata.resourceVersion),
   };
+  checkIdentity(resource, { ...identity, uid: metadata.uid, labels: metadata.labels });
   try {
     const object = projections[resource](raw);
     if (identity.resourceVersion === '') throw new TypeError('it has no resourceVersion');
