@@ -134,7 +134,7 @@ export class FakeClient implements ClusterReader, ClusterWriter {
     try {
       return await perform(this.#faults, this.#clock, signal, request, run);
     } catch (error) {
-      throw apiErrorOf(error);
+      throw apiErrorOf(error, request);
     }
   }
 }

@@ -4,6 +4,7 @@ import {
   type ApiResponse,
   type ClusterWriter,
   chainWriter,
+  fenceRequests,
   type NamespaceScope,
 } from '@sluice/kubernetes';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
@@ -295,4 +296,27 @@ test('a server without Leases, which is no Kubernetes, is served unclaimed', asy
   await advance(clock, 60_000);
   await write(one);
   await stop();
+});
+
+test('a write that waited for the renewal of a claim is checked again before it is sent', async () => {
+  const { claim } = claimOf('a');
+  expect(await acquire({ claim })).toBeUndefined();
+  await advance(clock, 3_600_000);
+  let isCurrent = true;
+  const sent: string[] = [];
+  const base = {
+    async update(_resource: unknown, { metadata }: { metadata: { name: string } }, _: unknown, beforeSend: () => void) {
+      // The lease expires while the claim is renewed.
+      isCurrent = false;
+      beforeSend();
+      sent.push(metadata.name);
+    },
+  } as unknown as ClusterWriter;
+  const fence = fenceRequests(() => {
+    if (!isCurrent) throw new RangeError('lease expired');
+  });
+  const slice = { metadata: { namespace: 'shop', name: 'web-x' }, addressType: 'IPv4' as const, endpoints: [] };
+  const write = chainWriter(base, fence, claim.middleware).update('endpointslices', slice, signal);
+  await expect(write).rejects.toThrow('lease expired');
+  expect(sent).toEqual([]);
 });

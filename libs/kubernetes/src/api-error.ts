@@ -2,15 +2,17 @@ import { connectionProblem } from '@sluice/runtime';
 
 /** Classifies a failed request by what the caller can do. */
 export type ApiErrorKind =
-  /** Retry the same request later: 429, 5xx, a broken connection, a timeout. */
+  /** Retry the same request later: 429, 5xx, a broken connection, a timeout, or an answer that is not an API server's. */
   | 'retry'
-  /** The object is not as assumed (409, 404, AlreadyExists): read it and decide again. */
+  /** The object is not as assumed (409 Conflict or AlreadyExists): read it and decide again. */
   | 'conflict'
+  /** The API server says that this very object does not exist. */
+  | 'notFound'
   /** Nothing to do: the namespace is terminating. */
   | 'namespaceTerminating'
   /** The watch or page has expired (410): relist. */
   | 'gone'
-  /** A retry would fail as well: 400, 401, 403, 422 and others. */
+  /** A retry would fail as well: a Status with 400, 401, 403, 422 and others. */
   | 'terminal';
 
 /** Cap of Retry-After in milliseconds, so that a server or proxy cannot stop a watch or a Service for long. */

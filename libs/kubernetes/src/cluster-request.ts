@@ -1,4 +1,5 @@
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { BeforeSend } from './before-send.ts';
 import type { ListOptions, ListPage, RawObject, Resource, WatchEvent, WatchOptions, WrittenMeta } from './cluster.ts';
 
 interface Requests {
@@ -29,7 +30,12 @@ export interface Responses {
 export type Verb = keyof Requests;
 export type WatchStream = AsyncIterable<readonly WatchEvent[]>;
 
-export type RequestOf<V extends Verb> = Requests[V] & { readonly verb: V; readonly signal: AbortSignal };
+export type RequestOf<V extends Verb> = Requests[V] & {
+  readonly verb: V;
+  readonly signal: AbortSignal;
+  /** As of ApiRequest. */
+  readonly beforeSend?: BeforeSend | undefined;
+};
 
 /** A call of ClusterReader or ClusterWriter as a value. */
 export type ClusterRequest = { [V in Verb]: RequestOf<V> }[Verb];

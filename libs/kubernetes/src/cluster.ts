@@ -1,4 +1,5 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { BeforeSend } from './before-send.ts';
 import type { NamespaceScope } from './namespace-scope.ts';
 
 /** The resources that Sluice watches. */
@@ -87,20 +88,39 @@ export interface WrittenMeta {
   readonly creationTimestamp?: string;
 }
 
-/** Port for reading and writing single objects. Failures are ApiErrors. Add behaviour as a Middleware. */
+/**
+ * Port for reading and writing single objects. Failures are ApiErrors, or what `beforeSend` threw. Add behaviour as a Middleware.
+ */
 export interface ClusterWriter {
   /** The client under the identity of a controller, for audit logs (A1). Default: this client. */
   readonly forController?: (controller: Controller) => ClusterWriter;
   /** A quorum read of the object. `namespace` is empty for a Node. */
-  get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject>;
-  create(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta>;
+  get(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    signal: AbortSignal,
+    beforeSend?: BeforeSend,
+  ): Promise<RawObject>;
+  create(
+    resource: WrittenResource,
+    object: Endpoints | EndpointSlice,
+    signal: AbortSignal,
+    beforeSend?: BeforeSend,
+  ): Promise<WrittenMeta>;
   /** Replaces the object; `metadata.resourceVersion`, if given, is the precondition. */
-  update(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta>;
+  update(
+    resource: WrittenResource,
+    object: Endpoints | EndpointSlice,
+    signal: AbortSignal,
+    beforeSend?: BeforeSend,
+  ): Promise<WrittenMeta>;
   delete(
     resource: WrittenResource,
     namespace: string,
     name: string,
     preconditions: { uid?: string; resourceVersion?: string },
     signal: AbortSignal,
+    beforeSend?: BeforeSend,
   ): Promise<void>;
 }

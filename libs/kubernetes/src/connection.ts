@@ -1,12 +1,12 @@
 import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
 import { type Clock, exceededLimit, type Logger, messageLimits } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
-import type { ApiError } from './api-error.ts';
+import { type BeforeSend, NotSentError } from './before-send.ts';
 import { certificateFingerprints } from './certificate-fingerprints.ts';
 import { invalidAnswerError, isTlsFailure, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
-import { errorFromResponse } from './status.ts';
+import { errorFromResponse, type RequestedObject } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
 import { checkedBy, openTransport, type Transport } from './transport.ts';
 
@@ -36,13 +36,11 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
+  /** The object that the request reads or writes, so that its absence is recognized. */
+  readonly object?: RequestedObject;
   /** Largest body of a response; the request fails beyond it. Default 8 MiB, above the largest object of etcd. */
   readonly maxResponseBytes?: number;
-  /**
-   * Called right before the request is written to a connection, each time it is, which may be long after it was queued for one.
-   * Throws an ApiError if it must not be sent anymore.
-   */
-  readonly beforeSend?: () => void;
+  readonly beforeSend?: BeforeSend | undefined;
 }
 
 export interface ApiResponse {
@@ -61,7 +59,7 @@ export interface ApiStream {
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Sends requests to one API server. Every failure is an ApiError. */
+/** Sends requests to one API server. Every failure is an ApiError, or what `beforeSend` threw. */
 export type ApiClient = Pick<Connection, 'server' | 'request' | 'stream'>;
 
 /** Sends requests over the client's connections under another name. */
@@ -78,7 +76,7 @@ export function withUserAgent(client: ApiClient, userAgent: string): ApiClient {
 
 /**
  * Sends requests to one API server over kept-alive connections. Every failure is an ApiError, with the API server's
- * message if there is one.
+ * message if there is one, or what `beforeSend` threw.
  */
 export class Connection {
   /** The API server's URL, without credentials. */
@@ -109,7 +107,11 @@ export class Connection {
       const response = await this.#authorized(request, limit, 'requests');
       const isError = response.statusCode >= 300;
       const parsed = isError ? await parseErrorBody(response) : await this.#parseBody(response, request);
-      return { status: response.statusCode, headers: response.headers, body: this.#checked(response, parsed) };
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        body: this.#checked(response, parsed, request.object),
+      };
     } catch (error) {
       throw this.#failed(limit, error);
     } finally {
@@ -234,7 +236,8 @@ export class Connection {
    * A timeout suggests that the network dropped the connection silently, which affects idle connections too. They are
    * replaced, because further requests on them would time out as well.
    */
-  #failed(limit: TimeLimit, error: unknown): ApiError {
+  #failed(limit: TimeLimit, error: unknown): unknown {
+    if (error instanceof NotSentError) return error.cause;
     if (limit.hasExpired) this.#retire(this.#carriers.get(limit));
     return limit.explain(error);
   }
@@ -262,12 +265,12 @@ export class Connection {
     return parsed;
   }
 
-  #checked(response: Dispatcher.ResponseData, body: Parsed): unknown {
+  #checked(response: Dispatcher.ResponseData, body: Parsed, requested?: RequestedObject): unknown {
     const { statusCode: status, headers } = response;
     if (status >= 300) {
       const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined;
       const given = body.ok ? body.value : undefined;
-      throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, given);
+      throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, given, requested);
     }
     if (!body.ok) throw invalidAnswerError(this.server, 'not JSON; check that this is an API server');
     return body.value;

@@ -8,6 +8,7 @@ import {
 } from '@sluice/kubernetes-protobuf';
 import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/runtime';
 import { ApiError } from './api-error.ts';
+import type { BeforeSend } from './before-send.ts';
 import type {
   ClusterReader,
   ClusterWriter,
@@ -155,20 +156,39 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     return eventsOfFrames(reading, chunks, this.#texts, () => this.#readAsJson.add(resource));
   }
 
-  async get(resource: Resource, namespace: string, name: string, signal: AbortSignal): Promise<RawObject> {
+  async get(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    signal: AbortSignal,
+    beforeSend?: BeforeSend,
+  ): Promise<RawObject> {
     const path = objectPath(resource, namespace, name);
-    const { body } = await this.connection.request({ method: 'GET', path, signal });
+    const object = { resource, name };
+    const { body } = await this.connection.request({ method: 'GET', path, object, signal, beforeSend });
     if (!isRecord(body)) throw invalidAnswerError(this.connection.server, 'not an object');
     return body;
   }
 
-  create(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta> {
-    return this.#write('POST', resource, objectPath(resource, object.metadata.namespace), object, signal);
+  create(
+    resource: WrittenResource,
+    object: Endpoints | EndpointSlice,
+    signal: AbortSignal,
+    beforeSend?: BeforeSend,
+  ): Promise<WrittenMeta> {
+    const path = objectPath(resource, object.metadata.namespace);
+    return this.#write(resource, object, { method: 'POST', path, signal, beforeSend });
   }
 
-  update(resource: WrittenResource, object: Endpoints | EndpointSlice, signal: AbortSignal): Promise<WrittenMeta> {
+  update(
+    resource: WrittenResource,
+    object: Endpoints | EndpointSlice,
+    signal: AbortSignal,
+    beforeSend?: BeforeSend,
+  ): Promise<WrittenMeta> {
     const { namespace, name } = object.metadata;
-    return this.#write('PUT', resource, objectPath(resource, namespace, name), object, signal);
+    const path = objectPath(resource, namespace, name);
+    return this.#write(resource, object, { method: 'PUT', path, signal, beforeSend });
   }
 
   async delete(
@@ -177,10 +197,15 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     name: string,
     preconditions: { uid?: string; resourceVersion?: string },
     signal: AbortSignal,
+    beforeSend?: BeforeSend,
   ): Promise<void> {
     const path = objectPath(resource, namespace, name);
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
-    await this.connection.request({ method: 'DELETE', path, body, signal });
+    const object = { resource, name };
+    const answer = await this.connection.request({ method: 'DELETE', path, body, object, signal, beforeSend });
+    const { kind, status, metadata } = asRecord(answer.body);
+    const isDeleted = kind === 'Status' ? status === 'Success' : asRecord(metadata).name === name;
+    if (!isDeleted) throw invalidAnswerError(this.connection.server, 'no Status of a deletion');
   }
 
   async createEvent(event: EventObject, signal: AbortSignal): Promise<void> {
@@ -195,18 +220,18 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
   }
 
   async #write(
-    method: 'POST' | 'PUT',
     resource: WrittenResource,
-    path: string,
     object: Endpoints | EndpointSlice,
-    signal: AbortSignal,
+    request: ApiRequest,
   ): Promise<WrittenMeta> {
     for (;;) {
       const accept = this.#writeAccept;
       const { body, type } = this.#body(resource, object);
       const headers = { accept, 'content-type': type };
+      const about = { resource, name: object.metadata.name };
       try {
-        return this.#writtenMeta((await this.connection.request({ method, path, body, headers, signal })).body);
+        const answer = await this.connection.request({ ...request, body, headers, object: about });
+        return this.#writtenMeta(answer.body);
       } catch (error) {
         // Rejected before anything was stored: the server does not support the format of the request or of the
         // response.

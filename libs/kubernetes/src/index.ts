@@ -1,6 +1,7 @@
 export * from './anonymous-access.ts';
 export * from './api-error.ts';
 export type { Authenticator } from './authenticator.ts';
+export { type BeforeSend, bothBeforeSend } from './before-send.ts';
 export * from './cluster.ts';
 export type { ClusterRequest, RequestOf, ResponseTo, Verb, WatchStream } from './cluster-request.ts';
 export * from './connection.ts';
@@ -25,4 +26,4 @@ export * from './reflector-options.ts';
 export { isOlderVersion } from './resource-version.ts';
 export { apiGroup, objectPath } from './resources.ts';
 export * from './service-account-access.ts';
-export { errorFromResponse, errorFromStatus, type ResponseHead } from './status.ts';
+export { errorFromResponse, errorFromStatus, type RequestedObject, type ResponseHead } from './status.ts';

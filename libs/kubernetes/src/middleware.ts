@@ -33,11 +33,12 @@ export function chainReader(reader: ClusterReader, ...middleware: readonly Middl
 /** `writer` behind `middleware`, the outermost first. */
 export function chainWriter(writer: ClusterWriter, ...middleware: readonly Middleware[]): ClusterWriter {
   const send = chain(middleware, {
-    get: ({ resource, namespace, name, signal }) => writer.get(resource, namespace, name, signal),
-    create: ({ resource, object, signal }) => writer.create(resource, object, signal),
-    update: ({ resource, object, signal }) => writer.update(resource, object, signal),
-    delete: async ({ resource, namespace, name, preconditions, signal }) => {
-      await writer.delete(resource, namespace, name, preconditions, signal);
+    get: ({ resource, namespace, name, signal, beforeSend }) =>
+      writer.get(resource, namespace, name, signal, beforeSend),
+    create: ({ resource, object, signal, beforeSend }) => writer.create(resource, object, signal, beforeSend),
+    update: ({ resource, object, signal, beforeSend }) => writer.update(resource, object, signal, beforeSend),
+    delete: async ({ resource, namespace, name, preconditions, signal, beforeSend }) => {
+      await writer.delete(resource, namespace, name, preconditions, signal, beforeSend);
       return undefined;
     },
   });
@@ -46,11 +47,12 @@ export function chainWriter(writer: ClusterWriter, ...middleware: readonly Middl
     ...(forController && {
       forController: once((controller) => chainWriter(forController(controller), ...middleware)),
     }),
-    get: (resource, namespace, name, signal) => send({ verb: 'get', resource, namespace, name, signal }),
-    create: (resource, object, signal) => send({ verb: 'create', resource, object, signal }),
-    update: (resource, object, signal) => send({ verb: 'update', resource, object, signal }),
-    delete: (resource, namespace, name, preconditions, signal) =>
-      send({ verb: 'delete', resource, namespace, name, preconditions, signal }),
+    get: (resource, namespace, name, signal, beforeSend) =>
+      send({ verb: 'get', resource, namespace, name, signal, beforeSend }),
+    create: (resource, object, signal, beforeSend) => send({ verb: 'create', resource, object, signal, beforeSend }),
+    update: (resource, object, signal, beforeSend) => send({ verb: 'update', resource, object, signal, beforeSend }),
+    delete: (resource, namespace, name, preconditions, signal, beforeSend) =>
+      send({ verb: 'delete', resource, namespace, name, preconditions, signal, beforeSend }),
   };
 }
 

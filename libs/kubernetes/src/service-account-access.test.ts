@@ -75,8 +75,12 @@ describe('access as a ServiceAccount (A1)', () => {
     expect(await tokenAfter(70)).toBe('Bearer t2');
   });
 
-  it.each([403, 404])('says what to do if the API server answers %i', async (code) => {
-    const { get } = await given((_, response) => json(response, code, { kind: 'Status', code, message: 'no' }));
+  it.each([
+    [403, 'Forbidden'],
+    [404, 'NotFound'],
+  ])('says what to do if the API server answers %i', async (code, reason) => {
+    const status = { kind: 'Status', code, reason, message: 'no' };
+    const { get } = await given((_, response) => json(response, code, status));
     await expect(get()).rejects.toMatchObject({
       message:
         'cannot request a token for ServiceAccount kube-system/endpoint-controller: no; create the ServiceAccount ' +

@@ -17,11 +17,12 @@ describe('errorFromResponse', () => {
     [400, 'BadRequest', 'terminal'],
     [401, 'Unauthorized', 'terminal'],
     [403, 'Forbidden', 'terminal'],
-    [404, 'NotFound', 'conflict'],
     [408, 'Timeout', 'retry'],
     [409, 'AlreadyExists', 'conflict'],
     [409, 'Conflict', 'conflict'],
+    [409, 'Custom', 'retry'],
     [410, 'Expired', 'gone'],
+    [410, 'Custom', 'retry'],
     [422, 'Invalid', 'terminal'],
     [425, 'TooEarly', 'retry'],
     [429, 'TooManyRequests', 'retry'],
@@ -31,6 +32,26 @@ describe('errorFromResponse', () => {
   ])('%i %s means %s', (code, reason, kind) => {
     const error = errorFromResponse({ status: code, now }, status(code, reason, 'said so'));
     expect(error).toMatchObject({ message: 'said so', status: code, reason, kind, retryAfterMs: undefined });
+  });
+
+  it.each<[string, object | undefined, string]>([
+    ['this object', { kind: 'endpointslices', name: 'web-x7k2p' }, 'notFound'],
+    ['another object', { kind: 'endpointslices', name: 'web-db-x7k2p' }, 'conflict'],
+    ['its namespace', { kind: 'namespaces', name: 'shop' }, 'conflict'],
+    ['no object', undefined, 'conflict'],
+  ])('NotFound that names %s means %s', (_, details, kind) => {
+    const requested = { resource: 'endpointslices', name: 'web-x7k2p' };
+    const body = status(404, 'NotFound', 'not found', details);
+    expect(errorFromResponse({ status: 404, now }, body, requested).kind).toBe(kind);
+    expect(errorFromResponse({ status: 404, now }, body).kind).toBe('conflict');
+  });
+
+  it.each([400, 401, 403, 404, 409, 410, 422])('%i without a Status is a proxy’s answer and passes', (code) => {
+    const requested = { resource: 'endpointslices', name: 'web-x7k2p' };
+    for (const body of [undefined, '<h1>default backend</h1>', { reason: 'NotFound', code }]) {
+      const error = errorFromResponse({ status: code, now }, body, requested);
+      expect(error).toMatchObject({ kind: 'retry', status: code });
+    }
   });
 
   it('puts the message on one line', () => {

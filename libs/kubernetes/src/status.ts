@@ -1,6 +1,13 @@
 import { STATUS_CODES } from 'node:http';
-import { asRecord, asString, isRecord } from '@sluice/runtime';
+import { asRecord, asString, isRecord, oneLine } from '@sluice/runtime';
 import { ApiError, type ApiErrorKind } from './api-error.ts';
+
+/** An object that a request is about. */
+export interface RequestedObject {
+  /** `endpointslices` */
+  readonly resource: string;
+  readonly name: string;
+}
 
 /** Status line and headers of a rejected request. */
 export interface ResponseHead {
@@ -13,17 +20,19 @@ export interface ResponseHead {
 
 /** An API server's own messages are shorter; one that lists thousands of objects is cut. */
 const longestMessage = 4096;
-const lineBreak = /\s*[\r\n\u2028\u2029]\s*/g;
 
-/** The ApiError for a rejected request. `body` is the parsed response; undefined if it is not JSON. */
-export function errorFromResponse(head: ResponseHead, body: unknown): ApiError {
+/**
+ * The ApiError for a rejected request. `body` is the parsed response; undefined if it is not JSON. Only a Status is the answer
+ * of an API server: a proxy without a backend also answers 404, and that passes.
+ */
+export function errorFromResponse(head: ResponseHead, body: unknown, requested?: RequestedObject): ApiError {
   const status = isRecord(body) && body.kind === 'Status' ? body : undefined;
   const details = asRecord(status?.details);
   const reason = asString(status?.reason) || `HTTP${head.status}`;
   // One line: it must not look like a line of Sluice's own output.
-  const message = asString(status?.message).slice(0, longestMessage).replaceAll(lineBreak, ' ').trim();
+  const message = oneLine(asString(status?.message).slice(0, longestMessage)).trim();
   return new ApiError(message || plainMessage(head.status), {
-    kind: kindOf(head.status, reason, details),
+    kind: status === undefined ? 'retry' : kindOf(head.status, reason, details, requested),
     status: head.status,
     reason,
     retryAfterMs: retryAfterMs(head, details),
@@ -36,13 +45,24 @@ export function errorFromStatus(object: unknown, now: number): ApiError {
   return errorFromResponse({ status: typeof code === 'number' ? code : 500, now }, object);
 }
 
-function kindOf(status: number, reason: string, details: Readonly<Record<string, unknown>>): ApiErrorKind {
+/** Admission webhooks choose the code of their refusals, so the reason decides where a conclusion depends on it. */
+function kindOf(
+  status: number,
+  reason: string,
+  details: Readonly<Record<string, unknown>>,
+  requested: RequestedObject | undefined,
+): ApiErrorKind {
   if (status === 403 && hasCause(details, 'NamespaceTerminating')) return 'namespaceTerminating';
-  if (status === 410) return 'gone';
-  if (status === 404 || status === 409) return 'conflict';
-  if (status === 408 || status === 425 || status === 429 || status >= 500) return 'retry';
   // Some servers send this reason with another status code.
-  return reason === 'Expired' || reason === 'Gone' ? 'gone' : 'terminal';
+  if (reason === 'Expired' || reason === 'Gone') return 'gone';
+  if (status === 404 && reason === 'NotFound') {
+    // Of the object's namespace, for example, it says nothing about the object.
+    const isOfObject = details.kind === requested?.resource && details.name === requested?.name;
+    return requested !== undefined && isOfObject ? 'notFound' : 'conflict';
+  }
+  if (status === 409 && (reason === 'Conflict' || reason === 'AlreadyExists')) return 'conflict';
+  if ([404, 408, 409, 410, 425, 429].includes(status) || status >= 500) return 'retry';
+  return 'terminal';
 }
 
 function hasCause(details: Readonly<Record<string, unknown>>, reason: string): boolean {

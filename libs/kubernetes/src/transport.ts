@@ -1,6 +1,7 @@
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '@sluice/runtime';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import { NotSentError } from './before-send.ts';
 import type { TlsOptions } from './credentials.ts';
 import { resumeSessions } from './resume-sessions.ts';
 
@@ -60,7 +61,11 @@ export function checkedBy(check: () => void): Dispatcher.DispatcherComposeInterc
   return (dispatch) => (options, handler) =>
     dispatch(options, {
       onRequestStart(controller, context) {
-        check();
+        try {
+          check();
+        } catch (error) {
+          throw new NotSentError('the request was not sent', { cause: error });
+        }
         handler.onRequestStart?.(controller, context);
       },
       onResponseStart: (...started) => handler.onResponseStart?.(...started),

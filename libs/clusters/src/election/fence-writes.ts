@@ -1,5 +1,5 @@
 import type { LeaderElectionConfiguration } from '@sluice/configuration';
-import { type ApiClient, ApiError } from '@sluice/kubernetes';
+import { type ApiClient, ApiError, bothBeforeSend } from '@sluice/kubernetes';
 
 const retryAfterMs = 5_000;
 /** The API server stores none of them. */
@@ -15,7 +15,7 @@ export function fenceWrites(
   { leaseDurationMs, renewDeadlineMs }: Pick<LeaderElectionConfiguration, 'leaseDurationMs' | 'renewDeadlineMs'>,
 ): ApiClient {
   const timeoutMs = leaseDurationMs - renewDeadlineMs;
-  const beforeSend = () => {
+  const assertLeader = () => {
     if (elector.isLeader) return;
     throw new ApiError('not sent, because this process is not the leader', {
       ...{ kind: 'retry', status: 503, reason: 'NotLeader', retryAfterMs },
@@ -27,6 +27,7 @@ export function fenceWrites(
     request: (request) => {
       if (request.method === 'GET' || review.test(request.path)) return client.request(request);
       const path = `${request.path}${request.path.includes('?') ? '&' : '?'}timeout=${timeoutMs}ms`;
+      const beforeSend = bothBeforeSend(request.beforeSend, assertLeader);
       return client.request({ ...request, path, timeoutMs, beforeSend });
     },
   };

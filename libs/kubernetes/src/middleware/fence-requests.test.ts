@@ -1,21 +1,93 @@
-import { expect, test } from 'vitest';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EndpointSlice } from '@sluice/controllers';
+import { afterEach, expect, test } from 'vitest';
+import type { ConnectionOptions } from '../connection.ts';
+import { chainWriter } from '../middleware.ts';
+import { clusterOver, connect, json, noAbort, startServer } from '../testing/fixtures.ts';
 import { fenceRequests } from './fence-requests.ts';
 
-const request = { verb: 'identity', signal: new AbortController().signal } as const;
+class LeaseExpiredError extends Error {}
 
-test('a request is sent only while the lease is current', async () => {
-  let sent = 0;
-  let current = true;
+const slice: EndpointSlice = {
+  metadata: { namespace: 'shop', name: 'web-x7k2p', resourceVersion: '1' },
+  addressType: 'IPv4',
+  endpoints: [],
+};
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A server that answers `/held` when it is told to, and a writer whose lease expires when it is told to. */
+async function fenced(user: object, options: Partial<ConnectionOptions>) {
+  const held = Promise.withResolvers<void>();
+  const server = await startServer((request, response) => {
+    const stored = { metadata: { name: 'web-x7k2p', uid: 'u', resourceVersion: '2' } };
+    void (request.url === '/held' ? held.promise : Promise.resolve()).then(() => json(response, 200, stored));
+  });
+  const { connection, clock, close } = await connect(server.url, user, options);
+  cleanUps.push(server.close, close);
+  let [isCurrent, checks] = [true, 0];
   const fence = fenceRequests(() => {
-    if (!current) throw new Error('the lease has expired');
+    checks++;
+    if (!isCurrent) throw new LeaseExpiredError();
+  });
+  const writer = chainWriter(clusterOver(connection, clock), fence);
+  const write = () => writer.update('endpointslices', slice, noAbort).catch((error: unknown) => error);
+  const expire = async () => {
+    await expect.poll(() => checks).toBe(1);
+    isCurrent = false;
+  };
+  return { server, connection, write, expire, answerHeld: held.resolve };
+}
+
+test('a write that waits for a free connection is not sent under an expired lease', async () => {
+  const { server, connection, write, expire, answerHeld } = await fenced({}, { maxConnections: 1 });
+  const first = connection.request({ method: 'GET', path: '/held', signal: noAbort });
+  await expect.poll(() => server.requests.length).toBe(1);
+  const writing = write();
+  await expire();
+  answerHeld();
+  await first;
+  expect(await writing).toBeInstanceOf(LeaseExpiredError);
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test('a write that waits for an exec credential is not sent under an expired lease', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-fence-'));
+  cleanUps.push(() => rm(directory, { recursive: true }));
+  const [plugin, go] = [join(directory, 'plugin'), join(directory, 'go')];
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 't' } });
+  await writeFile(plugin, `#!/bin/sh\nwhile [ ! -e '${go}' ]; do sleep 0.05; done\necho '${credential}'\n`);
+  await chmod(plugin, 0o700);
+  const { server, write, expire } = await fenced(
+    { exec: { apiVersion, command: plugin, interactiveMode: 'Never' } },
+    {},
+  );
+  const writing = write();
+  await expire();
+  await writeFile(go, '');
+  expect(await writing).toBeInstanceOf(LeaseExpiredError);
+  expect(server.requests).toEqual([]);
+});
+
+test('a request is queued only while the lease is current', async () => {
+  let sent = 0;
+  let isCurrent = true;
+  const fence = fenceRequests(() => {
+    if (!isCurrent) throw new LeaseExpiredError();
   });
   const send = () =>
-    fence(request, async () => {
+    fence({ verb: 'identity', signal: noAbort }, async () => {
       sent += 1;
       return 'one' as never;
     });
   expect(await send()).toBe('one');
-  current = false;
-  await expect(send()).rejects.toThrow('expired');
+  isCurrent = false;
+  await expect(send()).rejects.toThrow(LeaseExpiredError);
   expect(sent).toBe(1);
 });

@@ -1,6 +1,7 @@
 import {
   type EndpointSlice,
   type Endpoints,
+  MalformedObjectError,
   type Mutation,
   projectEndpointSlice,
   projectEndpoints,
@@ -94,16 +95,16 @@ async function applyMutation(
     return { status: 'applied', result: { ...base, status: 'applied', ...(stored && { stored }) } };
   } catch (error) {
     if (!isApiError(error)) throw error;
-    if (verb === 'delete' && resource === 'endpoints' && error.status === 404) {
+    if (verb === 'delete' && error.kind === 'notFound') {
       return { status: 'applied', result: { ...base, status: 'applied' } };
     }
-    if (error.kind !== 'conflict') {
+    if (error.kind !== 'conflict' && error.kind !== 'notFound') {
       const status = statusOf(error, verb);
       const result = { ...base, status: 'failed' as const, error: error.message };
       if (status === 'namespaceTerminating') return { status, result };
       return { status, result, failure: { mutation, message: error.message } };
     }
-    const current = await readBack(namespace, resource, name, cluster, signal);
+    const current = error.kind === 'notFound' ? null : await readBack(namespace, resource, name, cluster, signal);
     if (verb === 'delete' && current === null) return { status: 'applied', result: { ...base, status: 'applied' } };
     if (verb === 'create' && current && !current.metadata.deletionTimestamp && equalContent(mutation.object, current)) {
       // Reachable: created object read back
@@ -189,7 +190,9 @@ async function readBack(
     const raw = await cluster.get(resource, namespace, name, signal);
     return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
   } catch (error) {
+    // It exists, and what it contains is unknown.
+    if (error instanceof MalformedObjectError) return undefined;
     if (!isApiError(error)) throw error;
-    return error.status === 404 ? null : undefined;
+    return error.kind === 'notFound' ? null : undefined;
   }
 }

@@ -17,7 +17,7 @@ export function freshReads(cluster: Pick<ClusterWriter, 'get'>, namespace: strin
     try {
       return await cluster.get(resource, resource === 'nodes' ? '' : namespace, name, signal);
     } catch (error) {
-      if (isApiError(error) && error.status === 404) return null;
+      if (isApiError(error) && error.kind === 'notFound') return null;
       throw error;
     }
   };

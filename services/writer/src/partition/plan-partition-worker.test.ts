@@ -372,8 +372,15 @@ describe('the checkpoint', () => {
   });
 
   test('is where work resumes after an unexpected failure, so that no plan is skipped or lost', async () => {
-    cluster.fails('create b', new TypeError('bug'));
-    running = runWriter({ ...options(), partitions: [0] }, stop.signal);
+    const found = options().cluster;
+    let calls = 0;
+    const failing = (identity: string) => {
+      // Of the plan in the middle.
+      if (++calls === 2) throw new TypeError('bug');
+      return found(identity);
+    };
+    running = runWriter({ ...options(), cluster: failing, partitions: [0] }, stop.signal);
+    cluster.fails('create b', conflict);
     await send(...abc());
     await settle(60_000);
     expect((await outcomes()).toSorted()).toEqual([
@@ -382,6 +389,19 @@ describe('the checkpoint', () => {
       'c endpointslice 1/3 applied',
       // It finished beyond the checkpoint before b failed.
       'c endpointslice 1/3 conflict',
+    ]);
+    expect(checkpoint()).toBe(3);
+  });
+
+  test('passes a plan that fails unexpectedly: it is parked, and its neighbours go on', async () => {
+    cluster.fails('create b', new TypeError('bug'));
+    running = runWriter({ ...options(), partitions: [0] }, stop.signal);
+    await send(...abc());
+    await settle(60_000);
+    expect((await outcomes()).toSorted()).toEqual([
+      'a endpointslice 1/1 applied',
+      'b endpointslice 1/2 rejected',
+      'c endpointslice 1/3 applied',
     ]);
     expect(checkpoint()).toBe(3);
   });

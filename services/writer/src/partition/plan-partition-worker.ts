@@ -7,7 +7,7 @@ import {
 } from '@sluice/bus';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
 import { errorMessage } from '@sluice/runtime';
-import { FencedError } from '@sluice/store';
+import { FencedError, isFencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';
 import { planRequests } from '../apply/plan-requests.ts';
@@ -230,7 +230,9 @@ export class PlanPartitionWorker {
       },
       trace: trace?.traceRequests(cluster.server),
     });
-    const result = await applyPlan(plan, { cluster, requests, partition, requestSignal });
+    const result = await applyPlan(plan, { cluster, requests, partition, requestSignal }).catch((error: unknown) =>
+      this.#failedUnexpectedly(received, error),
+    );
     if (signal.aborted && result.status === 'unavailable') {
       throw new BusClosedError('stopped while the API server was unavailable');
     }
@@ -241,6 +243,14 @@ export class PlanPartitionWorker {
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);
     return handled;
+  }
+
+  /** A plan that nothing can apply is parked; its neighbours go on. */
+  #failedUnexpectedly({ record }: ReceivedPlan, error: unknown): ApplyResult {
+    const isExpected = isFencedError(error) || error instanceof BusClosedError || error instanceof SupersededError;
+    if (isExpected) throw error;
+    this.#options.logger.error('plan failed unexpectedly', { key: record.key, id: record.id, error });
+    return { ...conflict(`internal error: ${errorMessage(error)}`), status: 'rejected' };
   }
 
   #superseded(workKey: string, { plan }: PlannedMutations): SupersededError | undefined {

@@ -6,7 +6,7 @@ export function apiError(kind: ApiErrorKind, status: number, retryAfterMs?: numb
 }
 
 export const conflict = apiError('conflict', 409);
-export const notFound = apiError('conflict', 404);
+export const notFound = apiError('notFound', 404);
 export const forbidden = apiError('terminal', 403);
 export const unavailable = apiError('retry', 503);
 export const terminating = apiError('namespaceTerminating', 403);
