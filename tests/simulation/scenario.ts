@@ -184,8 +184,6 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   if (chosen.has('pause')) chosen.delete('clock step');
   // Lost leases leave only the clock, and one that is set back gives old fencing tokens again.
   if (chosen.has('leases lost') || chosen.has('store wiped')) chosen.delete('store clock set back');
-  // A restore while no watcher runs leaves no trace (ADR 0051).
-  if (chosen.has('etcd restored')) for (const kind of ['kill', 'stop', 'freeze', 'pause'] as const) chosen.delete(kind);
   return [...chosen];
 }
 

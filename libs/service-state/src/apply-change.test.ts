@@ -117,6 +117,22 @@ describe('deletion', () => {
     expect(known()).toMatchObject({ slices: [], endpoints: undefined });
   });
 
+  test('a list that is newer than the deletion brings the object back: the cluster was restored', () => {
+    apply(aChange(2, [fact.sliceGone('s'), fact.endpointsGone()], { resourceVersions: versions() }));
+    const facts = [service, fact.slice('s', { version: 5 }), fact.endpoints({ version: 5 })];
+    apply(aSnapshot(3, facts));
+    expect(known()).toMatchObject({ slices: [], endpoints: undefined });
+    apply(aSnapshot(4, facts, { endpoints: '5000', endpointslices: '5000' }));
+    expect(known()).toMatchObject({ slices: ['s 5'], endpoints: '5' });
+    expect(state.tombstones).toEqual([]);
+  });
+
+  test('a version that is newer than the deletion brings the object back', () => {
+    apply(aChange(2, [fact.sliceGone('s')], { resourceVersions: versions() }));
+    apply(aChange(3, [fact.slice('s', { version: 5000 })]));
+    expect(known().slices).toEqual(['s 5000']);
+  });
+
   test('a slice that is relabelled away and back is known again', () => {
     apply(aChange(2, [fact.sliceElsewhere('s')]));
     expect(known().slices).toEqual([]);

@@ -1,10 +1,11 @@
-import { compareResourceVersions } from '@sluice/controllers';
+import { compareResourceVersions, type WrittenResource } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
 import { noticeForeignWrite } from './foreign-write.ts';
 import { observerOf } from './own-slices.ts';
 import { removeService, removeTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
+import { isDeleted } from './tombstones.ts';
 import { topologyDelayMs } from './topology-delay.ts';
 import { isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
 import type { WorkSet } from './work-set.ts';
@@ -41,13 +42,13 @@ function applyEndpoints(
 ): void {
   const known = state.endpoints?.endpoints.metadata;
   if (fact.endpoints === null) {
-    state.addDeletedUid(fact.uid);
-    if (state.endpoints !== null && isDeleted(state.endpoints, known?.uid, fact.uid, stamp)) state.setEndpoints(null);
+    bury(state, 'endpoints', fact.uid);
+    if (state.endpoints !== null && isGone(state.endpoints, known?.uid, fact.uid, stamp)) state.setEndpoints(null);
     if (!isDeletedByPlan(state, 'endpoints', fact.uid)) work.repair('endpoints');
     return work.add('endpointslicemirroring');
   }
-  const { uid = '', resourceVersion = '', name } = fact.endpoints.metadata;
-  if (state.deletedUids.includes(uid)) return;
+  const { resourceVersion = '', name } = fact.endpoints.metadata;
+  if (!exists(state, 'endpoints', fact.endpoints.metadata, work.now)) return;
   const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known.resourceVersion ?? '');
   if (order < 0) return;
   const endpoints = order === 0 && state.endpoints ? state.endpoints.endpoints : fact.endpoints;
@@ -57,12 +58,35 @@ function applyEndpoints(
   work.add('endpointslicemirroring');
 }
 
+interface Version {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** A watcher has published a deletion, which happened at the published version or before. */
+function bury(state: ServiceState, resource: WrittenResource, uid: string): void {
+  state.addTombstone({ uid, resourceVersion: state.snapshot.resourceVersions[resource] });
+}
+
+/** Whether a published object exists: it is not known to be deleted, or was listed after that. */
+function exists(
+  state: ServiceState,
+  resource: WrittenResource,
+  { uid = '', resourceVersion = '' }: Version,
+  now: number,
+): boolean {
+  const listedAt = state.snapshot.open?.resourceVersions[resource] ?? '';
+  if (isDeleted(state.tombstones, uid, now, resourceVersion, listedAt)) return false;
+  state.removeTombstone(uid);
+  return true;
+}
+
 /**
  * Whether the known object of a name is deleted, now that the watcher reports a deletion under this name. If the uids
  * differ, only a watcher that published the known object before can tell: it may have missed that object's deletion, or
  * the Outcome of a later creation arrived first.
  */
-function isDeleted(
+function isGone(
   { stamp: published }: { readonly stamp: Stamp | null },
   uid: string | undefined,
   deletedUid: string,
@@ -81,17 +105,17 @@ function applySlice(
   const entry = state.slices.get(fact.name);
   if (fact.slice === null) {
     if (!fact.relabelled) {
-      state.addDeletedUid(fact.uid);
+      bury(state, 'endpointslices', fact.uid);
       removeTracked(state, fact.uid);
     }
-    if (entry === undefined || !isDeleted(entry, entry.slice.metadata.uid, fact.uid, stamp)) return;
+    if (entry === undefined || !isGone(entry, entry.slice.metadata.uid, fact.uid, stamp)) return;
     state.removeSlice(fact.name);
     const controller = observerOf(entry.slice);
     if (!isDeletedByPlan(state, controller, fact.uid)) work.repair(controller);
     return;
   }
-  const { uid = '', resourceVersion = '' } = fact.slice.metadata;
-  if (state.deletedUids.includes(uid)) return;
+  const { resourceVersion = '' } = fact.slice.metadata;
+  if (!exists(state, 'endpointslices', fact.slice.metadata, work.now)) return;
   const known = entry?.slice;
   const order =
     known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '');

@@ -30,9 +30,9 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   const before = state.controller(controller);
   const { inFlight } = before;
   if (inFlight === null || !isAwaited(state, outcome)) return;
-  const deletedBefore = new Set(state.deletedUids);
+  const deletedBefore = new Set(state.tombstones.map(({ uid }) => uid));
   const endpointsBefore = state.endpoints;
-  for (const result of results) applyResult(state, inFlight, result);
+  for (const result of results) applyResult(state, inFlight, result, now);
   const judged = { ...outcome, status: judgedStatus(state, outcome) };
   const idle = nextState(before, inFlight, judged, now, settings, state.slices.size);
   const undone = results.some((result) => isUndone(state, inFlight, result));

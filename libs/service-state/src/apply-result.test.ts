@@ -7,6 +7,7 @@ import { ServiceState } from './service-state.ts';
 import { key } from './testing/messages.ts';
 import { aSlice, someEndpoints } from './testing/objects.ts';
 
+const now = 1_000_000;
 const stamp = { epoch: 1, sequence: 1 };
 const addresses = [{ addresses: [{ ip: '10.0.0.1' }] }];
 const desired: EndpointSlice = { ...aSlice('s', { version: 5 }), endpoints: [{ addresses: ['10.0.0.1'] }] };
@@ -33,11 +34,12 @@ function apply(mutation: Mutation, given: Partial<MutationResult>): void {
   const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
   const { verb, resource } = mutation;
   const result: MutationResult = { ...{ group: 0, index: 0, verb, resource, name, status: 'applied' }, ...given };
-  applyResult(state, { message: { groups } } as unknown as InFlight, result);
+  applyResult(state, { message: { groups } } as unknown as InFlight, result, now);
 }
 
 const stored = (version: number, uid = 'uid-s') => ({ stored: { uid, resourceVersion: `${version}`, generation: 2 } });
 const versionOf = () => state.slices.get('s')?.slice.metadata.resourceVersion;
+const uids = () => state.tombstones.map(({ uid }) => uid);
 const endpointsVersion = () => state.endpoints?.endpoints.metadata.resourceVersion;
 
 describe('a stored slice', () => {
@@ -73,7 +75,7 @@ describe('a stored slice', () => {
 
   test('that was deleted meanwhile does not come back', () => {
     state.removeSlice('s');
-    state.addDeletedUid('uid-s');
+    state.addTombstone({ uid: 'uid-s', resourceVersion: '10' });
     apply(update, stored(11));
     expect(state.slices.size).toBe(0);
   });
@@ -109,20 +111,20 @@ describe('stored Endpoints', () => {
 describe('a deletion', () => {
   test('removes the slice, which a late event does not bring back', () => {
     apply(remove, {});
-    expect([state.slices.size, state.deletedUids]).toEqual([0, ['uid-s']]);
+    expect([state.slices.size, state.tombstones]).toEqual([0, [{ uid: 'uid-s', reportedAt: now }]]);
     expect(state.endpoints).not.toBeNull();
   });
 
   test('leaves another slice of that name', () => {
     state.setSlice('s', { slice: aSlice('s', { uid: 'another' }), stamp });
     apply(remove, {});
-    expect([state.slices.size, state.deletedUids]).toEqual([1, ['uid-s']]);
+    expect([state.slices.size, uids()]).toEqual([1, ['uid-s']]);
   });
 
   test('of Endpoints ends their removal with the Service', () => {
     state.setOrphaned(true);
     apply(removeEndpoints, {});
-    expect([state.endpoints, state.orphaned, state.deletedUids]).toEqual([null, false, ['endpoints-uid']]);
+    expect([state.endpoints, state.orphaned, uids()]).toEqual([null, false, ['endpoints-uid']]);
     expect(state.slices.size).toBe(1);
   });
 
@@ -149,7 +151,7 @@ describe('a failure', () => {
     ['deletion', remove],
   ])('of the %s of a slice that does not exist removes it', (_, mutation) => {
     apply(mutation, { ...failed, current: null });
-    expect([state.slices.size, state.deletedUids]).toEqual([0, ['uid-s']]);
+    expect([state.slices.size, uids()]).toEqual([0, ['uid-s']]);
     expect(state.endpoints).not.toBeNull();
   });
 
@@ -158,7 +160,7 @@ describe('a failure', () => {
     ['deletion', removeEndpoints],
   ])('of the %s of Endpoints that do not exist removes them', (_, mutation) => {
     apply(mutation, { ...failed, current: null });
-    expect([state.endpoints, state.deletedUids]).toEqual([null, ['endpoints-uid']]);
+    expect([state.endpoints, uids()]).toEqual([null, ['endpoints-uid']]);
     expect(state.slices.size).toBe(1);
   });
 

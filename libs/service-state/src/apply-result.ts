@@ -9,6 +9,7 @@ import type { MutationResult, Stamp } from '@sluice/messages';
 import type { InFlight } from './controller-state.ts';
 import { belongsToService } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
+import { isDeleted } from './tombstones.ts';
 
 interface Version {
   readonly uid?: string;
@@ -21,28 +22,31 @@ export function knows(state: ServiceState, { resource, name }: MutationResult): 
 }
 
 /** Applies what the cluster stores after one mutation of the plan in flight, as far as the result reports it. */
-export function applyResult(state: ServiceState, inFlight: InFlight, result: MutationResult): void {
+export function applyResult(state: ServiceState, inFlight: InFlight, result: MutationResult, now: number): void {
   const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
   if (mutation === undefined) return;
   if (result.status === 'failed') {
-    if (result.current) applyCurrent(state, result, result.current);
-    else if (result.current === null) applyNotFound(state, mutation, result.name);
+    if (result.current) applyCurrent(state, result, result.current, now);
+    else if (result.current === null) applyNotFound(state, mutation, result.name, now);
     return;
   }
-  if (mutation.verb === 'delete') return applyDeleted(state, mutation);
-  if (result.current) return applyCurrent(state, result, result.current);
-  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored);
+  if (mutation.verb === 'delete') return applyDeleted(state, mutation, now);
+  if (result.current) return applyCurrent(state, result, result.current, now);
+  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored, now);
 }
 
-function applyDeleted(state: ServiceState, { resource, name, uid = '' }: Extract<Mutation, { verb: 'delete' }>): void {
-  state.addDeletedUid(uid);
+function applyDeleted(state: ServiceState, mutation: Extract<Mutation, { verb: 'delete' }>, now: number): void {
+  bury(state, mutation.resource, mutation.name, mutation.uid ?? '', now);
+  // The Service's Endpoints are deleted. Endpoints created under the name from now on are a user's (rule 9).
+  if (mutation.resource === 'endpoints') state.setOrphaned(false);
+}
+
+/** Removes the object with this uid. A watcher that lags behind still publishes it, in digests as well. */
+function bury(state: ServiceState, resource: WrittenResource, name: string, uid: string, now: number): void {
+  state.addTombstone({ uid, reportedAt: now });
   if (resource === 'endpoints') {
     if (state.endpoints?.endpoints.metadata.uid === uid) state.setEndpoints(null);
-    // The Service's Endpoints are deleted. Endpoints created under the name from now on are a user's (rule 9).
-    state.setOrphaned(false);
-  } else if (state.slices.get(name)?.slice.metadata.uid === uid) {
-    state.removeSlice(name);
-  }
+  } else if (state.slices.get(name)?.slice.metadata.uid === uid) state.removeSlice(name);
 }
 
 /**
@@ -54,18 +58,19 @@ function applyStored(
   mutation: Exclude<Mutation, { verb: 'delete' }>,
   name: string,
   stored: NonNullable<MutationResult['stored']>,
+  now: number,
 ): void {
   const metadata = { ...mutation.object.metadata, ...stored, name };
   if (mutation.resource === 'endpoints') {
     const known = state.endpoints?.endpoints;
-    if (isNewer(state, mutation.resource, stored, known) || isSameVersion(stored, known)) {
+    if (isNewer(state, mutation.resource, stored, known, now) || isSameVersion(stored, known)) {
       const stamp = publishedStamp(state.endpoints, known, stored);
       state.setEndpoints({ endpoints: { ...mutation.object, metadata }, stamp });
     }
     return;
   }
   const entry = state.slices.get(name);
-  if (isNewer(state, mutation.resource, stored, entry?.slice) || isSameVersion(stored, entry?.slice)) {
+  if (isNewer(state, mutation.resource, stored, entry?.slice, now) || isSameVersion(stored, entry?.slice)) {
     const stamp = publishedStamp(entry, entry?.slice, stored);
     state.setSlice(name, { slice: { ...mutation.object, metadata }, stamp });
   }
@@ -88,21 +93,22 @@ function publishedStamp(
  * The writer found no object, so the one that the plan wrote or deleted is gone. If a watcher has published another object
  * of this name meanwhile, it will also report that one's deletion.
  */
-function applyNotFound(state: ServiceState, mutation: Mutation, name: string): void {
+function applyNotFound(state: ServiceState, mutation: Mutation, name: string, now: number): void {
   // Reachable: written object no longer exists
   const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
-  // A watcher that lags behind still publishes it, in digests as well.
-  state.addDeletedUid(uid ?? '');
-  if (mutation.resource === 'endpoints') {
-    if (state.endpoints?.endpoints.metadata.uid === uid) state.setEndpoints(null);
-  } else if (state.slices.get(name)?.slice.metadata.uid === uid) state.removeSlice(name);
+  bury(state, mutation.resource, name, uid ?? '', now);
 }
 
-function applyCurrent(state: ServiceState, result: MutationResult, current: Endpoints | EndpointSlice): void {
+function applyCurrent(
+  state: ServiceState,
+  result: MutationResult,
+  current: Endpoints | EndpointSlice,
+  now: number,
+): void {
   const { resource, name } = result;
   if (resource === 'endpoints') {
     const known = state.endpoints?.endpoints;
-    if (isNewer(state, resource, current.metadata, known)) {
+    if (isNewer(state, resource, current.metadata, known, now)) {
       const stamp = publishedStamp(state.endpoints, known, current.metadata);
       state.setEndpoints({ endpoints: current as Endpoints, stamp });
     }
@@ -113,7 +119,7 @@ function applyCurrent(state: ServiceState, result: MutationResult, current: Endp
   // A slice of another Service stays known until the watcher reports it as relabelled: a watcher that lags behind still
   // publishes an older version of it, in digests as well.
   if (!belongsToService(state, slice) && (entry === undefined || isPublished(state, slice))) state.removeSlice(name);
-  else if (isNewer(state, resource, slice.metadata, entry?.slice)) {
+  else if (isNewer(state, resource, slice.metadata, entry?.slice, now)) {
     state.setSlice(name, { slice, stamp: publishedStamp(entry, entry?.slice, slice.metadata) });
   }
 }
@@ -132,8 +138,9 @@ function isNewer(
   resource: WrittenResource,
   { uid = '', resourceVersion = '' }: Version,
   known: { readonly metadata: Version } | undefined,
+  now: number,
 ): boolean {
-  if (state.deletedUids.includes(uid)) return false;
-  const newest = known === undefined ? state.snapshot.resourceVersions[resource] : known.metadata.resourceVersion;
-  return compareResourceVersions(resourceVersion, newest ?? '') > 0;
+  if (isDeleted(state.tombstones, uid, now)) return false;
+  const reached = known === undefined ? state.snapshot.resourceVersions[resource] : known.metadata.resourceVersion;
+  return compareResourceVersions(resourceVersion, reached ?? '') > 0;
 }

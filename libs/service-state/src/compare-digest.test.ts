@@ -18,6 +18,7 @@ const known: readonly Fact[] = [
 ];
 const resourceVersions = { endpoints: '10', endpointslices: '10' };
 let state: ServiceState;
+const now = 1_000_000;
 let n: number;
 
 beforeEach(() => {
@@ -33,7 +34,7 @@ function apply(change: Change): Change {
 
 /** What differs from the digest of a watcher that knows these facts. */
 const compared = (facts: readonly Fact[], given: Partial<Change> = {}) =>
-  differences(state, apply(aChange(++n, [], { resourceVersions, digest: digestFacts(facts), ...given })));
+  differences(state, apply(aChange(++n, [], { resourceVersions, digest: digestFacts(facts), ...given })), now);
 
 test('nothing differs from what was published', () => {
   expect(compared(known)).toEqual([]);
@@ -67,6 +68,22 @@ test.each<[string, () => void, string[]]>([
     'Endpoints are of a time before etcd was restored',
     () => state.setEndpoints({ endpoints: someEndpoints({ version: 9 }), stamp: { epoch: 1, sequence: 1 } }),
     ['endpoints'],
+  ],
+  [
+    'a slice that was taken for deleted is still published after minutes',
+    () => {
+      state.addTombstone({ uid: 'uid-s', reportedAt: now - 3_600_000 });
+      state.removeSlice('s');
+    },
+    ['slices'],
+  ],
+  [
+    'a slice that was taken for deleted exists at a later version',
+    () => {
+      state.addTombstone({ uid: 'uid-s', resourceVersion: '9' });
+      state.removeSlice('s');
+    },
+    ['slices'],
   ],
   ['Endpoints were lost', () => state.setEndpoints(null), ['endpoints']],
   [
@@ -103,7 +120,7 @@ test.each<[string, () => void]>([
   [
     'a slice that Sluice has deleted',
     () => {
-      state.addDeletedUid('uid-s');
+      state.addTombstone({ uid: 'uid-s', reportedAt: now });
       state.removeSlice('s');
     },
   ],
@@ -119,7 +136,7 @@ test('an incomplete or newer state is not compared, nor a digest of another form
   expect(compared(known, { digest: { ...digest, version: 99 } })).toEqual([]);
   const older = aChange(++n, [], { resourceVersions, digest });
   apply(aChange(++n, []));
-  expect(differences(state, older)).toEqual([]);
+  expect(differences(state, older, now)).toEqual([]);
   state.setSnapshot({ ...state.snapshot, complete: false });
   expect(compared(known)).toEqual([]);
   expect(compared(known, { digest })).toEqual([]);

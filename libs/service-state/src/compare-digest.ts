@@ -8,6 +8,7 @@ import {
   type ObjectReference,
 } from '@sluice/messages';
 import type { ServiceState } from './service-state.ts';
+import { isDeleted } from './tombstones.ts';
 
 /** A part of a state that the digest covers. */
 export type StatePart = 'service' | 'pods' | 'topology' | 'endpoints' | 'slices';
@@ -16,7 +17,11 @@ export type StatePart = 'service' | 'pods' | 'topology' | 'endpoints' | 'slices'
  * The parts of the state that do not match the digest of the Change that was applied last. Empty if they cannot be
  * compared: the state is incomplete, or newer than the Change.
  */
-export function differences(state: ServiceState, { stamp, digest, resourceVersions }: Change): readonly StatePart[] {
+export function differences(
+  state: ServiceState,
+  { stamp, digest, resourceVersions }: Change,
+  now: number,
+): readonly StatePart[] {
   const { complete, open, stamp: last } = state.snapshot;
   if (digest === undefined || digest.version !== digestVersion || !complete || open !== null) return [];
   if (last.epoch !== stamp.epoch || last.sequence !== stamp.sequence) return [];
@@ -24,26 +29,28 @@ export function differences(state: ServiceState, { stamp, digest, resourceVersio
   const hashed = (['service', 'pods', 'topology'] as const).filter((part) => own[part] !== digest[part]);
   const written = (['endpoints', 'slices'] as const).filter((part) => {
     const published = resourceVersions?.[part === 'endpoints' ? 'endpoints' : 'endpointslices'] ?? '';
-    return !matches(own[part], digest[part], published, state.deletedUids);
+    return !matches(own[part], digest[part], published, (uid, version) =>
+      isDeleted(state.tombstones, uid, now, version, published),
+    );
   });
   return [...hashed, ...written];
 }
 
 /**
  * Compares written objects. Outcomes arrive before the watch: the state may have newer versions, objects that the watcher
- * has not reached yet, and deletions.
+ * has not reached yet, and deletions. An object that the watcher still has at a version after its deletion exists.
  */
 function matches(
   own: Digest['slices'],
   watched: readonly ObjectReference[],
   published: string,
-  deletedUids: readonly string[],
+  isGone: (uid: string, resourceVersion: string) => boolean,
 ): boolean {
   const byName = new Map(own.map((reference) => [reference.name, reference]));
   for (const { name, uid, resourceVersion } of watched) {
     const mine = byName.get(name);
     byName.delete(name);
-    if (deletedUids.includes(uid)) continue;
+    if (isGone(uid, resourceVersion)) continue;
     const order = compareResourceVersions(mine?.resourceVersion ?? '', resourceVersion);
     if (mine === undefined || order < 0) return false;
     // etcd was restored: the watcher has reached the version of an Outcome, and has an older object.

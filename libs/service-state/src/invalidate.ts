@@ -16,7 +16,7 @@ export function abortSnapshot(state: ServiceState): void {
  */
 export function invalidate(state: ServiceState, now: number): void {
   state.setSnapshot({ ...state.snapshot, complete: false, open: null });
-  state.clearDeletedUids();
+  state.clearTombstones();
   for (const controller of decisionOrder) {
     const before = state.controller(controller);
     if (before.inFlight === null) continue;

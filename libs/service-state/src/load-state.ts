@@ -32,7 +32,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     ...{ complete: flag, stamp, resourceVersions },
   }),
   orphaned: flag,
-  deletedUids: list(text),
+  tombstones: list(object({ uid: text, resourceVersion: optional(text), reportedAt: optional(number) })),
   controller: object({
     ...{
       dueAt: nullable(number),

@@ -1,12 +1,13 @@
-import type { Change, Fact } from '@sluice/messages';
+import type { EndpointSlice, Mutation } from '@sluice/controllers';
+import type { Change, Fact, PlannedMutations } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
 import { invalidate } from './invalidate.ts';
-import { proofOfRestore } from './restored-cluster.ts';
+import { proofOfRestore, proofOfRestoreByOutcome } from './restored-cluster.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings as settings } from './settings.ts';
-import { aChange, aSnapshot, fact, key } from './testing/messages.ts';
-import { aService } from './testing/objects.ts';
+import { aChange, anOutcome, aSnapshot, fact, key } from './testing/messages.ts';
+import { aService, aSlice } from './testing/objects.ts';
 
 const service = { kind: 'service' as const, service: aService() };
 
@@ -62,6 +63,10 @@ describe('a restore from a backup is proven by a slice', () => {
     );
   });
 
+  test('that is listed in an older version of the same generation: its metadata had changed', () => {
+    expect(proofOfRestore(stateWithSlice(), listed([service, sliceFact(50, 4)]))).toContain('in version 50 after 60');
+  });
+
   test('in a Change of a snapshot that is open', () => {
     const state = stateWithSlice();
     const resourceVersions = { endpoints: '9', endpointslices: '900' };
@@ -77,7 +82,6 @@ describe('a restore from a backup is proven by a slice', () => {
     ['a list from before the write', listed([sliceFact(50, 3)], '59')],
     ['a late event of an earlier version', aChange(2, [sliceFact(50, 3)])],
     ['the version that was written', listed([sliceFact(60, 4)])],
-    ['an older version with the same generation', listed([sliceFact(50, 4)])],
     ['a newer version', listed([sliceFact(70, 5)])],
     ['a slice that was created again', listed([sliceFact(50, 3, { uid: 'another' })])],
     ['a slice that is not known', listed([fact.slice('t', { version: 50 })])],
@@ -104,4 +108,54 @@ test('an object that was deleted and is restored comes back if messages were los
   invalidate(state, 0);
   evolve(state, aSnapshot(4, [service, fact.slice('web-1')]), 0, settings);
   expect([...state.slices.keys()], 'a snapshot after a loss').toEqual(['web-1']);
+});
+
+describe('a restore from a backup is proven by an Outcome', () => {
+  const decidedOn = { ...aSlice('s', { version: 60 }) };
+  const update: Mutation = { verb: 'update', resource: 'endpointslices', object: decidedOn };
+  const remove: Mutation = {
+    verb: 'delete',
+    resource: 'endpointslices',
+    name: 's',
+    uid: 'uid-s',
+    resourceVersion: '60',
+  };
+  const create: Mutation = { verb: 'create', resource: 'endpointslices', object: decidedOn };
+
+  function proofOf(mutation: Mutation, current: EndpointSlice | null | undefined): string | undefined {
+    const state = new ServiceState(key);
+    const plan = { key, controller: 'endpointslice', plan: { epoch: 1, number: 1 }, decidedAt: 0 };
+    const message = { ...plan, groups: [{ mutations: [mutation] }] } as unknown as PlannedMutations;
+    const inFlight = {
+      message,
+      triggersAfter: null,
+      hintsAfter: null,
+      watchEchoes: {},
+      redeliverAt: 0,
+      redeliveries: 0,
+    };
+    state.setController('endpointslice', { ...state.controller('endpointslice'), inFlight });
+    const { verb, resource } = mutation;
+    const result = { group: 0, index: 0, verb, resource, name: 's', status: 'failed' as const };
+    const results = [{ ...result, ...(current !== undefined && { current }) }];
+    return proofOfRestoreByOutcome(state, { ...anOutcome({ ...message, groups: [] }), results });
+  }
+
+  test.each<[string, Mutation]>([
+    ['an update', update],
+    ['a deletion', remove],
+  ])('of %s that finds the object in an older version than it was decided on', (_, mutation) => {
+    expect(proofOf(mutation, aSlice('s', { version: 50 }))).toBe('endpointslices s was read in version 50 after 60');
+  });
+
+  test.each<[string, Mutation, EndpointSlice | null | undefined]>([
+    ['a newer version', update, aSlice('s', { version: 61 })],
+    ['the same version', update, aSlice('s', { version: 60 })],
+    ['another object of that name', update, aSlice('s', { version: 50, uid: 'another' })],
+    ['no object', update, null],
+    ['an object that could not be read', update, undefined],
+    ['an object in place of one to be created', create, aSlice('s', { version: 50 })],
+  ])('not by %s', (_, mutation, current) => {
+    expect(proofOf(mutation, current)).toBeUndefined();
+  });
 });

@@ -54,9 +54,9 @@ const fields: readonly [string, (state: ServiceState, n: number) => void, (n: nu
   ],
   ['orphaned ', (state, n) => state.setOrphaned(n !== 2), (n) => (n === 2 ? undefined : true), false],
   [
-    'deletedUids ',
-    (state, n) => state.addDeletedUid(`uid-${n}`),
-    (n) => Array.from({ length: n }, (_, i) => `uid-${i + 1}`),
+    'tombstones ',
+    (state, n) => state.addTombstone({ uid: `uid-${n}`, resourceVersion: '7' }),
+    (n) => Array.from({ length: n }, (_, i) => ({ uid: `uid-${i + 1}`, resourceVersion: '7' })),
     [],
   ],
 ];
@@ -102,27 +102,17 @@ test('what is not there is not removed', () => {
   const state = new ServiceState(key);
   state.removePod('p');
   state.removeSlice('s');
-  state.clearDeletedUids();
+  state.clearTombstones();
+  state.removeTombstone('uid');
   state.setOrphaned(false);
-  state.addDeletedUid('');
+  state.addTombstone({ uid: '', resourceVersion: '7' });
   expect(state.drainChanges()).toEqual([]);
-});
-
-test('the last uids of deleted objects are kept, each once', () => {
-  const state = new ServiceState(key);
-  for (let i = 0; i < 70; i++) state.addDeletedUid(`uid-${i}`);
-  expect([state.deletedUids.length, state.deletedUids[0], state.deletedUids.at(-1)]).toEqual([64, 'uid-6', 'uid-69']);
-  state.drainChanges();
-  state.addDeletedUid('uid-6');
-  expect(state.drainChanges()).toEqual([]);
-  state.clearDeletedUids();
-  expect(state.deletedUids).toEqual([]);
 });
 
 function contentOf(state: ServiceState) {
-  const { service, endpoints, topology, snapshot, orphaned, deletedUids } = state;
+  const { service, endpoints, topology, snapshot, orphaned, tombstones } = state;
   const controller = state.controller('endpoints');
-  return { service, endpoints, topology, snapshot, orphaned, deletedUids, controller, ...filled(state) };
+  return { service, endpoints, topology, snapshot, orphaned, tombstones, controller, ...filled(state) };
 }
 
 const filled = ({ pods, slices }: ServiceState) => ({ pods: [...pods], slices: [...slices] });

@@ -10,6 +10,7 @@ import type {
 import type { PublishedResourceVersions, ServiceKey, Stamp } from '@sluice/messages';
 import { type ControllerState, initialControllerState } from './controller-state.ts';
 import { type StoredField, StoredParts } from './stored-form.ts';
+import { type Tombstone, withoutTombstone, withTombstone } from './tombstones.ts';
 
 export interface PodEntry {
   readonly pod: Pod;
@@ -60,7 +61,7 @@ interface Fields {
   readonly topology: NodeTopology;
   readonly snapshot: SnapshotState;
   readonly orphaned: boolean;
-  readonly deletedUids: readonly string[];
+  readonly tombstones: readonly Tombstone[];
 }
 type Kind = keyof Fields;
 
@@ -81,9 +82,6 @@ const noSnapshot: SnapshotState = {
   resourceVersions: { endpoints: '', endpointslices: '' },
 };
 
-/** Bounds the memory for uids of deleted objects. */
-const maxDeletedUids = 64;
-
 /**
  * Everything known about one Service. `evolve` and `decide` update a state in place; a caller that needs the former one takes a
  * `copy` first. Values are replaced, never modified, so a value read before an update stays valid.
@@ -100,7 +98,7 @@ export class ServiceState {
   #topology: NodeTopology | null = null;
   #snapshot: SnapshotState = noSnapshot;
   #orphaned = false;
-  #deletedUids: readonly string[] = [];
+  #tombstones: readonly Tombstone[] = [];
   readonly #changed = new Map<string, FieldChange>();
   readonly #parts = new StoredParts();
 
@@ -137,9 +135,8 @@ export class ServiceState {
     return this.#orphaned;
   }
 
-  /** uids of recently deleted objects, so that a late watch event does not bring them back. */
-  get deletedUids(): readonly string[] {
-    return this.#deletedUids;
+  get tombstones(): readonly Tombstone[] {
+    return this.#tombstones;
   }
 
   controller(controller: Controller): ControllerState {
@@ -186,14 +183,17 @@ export class ServiceState {
     this.#set('controller', controller, state);
   }
 
-  addDeletedUid(uid: string): void {
-    if (uid !== '' && !this.#deletedUids.includes(uid))
-      this.#set('deletedUids', '', [...this.#deletedUids, uid].slice(-maxDeletedUids));
+  addTombstone(tombstone: Tombstone): void {
+    this.#setTombstones(withTombstone(this.#tombstones, tombstone));
   }
 
-  /** Messages were lost, also that a restored cluster has these objects again. */
-  clearDeletedUids(): void {
-    if (this.#deletedUids.length > 0) this.#set('deletedUids', '', undefined);
+  removeTombstone(uid: string): void {
+    this.#setTombstones(withoutTombstone(this.#tombstones, uid));
+  }
+
+  /** Messages were lost, perhaps that a restored cluster has these objects again. */
+  clearTombstones(): void {
+    if (this.#tombstones.length > 0) this.#setTombstones([]);
   }
 
   /** A state with the same content and no recorded changes. Copies references, not objects. */
@@ -207,13 +207,13 @@ export class ServiceState {
     copy.#topology = this.#topology;
     copy.#snapshot = this.#snapshot;
     copy.#orphaned = this.#orphaned;
-    copy.#deletedUids = this.#deletedUids;
+    copy.#tombstones = this.#tombstones;
     return copy;
   }
 
   /** Removes every field. */
   clear(): void {
-    for (const kind of ['service', 'endpoints', 'topology', 'snapshot', 'orphaned', 'deletedUids'] as const)
+    for (const kind of ['service', 'endpoints', 'topology', 'snapshot', 'orphaned', 'tombstones'] as const)
       this.#set(kind, '', undefined);
     for (const name of [...this.#pods.keys()]) this.#set('pod', name, undefined);
     for (const name of [...this.#slices.keys()]) this.#set('slice', name, undefined);
@@ -245,6 +245,10 @@ export class ServiceState {
     return fields;
   }
 
+  #setTombstones(tombstones: readonly Tombstone[]): void {
+    if (tombstones !== this.#tombstones) this.#set('tombstones', '', tombstones.length > 0 ? tombstones : undefined);
+  }
+
   #set<K extends Kind>(kind: K, name: string, after: Fields[K] | undefined): void {
     const field = name === '' ? kind : `${kind}/${name}`;
     const known = this.#changed.get(field);
@@ -271,8 +275,8 @@ export class ServiceState {
         return this.#snapshot;
       case 'orphaned':
         return this.#orphaned;
-      case 'deletedUids':
-        return this.#deletedUids;
+      case 'tombstones':
+        return this.#tombstones;
     }
   }
 
@@ -299,8 +303,8 @@ export class ServiceState {
       case 'orphaned':
         this.#orphaned = value === true;
         return;
-      case 'deletedUids':
-        this.#deletedUids = (value as readonly string[] | undefined) ?? [];
+      case 'tombstones':
+        this.#tombstones = (value as readonly Tombstone[] | undefined) ?? [];
         return;
     }
   }

@@ -4,7 +4,7 @@ import type { ControllerState } from './controller-state.ts';
  * Version of the stored form: names of fields and shapes of their values. Raise it with every change that a program of the
  * former version would misread; what another version stored is discarded and the partition is resynced.
  */
-export const storedFormVersion = 6;
+export const storedFormVersion = 7;
 
 /** One field of a Service's state as a store keeps it. `key`: formatted Service key; an undefined value removes the field. */
 export interface StoredField {

@@ -16,6 +16,7 @@ import {
   isAwaited,
   judgedStatus,
   proofOfRestore,
+  proofOfRestoreByOutcome,
   type ServiceMessage,
   type ServiceState,
   watchBytes,
@@ -105,12 +106,16 @@ export class RecordProcessor {
     const proof = proofOfRestore(service, change);
     if (proof !== undefined) {
       // Reachable: Change proves a restore of etcd
-      this.#options.metrics.restoreProven(key);
-      resyncs.reportRestore(change, proof);
+      this.#reportRestore(key, change, proof);
     }
     this.#evolve(service, change, now);
     if (endsSnapshot && isLastApplied(service, change)) resyncs.resolve(key);
     resyncs.compare(key, service, change, now);
+  }
+
+  #reportRestore(key: string, proven: Pick<Change, 'key' | 'stamp'>, proof: string): void {
+    this.#options.metrics.restoreProven(key);
+    this.#options.resyncs.reportRestore(proven, proof);
   }
 
   /** A message that fails to apply may have been applied in part, so nothing is decided before the next snapshot. */
@@ -146,6 +151,11 @@ export class RecordProcessor {
     const { inFlight, counted } = service.controller(controller);
     if (inFlight === null) return;
     const outcome = traces?.completed(record, received, inFlight) ?? received;
+    const proof = proofOfRestoreByOutcome(service, outcome);
+    if (proof !== undefined) {
+      // Reachable: Outcome proves a restore of etcd
+      this.#reportRestore(record.key, { key: service.key, stamp: service.snapshot.stamp }, proof);
+    }
     this.#evolve(service, outcome, now);
     metrics.completed(record.key, controller, {
       outcome,

@@ -60,8 +60,8 @@ export class ResyncRequester {
     this.#pending.add(key, `unreadable record: ${reason}`);
   }
 
-  /** A Change proves that its cluster was restored from a backup. Its watcher discards everything known about it (ADR 0051). */
-  reportRestore({ key: { cluster }, stamp }: Change, proof: string): void {
+  /** A cluster was proven to be restored from a backup, after the Change with this stamp. Its watcher discards everything known about it (ADR 0051). */
+  reportRestore({ key: { cluster }, stamp }: Pick<Change, 'key' | 'stamp'>, proof: string): void {
     this.#restores.set(cluster, { stamp, proof });
   }
 
@@ -90,7 +90,7 @@ export class ResyncRequester {
       // Reachable: snapshot missing
       logger.error('snapshot missing; resyncing', serviceFields(state));
     }
-    const parts = differences(state, change);
+    const parts = differences(state, change, now);
     if (parts.length === 0) return;
     const fields = parts.join(',');
     logger.error('state digest mismatch; resyncing', { ...serviceFields(state), fields });

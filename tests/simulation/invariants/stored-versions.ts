@@ -62,7 +62,13 @@ export class StoredVersions {
 
 function store({ versions, deleted, stamps }: Stored, entry: StoredEntry): void {
   const { key, field, value } = entry;
-  if (field === 'deletedUids') deleted.set(key, (value as readonly string[] | undefined) ?? []);
+  if (field === 'tombstones') {
+    const tombstones = (value as readonly { readonly uid: string }[] | undefined) ?? [];
+    deleted.set(
+      key,
+      tombstones.map(({ uid }) => uid),
+    );
+  }
   if (field === 'snapshot') {
     const { stamp } = asRecord(value);
     // A state that was discarded has none.

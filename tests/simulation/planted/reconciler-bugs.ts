@@ -134,9 +134,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'deleted slices come back',
     file: 'libs/service-state/src/apply-fact.ts',
-    search:
-      "const { uid = '', resourceVersion = '' } = fact.slice.metadata;\n  if (state.deletedUids.includes(uid)) return;",
-    replace: "const { resourceVersion = '' } = fact.slice.metadata;",
+    search: "  if (!exists(state, 'endpointslices', fact.slice.metadata, work.now)) return;\n",
+    replace: '',
   },
   {
     name: 'an overdue plan is not published again',

@@ -138,8 +138,8 @@ function checkStored(state: ServiceState): void {
 }
 
 function contentOf(state: ServiceState) {
-  const { key, service, endpoints, topology, snapshot, orphaned, deletedUids } = state;
+  const { key, service, endpoints, topology, snapshot, orphaned, tombstones } = state;
   const controllers = decisionOrder.map((controller) => [controller, state.controller(controller)]);
   const [pods, slices] = [new Map(state.pods), new Map(state.slices)];
-  return { key, service, endpoints, topology, snapshot, orphaned, deletedUids, pods, slices, controllers };
+  return { key, service, endpoints, topology, snapshot, orphaned, tombstones, pods, slices, controllers };
 }
