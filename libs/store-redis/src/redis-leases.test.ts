@@ -75,7 +75,7 @@ test.each([
   ['holders', 'cluster-9'],
   ['expiries', 'c'],
   ['states', 'a'],
-])('an unreadable entry of the hash %s is removed and counted; all members go on', async (hash, field) => {
+])('an unreadable entry of the hash %s is removed and counted; all members continue', async (hash, field) => {
   const [a, b] = [member('a'), member('b')];
   await a({ acquire: ['cluster-1'] });
   await b({ acquire: ['cluster-2'] });

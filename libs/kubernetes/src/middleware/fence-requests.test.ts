@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A server that answers `/held` when it is told to, and a writer whose lease expires when it is told to. */
+/** A server that holds its answer to `/held`, and a writer whose lease expires on demand. */
 async function fenced(user: object, options: Partial<ConnectionOptions>) {
   const held = Promise.withResolvers<void>();
   const server = await startServer((request, response) => {

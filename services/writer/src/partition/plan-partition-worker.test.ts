@@ -393,7 +393,7 @@ describe('the checkpoint', () => {
     expect(checkpoint()).toBe(3);
   });
 
-  test('passes a plan that fails unexpectedly: it is parked, and its neighbours go on', async () => {
+  test('passes a plan that fails unexpectedly: it is parked, and its neighbours continue', async () => {
     cluster.fails('create b', new TypeError('bug'));
     running = runWriter({ ...options(), partitions: [0] }, stop.signal);
     await send(...abc());

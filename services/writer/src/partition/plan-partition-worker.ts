@@ -245,7 +245,7 @@ export class PlanPartitionWorker {
     return handled;
   }
 
-  /** A plan that nothing can apply is parked; its neighbours go on. */
+  /** A plan that nothing can apply is parked; its neighbours continue. */
   #failedUnexpectedly({ record }: ReceivedPlan, error: unknown): ApplyResult {
     const isExpected = isFencedError(error) || error instanceof BusClosedError || error instanceof SupersededError;
     if (isExpected) throw error;
