@@ -65,19 +65,19 @@ describe('the error of a rejected request', () => {
   const status = enveloped(encodedStatus({ message: 'too old', reason: 'Expired', code: 410 }));
 
   test.each<[string, Buffer, object]>([
-    ['a Status in protobuf', status, { message: 'too old', reason: 'Expired' }],
+    ['a Status in protobuf', status, { kind: 'gone', message: 'too old', reason: 'Expired' }],
     [
       'malformed protobuf',
       Buffer.from('{}'),
-      { message: expect.stringContaining('HTTP status 410'), reason: 'HTTP410' },
+      { kind: 'retry', message: expect.stringContaining('HTTP status 410'), reason: 'HTTP410' },
     ],
   ])('is read from %s', async (_, body, expected) => {
     const { connection } = await given((_, response) => {
       response.writeHead(410, { 'content-type': protobufMediaType });
       response.end(body);
     });
-    await expect(connection.request(get)).rejects.toMatchObject({ kind: 'gone', status: 410, ...expected });
-    await expect(connection.stream({ ...get, idleMs: 1 })).rejects.toMatchObject({ kind: 'gone', ...expected });
+    await expect(connection.request(get)).rejects.toMatchObject({ status: 410, ...expected });
+    await expect(connection.stream({ ...get, idleMs: 1 })).rejects.toMatchObject(expected);
   });
 
   test('says nothing about a body that is no JSON or too large', async () => {
@@ -95,7 +95,7 @@ describe('the error of a rejected request', () => {
       response.writeHead(300, { location: '/elsewhere' });
       response.end('{}');
     });
-    await expect(connection.request(get)).rejects.toMatchObject({ kind: 'terminal', status: 300 });
+    await expect(connection.request(get)).rejects.toMatchObject({ kind: 'retry', status: 300 });
     await expect(connection.stream({ ...get, idleMs: 1 })).rejects.toMatchObject({ status: 300 });
     expect(server.requests).toHaveLength(2);
   });

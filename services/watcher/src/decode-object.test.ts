@@ -60,10 +60,8 @@ describe('an object from the API server', () => {
     ['without metadata', {}],
     ['whose metadata is null', { metadata: null }],
     ['whose name is no text', { metadata: { name: 7, namespace: {}, resourceVersion: [] } }],
-  ])('%s is malformed and has an empty name', (_, raw) => {
-    const { decoded, reasons } = decode('services', raw);
-    expect(decoded).toEqual({ namespace: '', name: '', resourceVersion: '', object: undefined });
-    expect(reasons).toHaveLength(1);
+  ])('%s is none', (_, raw) => {
+    expect(() => decode('services', raw)).toThrow('metadata.name is not a name of Kubernetes');
   });
 });
 
