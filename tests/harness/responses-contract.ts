@@ -23,7 +23,10 @@ const passing: readonly (readonly [name: string, tampering: Tampering, executed:
   ['408', status(408, 'Timeout'), false],
   ['429', status(429, 'TooManyRequests'), false],
   ['500', status(500, 'InternalError'), false],
-  ['502 with the HTML page of a proxy', { how: 'answer', status: 502, body: '<html>Bad Gateway</html>' }, false],
+  ...[400, 403, 404, 409, 410, 422, 502].map(
+    (code) =>
+      [`${code} with the HTML page of a proxy`, { how: 'answer', status: code, body: '<html>' }, false] as const,
+  ),
   ['503', status(503, 'ServiceUnavailable'), false],
   ['504', status(504, 'Timeout'), false],
   ['a connection that is cut before the request arrives', { how: 'cutBefore' }, false],
@@ -37,20 +40,12 @@ const passing: readonly (readonly [name: string, tampering: Tampering, executed:
   ['a response that is not an object', { how: 'replace', body: '[]' }, true],
   ['a response without a resourceVersion', { how: 'replace', body: '{"metadata":{"name":"x"}}' }, true],
 ];
-/** Any valid JSON with status 200 is a valid response to a delete. */
-const goodForDeletes = [
-  'a response without a body',
-  'a response that is not an object',
-  'a response without a resourceVersion',
-];
-
 const final: readonly (readonly [name: string, tampering: Tampering])[] = [
   ['400', status(400, 'BadRequest')],
   ['403', status(403, 'Forbidden')],
   ['405', status(405, 'MethodNotAllowed')],
   ['413', status(413, 'RequestEntityTooLarge')],
   ['422', status(422, 'Invalid')],
-  ['403 of a proxy', { how: 'answer', status: 403, body: 'go away' }],
 ];
 
 /** Every class of response to a write, and the Outcome of the writer, with the real client over HTTP. */
@@ -186,7 +181,7 @@ export function responsesContract(name: string, start: () => Promise<Origin & { 
       expect(await stored(of)).toBeUndefined();
     });
 
-    describe.each(passing)('%s is retried', (what, tampering, executed) => {
+    describe.each(passing)('%s is retried', (_, tampering, executed) => {
       test('a create is stored once and applied', async () => {
         const of = fresh();
         const { outcome, sent } = await apply(create(of), [tampering]);
@@ -212,7 +207,7 @@ export function responsesContract(name: string, start: () => Promise<Origin & { 
         const { uid } = await existing(of);
         const { outcome, sent } = await apply(remove(of, { uid }), [tampering]);
         expect(outcome.status).toBe('applied');
-        expect(sent).toHaveLength(goodForDeletes.includes(what) ? 1 : 2);
+        expect(sent).toHaveLength(2);
         expect(await stored(of)).toBeUndefined();
       });
     });
@@ -237,20 +232,17 @@ export function responsesContract(name: string, start: () => Promise<Origin & { 
       expect((await apply(create(second))).outcome.status).toBe('applied');
     });
 
-    test.each(final)(
-      '%s: rejected without retry, with the message of the API server but not of a proxy',
-      async (_, tampering) => {
-        const of = fresh();
-        const { outcome, sent } = await apply(create(of), [tampering]);
-        expect(outcome).toMatchObject({ status: 'rejected', retries: 0 });
-        expect(outcome.message).toMatch(/by test|HTTP status 403/);
-        expect(sent).toHaveLength(1);
-        const before = await existing(of);
-        expect((await apply(update(of, before.resourceVersion), [tampering])).outcome.status).toBe('rejected');
-        expect((await apply(remove(of, { uid: before.uid }), [tampering])).outcome.status).toBe('rejected');
-        expect(await stored(of)).toBeDefined();
-      },
-    );
+    test.each(final)('%s: rejected without retry, with the message of the API server', async (_, tampering) => {
+      const of = fresh();
+      const { outcome, sent } = await apply(create(of), [tampering]);
+      expect(outcome).toMatchObject({ status: 'rejected', retries: 0 });
+      expect(outcome.message).toMatch(/by test/);
+      expect(sent).toHaveLength(1);
+      const before = await existing(of);
+      expect((await apply(update(of, before.resourceVersion), [tampering])).outcome.status).toBe('rejected');
+      expect((await apply(remove(of, { uid: before.uid }), [tampering])).outcome.status).toBe('rejected');
+      expect(await stored(of)).toBeDefined();
+    });
 
     test('401: retried with a renewed credential, then rejected', async () => {
       const unauthorized = status(401, 'Unauthorized');

@@ -93,16 +93,16 @@ describe('a deletion under the name of another object', () => {
 test('a deletion of Endpoints that are not known is remembered', () => {
   state.setEndpoints(null);
   dueAfter(fact.endpointsGone('unknown'));
-  expect(state.deletedUids).toEqual(['unknown']);
+  expect(state.tombstones).toMatchObject([{ uid: 'unknown' }]);
 });
 
 test('a relabelled slice may come back, a deleted one may not', () => {
   dueAfter(fact.sliceElsewhere('s'));
-  expect([state.slices.size, state.deletedUids]).toEqual([0, []]);
+  expect([state.slices.size, state.tombstones]).toEqual([0, []]);
 });
 
 test('deleted slices and Endpoints do not come back', () => {
-  for (const uid of ['uid-s', 'endpoints-uid']) state.addDeletedUid(uid);
+  for (const uid of ['uid-s', 'endpoints-uid']) state.addTombstone({ uid, resourceVersion: '6' });
   state.removeSlice('s');
   state.setEndpoints(null);
   expect(dueAfter(fact.slice('s', { version: 6 }))).toEqual([]);

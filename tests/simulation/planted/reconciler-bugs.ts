@@ -176,9 +176,9 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     replace: '      if (service.key.cluster !== cluster) continue;',
   },
   {
-    name: 'deleted uids are kept after a loss',
+    name: 'tombstones are kept after a loss',
     file: 'libs/service-state/src/invalidate.ts',
-    search: '  state.clearDeletedUids();\n',
+    search: '  state.clearTombstones();\n',
     replace: '',
   },
 ];

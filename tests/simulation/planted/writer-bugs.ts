@@ -78,7 +78,7 @@ export const writerBugs: readonly PlantedBug[] = [
   {
     name: 'an object that cannot be read counts as absent',
     file: `${writer}/apply/apply-mutations.ts`,
-    search: 'return error.status === 404 ? null : undefined;',
+    search: "return error.kind === 'notFound' ? null : undefined;",
     replace: 'return null;',
   },
   {
