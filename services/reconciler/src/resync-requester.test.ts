@@ -183,8 +183,13 @@ describe('an unreadable record', () => {
     resyncs.reportUnreadable('c/shop/db', 'not JSON');
     await published();
     clock.skipTo(start + 60_000);
+    for (const cluster of ['c', 'd']) {
+      resyncs.reportGap(state, { cluster, missing: '1..2' }, clock.now());
+      const { key } = aChange(1, []);
+      resyncs.reportRestore(aChange(1, [], { key: { ...key, cluster } }), 'Endpoints are older');
+    }
     const ids = (await published()).map(({ id }) => id);
-    expect(ids).toHaveLength(4);
-    expect(new Set(ids).size).toBe(4);
+    expect(ids).toHaveLength(8);
+    expect(new Set(ids).size).toBe(8);
   });
 });

@@ -151,7 +151,9 @@ export class ResyncRequester {
         cluster,
         proof,
       });
-      await this.#publish(resyncRequest({ restoredCluster: cluster, stamp }, proof, `${this.#id()}/${cluster}`));
+      await this.#publish(
+        resyncRequest({ restoredCluster: cluster, stamp }, proof, `${this.#id()}/restored/${cluster}`),
+      );
     }
   }
 
