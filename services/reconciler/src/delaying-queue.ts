@@ -20,7 +20,7 @@ export class DelayingQueue {
     this.#due.set(key, at);
     this.#heap.push({ key, at });
     // Bounds the number of outdated entries.
-    if (this.#heap.length > 64 && this.#heap.length > 4 * this.#due.size) this.#rebuild();
+    if (this.#heap.length > 64 + 4 * this.#due.size) this.#rebuild();
   }
 
   /** The earliest due time; undefined if the queue is empty. */

@@ -120,21 +120,17 @@ export class PartitionWorker {
     const waiter = new RecordWaiter(this.#options.clock, () => reader.next(recordsPerCommit));
     this.#waiter = waiter;
     this.#published.catch((error: unknown) => waiter.fail(error));
-    try {
-      while (!signal.aborted) {
-        await this.#options.yieldQueue?.next();
-        // As late as possible: the more records there are, the fewer commits.
-        const batch = await waiter.next(this.#wakeAfterMs());
-        if (batch?.length === 0) break;
-        await this.#step(batch ?? [], reader.streamId);
-        reader.release(this.#checkpoint.offset);
-      }
-      await this.#published;
-      // Saves the next owner from applying and publishing it again.
-      await this.#commitPending();
-    } finally {
-      waiter.cancel();
+    while (!signal.aborted) {
+      await this.#options.yieldQueue?.next();
+      // As late as possible: the more records there are, the fewer commits.
+      const batch = await waiter.next(this.#wakeAfterMs());
+      if (batch?.length === 0) break;
+      await this.#step(batch ?? [], reader.streamId);
+      reader.release(this.#checkpoint.offset);
     }
+    await this.#published;
+    // Saves the next owner from applying and publishing it again.
+    await this.#commitPending();
   }
 
   /**
@@ -287,7 +283,6 @@ export class PartitionWorker {
     const plans = unpublishedPlans(this.#state).flatMap(({ key, state, plan }) => {
       // Reachable: committed plan published by the next owner
       const record = this.#decider.publishable(key, state, plan.message.controller, now);
-      if (record === undefined) this.#pending.add([key], undefined, 0, now);
       return record === undefined ? [] : { plan, record };
     });
     // They continue the trace of the Change that caused them.

@@ -27,7 +27,6 @@ export class ReadyEndpoints {
     const totals = countsOf(this.#totals, cluster);
     for (const [controller, ready] of this.#services.get(key) ?? []) add(totals, controller, -ready);
     this.#services.delete(key);
-    if (totals.values().every((ready) => ready === 0)) this.#totals.delete(cluster);
   }
 }
 

@@ -40,10 +40,6 @@ export class RecordWaiter {
     this.#wake();
   }
 
-  cancel(): void {
-    this.#cancel();
-  }
-
   async #readMore(): Promise<void> {
     this.#isReading = true;
     try {
