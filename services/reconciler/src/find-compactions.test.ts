@@ -46,6 +46,17 @@ test('finds the Services whose slices can be merged, in all partitions', async (
   ]);
 });
 
+test('Services that lose more slices per write come first', async () => {
+  // One update and one deletion; then one update and three deletions.
+  await stored(0, 'c/shop/few', [slice('a', 1), slice('b', 1)]);
+  await stored(1, 'c/shop/many', [slice('a', 1), slice('b', 1), slice('c', 1), slice('d', 1)]);
+  const found = await findCompactions(store, options);
+  expect(found.map(({ key, compaction: { removed, writes } }) => [key.service, removed, writes])).toEqual([
+    ['many', 3, 4],
+    ['few', 1, 2],
+  ]);
+});
+
 test('counts and merges only slices of the EndpointSlice controller', async () => {
   const mirrored = (name: string) => slice(name, 1, endpointSliceMirroringController);
   const foreign = slice('f', 1, 'someone-else');

@@ -112,6 +112,7 @@ test('only a later watcher has published after an epoch', () => {
   expect([1, 2, 3].map((epoch) => gaps.hasSeenEpochAfter('c', epoch))).toEqual([true, false, false]);
   gaps.skip('c');
   expect(gaps.hasSeenEpochAfter('c', 1)).toBe(false);
+  expect(gaps.hasSeen(aChange([1, 1], []))).toBe(false);
 });
 
 test('an unreadable record of an unknown cluster needs no exception', () => {

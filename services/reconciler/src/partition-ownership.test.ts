@@ -1,6 +1,6 @@
 import type { StreamOffset } from '@sluice/bus';
 import { encodeMessage, type Fact } from '@sluice/messages';
-import { VirtualClock, YieldQueue } from '@sluice/runtime';
+import { YieldQueue } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { isFencedError } from '@sluice/store';
@@ -154,69 +154,6 @@ describe('the owner of a partition', () => {
   });
 });
 
-/** Its wall clock can be set. */
-class AdjustableClock extends VirtualClock {
-  offsetMs = 0;
-
-  override now(): number {
-    return super.now() + this.offsetMs;
-  }
-
-  override monotonic(): number {
-    return super.now();
-  }
-
-  override step(until: number): boolean {
-    return super.step(until - this.offsetMs);
-  }
-}
-
-describe('if the system clock is set back', () => {
-  const batchPeriodMs = { ...defaultSettings.batchPeriodMs, endpointslice: 2_000 };
-
-  /** A decision is due in 2 s when the clock is set back, as the next Change shows. */
-  async function setBack(ms: number, commitIntervalMs = 0): Promise<AdjustableClock> {
-    const clock = new AdjustableClock(1_000_000);
-    Object.assign(partition, { clock });
-    await partition.start({ clock, commitIntervalMs, settings: { batchPeriodMs } });
-    await partition.send(first);
-    await partition.send(anOutcome(await partition.lastPlan()), aChange(2, [fact.pod('q')]));
-    clock.offsetMs = -ms;
-    return clock;
-  }
-
-  test('deadlines that it has set move with it', async () => {
-    await setBack(600_000);
-    await partition.send({ ...first, key: { ...first.key, service: 'db' } });
-    await partition.settle(2_000);
-    expect((await partition.plans()).filter(({ key }) => key.service === 'web')).toHaveLength(2);
-    expect(partition.logger.fields('warn')).toMatchObject([{ setBackMs: 600_000 }]);
-  });
-
-  test('also if no record arrives', async () => {
-    await setBack(600_000);
-    await partition.settle(4_000);
-    expect(await partition.plans()).toHaveLength(2);
-  });
-
-  test.each([
-    [500, 0],
-    [501, 1],
-  ])('by %d ms, deadlines are corrected %d times', async (ms, times) => {
-    await setBack(ms);
-    await partition.send(aChange(3, []));
-    expect(partition.logger.messages('warn')).toHaveLength(times);
-    await partition.send(aChange(4, []));
-    expect(partition.logger.messages('warn')).toHaveLength(times);
-  });
-
-  test('work that waits for its commit does not wait for longer', async () => {
-    await setBack(600_000, 1_000);
-    await partition.settle(4_000);
-    expect(partition.store.peek('reconciler/0').checkpoint.offset).toBe(3);
-  });
-});
-
 describe('the partitions of a process', () => {
   function processOptions(stop: AbortController) {
     const { bus, store, clock, logger } = partition;
@@ -244,6 +181,18 @@ describe('the partitions of a process', () => {
     await partition.send(aChange(2, []));
     expect(isFencedError(await ended)).toBe(true);
     stop.abort();
+  });
+
+  test('that have never had an owner are resynced', async () => {
+    const stop = new AbortController();
+    const { options, signal } = processOptions(stop);
+    const claim = partition.store.claim.bind(partition.store);
+    partition.store.claim = async (...args) => ({ ...(await claim(...args)), checkpoint: null });
+    const running = runReconciler({ ...options, partitions: [0] }, signal);
+    await partition.settle();
+    expect(await partition.requests()).toMatchObject([{ scope: { partition: 0 } }]);
+    stop.abort();
+    await running;
   });
 
   test('end the process only if a worker fails for a reason that a restart does not fix', async () => {

@@ -1,8 +1,8 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type Message, siblingOf, type TraceContext, traceHeaders, traceOf } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { defaultSettings } from '@sluice/service-state';
+import { defaultSettings, type Settings } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { FencedError, MemoryStore } from '@sluice/store';
 import { type RecordedSpan, RecordedSpans } from '@sluice/telemetry/testing';
@@ -38,10 +38,15 @@ afterEach(async () => {
   await running.catch(() => {});
 });
 
-async function start(epoch: number): Promise<void> {
+async function start(epoch: number, given: Partial<Settings> = {}): Promise<void> {
   stop = new AbortController();
   const ports = { bus, store, clock, random: seededRandom(1), logger: silentLogger, tracer: tracer(epoch) };
-  running = new PartitionWorker({ ...ports, partition: 0, fencingToken: epoch, settings }).run(stop.signal);
+  running = new PartitionWorker({
+    ...ports,
+    partition: 0,
+    fencingToken: epoch,
+    settings: { ...settings, ...given },
+  }).run(stop.signal);
   running.catch(() => {});
   await settle();
 }
@@ -107,6 +112,39 @@ test('a Change that arrives while a plan is in flight has a span before the deci
   await send(aChange(2, [fact.podGone('unknown')]), change);
   expect(names()).toEqual(['process changes']);
   expect(spans[0]?.context).toBe(siblingOf(change, 'process'));
+});
+
+test('spans begin when the work begins and last as long as the store and the bus take', async () => {
+  await start(1);
+  const [commit, append] = [store.commit.bind(store), bus.append.bind(bus)];
+  store.commit = async (one) => {
+    await sleep(clock, 30);
+    return commit(one);
+  };
+  bus.append = async (topic, ...rest) => {
+    if (topic === 'mutations') await sleep(clock, 70);
+    return append(topic, ...rest);
+  };
+  await send(aSnapshot(1, [service, fact.pod('p')]), change);
+  await settle(100);
+  [store.commit, bus.append] = [commit, append];
+  const times = spans.map(({ name, startedAt, endedAt }) => [name, startedAt - 1_000_000, endedAt - 1_000_000]);
+  expect(times).toEqual([
+    ['process changes', 0, 0],
+    ['decide endpointslice', 0, 0],
+    ['commit', 0, 30],
+    ['publish mutations', 30, 100],
+  ]);
+});
+
+test('the span of a decision that fails has an error', async () => {
+  const isStale = () => {
+    throw new Error('cannot decide');
+  };
+  await start(1, { policy: { ...settings.policy, isStale } });
+  await send(aSnapshot(1, [service, fact.pod('p')]), change);
+  expect(names()).toEqual(['process changes', 'decide endpointslice', 'commit']);
+  expect(spans[1]).toMatchObject({ error: expect.stringContaining('cannot decide') });
 });
 
 test('the span of an invalid record has an error', async () => {

@@ -26,7 +26,7 @@ function sentWithin(ms: number, onSent: () => void = () => {}): number[] {
 }
 
 test('a request is sent at once and repeated with growing pauses until it is answered', () => {
-  pending.add('c/shop/a', 'unreadable');
+  expect(pending.add('c/shop/a', 'unreadable')).toBe(true);
   expect(pending.add('c/shop/a', 'unreadable')).toBe(false);
   const pauses = sentWithin(24 * 3_600_000).map((at, i, all) => at - (all[i - 1] ?? 0));
   expect(pauses[0]).toBe(0);
@@ -126,7 +126,7 @@ test('a repeated request has the reason of its last failure', () => {
   pending.add('c/shop/a', 'unreadable');
   keys();
   pending.resolve('c/shop/a');
-  pending.add('c/shop/a', 'mismatch');
+  expect(pending.add('c/shop/a', 'mismatch')).toBe(true);
   clock.skipTo(clock.now() + 10_000);
   expect(pending.takeDue()).toEqual([['c/shop/a', 'mismatch']]);
   expect(pending.drainChanges()).toEqual([
@@ -140,6 +140,30 @@ test('removed requests are not sent, and are removed from the store', () => {
   pending.remove((key) => key.startsWith('c/'));
   expect(pending.drainChanges()).toEqual([{ key: 'c/shop/a', field: 'resync', value: undefined }]);
   expect(keys()).toEqual(['d/shop/a']);
+  pending.remove(() => true);
+  expect(pending.dueAt).toBeUndefined();
+});
+
+test('each request is stored with the number of requests so far', () => {
+  pending.add('c/shop/a', 'unreadable');
+  expect(pending.drainChanges()).toMatchObject([{ value: { attempts: 0 } }]);
+  for (let attempts = 1; attempts < 4; attempts++) {
+    keys();
+    expect(pending.drainChanges()).toMatchObject([{ value: { attempts } }]);
+    clock.skipTo(pending.dueAt ?? 0);
+  }
+});
+
+test('an answered request is remembered for twice its pause', () => {
+  pending.add('c/shop/a', 'unreadable');
+  keys();
+  const pauseMs = (pending.dueAt ?? 0) - clock.now();
+  clock.skipTo(clock.now() + 100);
+  pending.resolve('c/shop/a');
+  expect(pending.dueAt).toBe(clock.now() + 2 * pauseMs);
+  clock.skipTo(clock.now() + 2 * pauseMs);
+  expect(keys()).toEqual([]);
+  expect(pending.dueAt).toBeUndefined();
 });
 
 test('a stored attempt counts for the next pause', () => {

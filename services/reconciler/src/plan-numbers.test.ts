@@ -40,4 +40,7 @@ test('only valid entries of the partition are loaded, and all are cleared', () =
   numbers.load({ key, field: 'publishedPlan', value: 5 });
   numbers.clear();
   expect([numbers.next, numbers.isPublished(1)]).toEqual([1, false]);
+  numbers.advance();
+  numbers.markPublished(1);
+  expect(numbers.drainChanges().map(({ field }) => field)).toEqual(['lastPlan', 'publishedPlan']);
 });

@@ -24,6 +24,17 @@ const restored = { counted, deciding: false, parked: false };
 describe('the work queue', () => {
   const queue = { name: 'endpoint_slice' };
 
+  test.each([
+    ['endpoints', 'endpoint'],
+    ['endpointslice', 'endpoint_slice'],
+    ['endpointslicemirroring', 'endpoint_slice_mirroring'],
+  ] as const)('of %s has the name %s, as in kube-controller-manager', async (controller, name) => {
+    exported.partition.due(web, controller);
+    exported.partition.parked(web, controller, true);
+    expect(await exported.values(['workqueue_depth'], { name })).toEqual([1]);
+    expect(await exported.values(['sluice_parked_services'], { controller })).toEqual([1]);
+  });
+
   test('has a key from when it is due until it is decided', async () => {
     const { partition, clock } = exported;
     partition.due(web, 'endpointslice');

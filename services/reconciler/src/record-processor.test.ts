@@ -236,8 +236,11 @@ describe('a snapshot', () => {
     expect(isPending()).toBe(true);
   });
 
-  test('that is older than the state does not answer it', async () => {
-    await partition.send(aSnapshot([2, 1], [service], versions));
+  test.each([
+    ['an earlier watcher', [2, 1]],
+    ['the same watcher', [1, 2]],
+  ] as const)('that is older than the state does not answer it, if it is of %s', async (_, newer) => {
+    await partition.send(aSnapshot(newer, [service], versions));
     await partition.sendRaw(new TextEncoder().encode('{'));
     expect(isPending()).toBe(true);
     await partition.send(first);

@@ -117,11 +117,46 @@ describe('a plan says how many ready endpoints the cluster has in the partition'
     expect(await totalOfLast()).toBe(0);
   });
 
-  test('also after a restart', async () => {
+  test.each(['with its plan in flight', 'after its plan'])(
+    'also those of another Service before a restart, %s',
+    async (when) => {
+      if (when === 'after its plan') await partition.send(anOutcome(await partition.lastPlan()));
+      await partition.restart({ fencingToken: 2 });
+      await partition.send(aChange(2, [fact.pod('r')]));
+      expect((await partition.lastPlan()).key).toEqual(key);
+      expect(await totalOfLast()).toBe(3);
+    },
+  );
+
+  test('as its last plan leaves them', async () => {
+    await partition.send(aChange(2, [fact.podGone('q')]));
     await partition.send(anOutcome(await partition.lastPlan()));
+    await partition.send(firstOfDb(2));
+    await partition.send(aChange(3, [fact.pod('r')]));
+    const plans = (await partition.plans()).filter((plan) => plan.key.service === 'web');
+    expect(plans.map(({ ready }) => ready?.total)).toEqual([0, 3, 2]);
+  });
+
+  test('those of a Service whose slices need no plan included', async () => {
+    const [mutation] = (await partition.plans())[0]?.groups[0]?.mutations ?? [];
+    if (mutation?.verb !== 'create' || mutation.resource !== 'endpointslices') throw new Error('no slice is created');
+    const { metadata } = mutation.object;
+    const slice = { ...mutation.object, metadata: { ...metadata, uid: 'uid', resourceVersion: '5', generation: 1 } };
+    const written: Fact = { kind: 'slice', name: metadata.name, slice, uid: 'uid' };
+    await partition.stop();
+    partition = new TestPartition();
+    await partition.start();
+    await partition.send(aSnapshot(1, [service, fact.pod('p'), fact.pod('q'), written], versions));
+    expect(await partition.plans()).toEqual([]);
+    await partition.send(firstOfDb());
+    expect(await totalOfLast()).toBe(2);
+  });
+
+  test('a plan without a change of endpoints has none, and survives a restart', async () => {
+    await partition.send(aChange(2, [{ kind: 'service', service: aService({ labels: { team: 'a' } }) }]));
+    expect((await partition.lastPlan()).ready).toBeUndefined();
     await partition.restart({ fencingToken: 2 });
-    await partition.send(aChange(2, [fact.pod('r')]));
-    expect(await totalOfLast()).toBe(3);
+    expect(await partition.requests()).toEqual([]);
   });
 });
 
