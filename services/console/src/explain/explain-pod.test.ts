@@ -93,6 +93,21 @@ describe('a Pod in a slice: why its endpoint is as it is', () => {
     ]);
   });
 
+  test('in a slice with endpoints of other Pods', () => {
+    const slice = sliceOf('web-1', { version: '9', ready: true });
+    const endpoints = ['web-2', 'web-1', 'web-3'].flatMap(
+      (name) => sliceOf(name, { version: '9', ready: true }).endpoints ?? [],
+    );
+    const { placements } = explain(service(), pod('web-1', {}), sliceFact({ ...slice, endpoints }));
+    expect(placements).toHaveLength(1);
+  });
+
+  test('pending, if only one of its endpoints is as it should be', () => {
+    const ipv6 = { ...sliceOf('web-1', { version: '9', ready: false }), addressType: 'IPv6' } as const;
+    const other = sliceFact({ ...ipv6, metadata: { ...ipv6.metadata, name: 'web-6', uid: 'six' } }, { name: 'web-6' });
+    expect(explain(service(), pod('web-1', {}), written(ready), other).verdict).toBe('pending');
+  });
+
   test('ready, if one of its endpoints is', () => {
     const ipv6 = { ...sliceOf('web-1', { version: '9', ready: true }), addressType: 'IPv6' } as const;
     const other = sliceFact({ ...ipv6, metadata: { ...ipv6.metadata, name: 'web-6', uid: 'six' } }, { name: 'web-6' });

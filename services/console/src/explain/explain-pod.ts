@@ -43,7 +43,7 @@ function exclusionReasons(service: Service, { pod, node }: KnownPod): string[] {
   if (service.type === 'ExternalName') return ['the Service is of type ExternalName, which has no endpoints'];
   if (service.selector === null) return ['the Service has no selector; its endpoints are custom'];
   if (pod.terminal) return ['the Pod has terminated: its phase is Succeeded or Failed'];
-  if (pod.ips.length === 0 && pod.ip === '') return ['the Pod has no IP yet'];
+  if (pod.ips.length === 0) return ['the Pod has no IP yet'];
   if (node === null && !service.publishNotReadyAddresses)
     return [
       pod.nodeName === ''

@@ -133,6 +133,13 @@ describe('what another client wrote and Sluice repaired', () => {
     ]);
   });
 
+  test('names the object although something else was observed before the repair', () => {
+    const later = podChange(3, 2_500, pod('web-2', {}));
+    expect(notesOf(first, podChange(2, 2_000, sliceFact(slice('15'))), later, repair)).toEqual([
+      `EndpointSlice web-slice was modified by another client. ${at}`,
+    ]);
+  });
+
   test('shows two objects and the number of the others', () => {
     const names = ['web-1', 'web-2', 'web-3'];
     const all = snapshot(1, 1_000, [service(), pod('web-1', {}), ...names.map((name) => named(name, '9'))]);
@@ -149,6 +156,12 @@ describe('what another client wrote and Sluice repaired', () => {
     expect(notesOf(first, found, proven)).toEqual([`Another client wrote web-slice. ${at}`]);
     expect(notesOf(first, podChange(2, 2_000, endpointsFact('15')), proven)).toEqual([
       `Another client wrote web-slice. ${at}`,
+    ]);
+    const without = snapshot(1, 1_000, [service(), pod('web-1', {})]);
+    const [ofEndpoints] = writeOfEndpoints(1, 3_000, '16');
+    const provenEndpoints = { ...ofEndpoints, consecutiveRepairs: 1 };
+    expect(notesOf(without, podChange(2, 2_000, endpointsFact('15')), provenEndpoints)).toEqual([
+      `Another client wrote web. ${at}`,
     ]);
     const missing = snapshot(2, 2_000, [service(), pod('web-1', {})]);
     expect(notesOf(first, missing, because(repair, 'EndpointSlice shop/web-slice deleted'))).toEqual([]);

@@ -1,4 +1,4 @@
-import type { EndpointSlice } from '@sluice/controllers';
+import { type EndpointSlice, endpointSliceMirroringController, managedByLabel } from '@sluice/controllers';
 import type { Change, Fact, Message, PlannedMutations } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import {
@@ -73,6 +73,16 @@ describe('a slice that Sluice did not write', () => {
   });
 });
 
+test('a slice is not mentioned when the watch delivers what mirroring writes', () => {
+  const metadata = { ...slice('').metadata, labels: { [managedByLabel]: endpointSliceMirroringController } };
+  const mirrored = (version: string) => ({ ...slice(version), metadata: { ...metadata, resourceVersion: version } });
+  const plan = {
+    ...aPlan(1, 1_010, [{ verb: 'create', object: mirrored('') }]),
+    controller: 'endpointslicemirroring',
+  } as const;
+  expect(observedOf([first, plan], sliceFact(mirrored('11')))).toEqual([]);
+});
+
 describe('a slice that is gone', () => {
   test.each<[string, Partial<Extract<Fact, { kind: 'slice' }>>]>([
     ['was deleted by another client', {}],
@@ -104,6 +114,14 @@ test('what a snapshot no longer has was missing from it; what it says to be dele
     observed(journalOf(snapshot(1, 1_000, facts), snapshot(2, 9_000, again))).slice(observed(known).length);
   expect(since(service(), pod('web-1', {}))).toEqual([
     'pod web-2 was missing from the snapshot',
+    'slice web-slice was missing from the snapshot',
+  ]);
+  const other = sliceFact(
+    { ...slice('9'), metadata: { ...slice('9').metadata, name: 'other', uid: 'other' } },
+    { name: 'other' },
+  );
+  expect(since(service(), pod('web-1', {}), pod('web-2', {}), other)).toEqual([
+    'slice other exists with 1 endpoints',
     'slice web-slice was missing from the snapshot',
   ]);
   const gone: Fact = { kind: 'pod', name: 'web-2', pod: null, node: null };

@@ -40,6 +40,16 @@ describe('records', () => {
     expect([history.size, history.since]).toEqual([0, undefined]);
   });
 
+  test('that are neither of a Service nor the removal of its cluster change nothing', () => {
+    const history = new History({ clock: new VirtualClock(0) });
+    add(history, 'web', first('web'));
+    const { bytes } = history;
+    const change = { ...podChange(2, 2_000, pod('web-2', {})), key: web };
+    history.add('changes', 0, { ...toAppend(change), key: 'cluster-uid' });
+    history.add('changes', 0, { ...toAppend(change), payload: new TextEncoder().encode('{'), key: 'cluster-uid' });
+    expect([history.size, history.bytes]).toEqual([1, bytes]);
+  });
+
   test('are announced to listeners until they unsubscribe', () => {
     const history = new History({ clock: new VirtualClock(0) });
     const announced: string[] = [];
@@ -124,6 +134,18 @@ describe('a history that is too large', () => {
     expect(history.bytes).toBeGreaterThan(25_000);
     expect(history.get(web)?.entries).toHaveLength(entries ?? 0);
     expect(history.get(shop('cart'))?.entries.at(-1)?.at).toBe(61_000);
+  });
+
+  test('loses no more than needed', () => {
+    const unlimited = new History({ clock: new VirtualClock(0) });
+    for (const name of ['web', 'db']) flip(unlimited, name, 60);
+    const { bytes } = unlimited;
+    const history = new History({ clock: new VirtualClock(0), maxBytes: bytes - 1 });
+    for (const name of ['web', 'db']) flip(history, name, 60);
+    const kept = [...history.journals].map(({ entries }) => entries.length);
+    expect(kept[0]).toBeLessThan(40);
+    expect(kept[1]).toBe(60);
+    expect(history.bytes).toBeLessThan(bytes * 0.9);
   });
 
   test('stays too large if every Service has few records', () => {

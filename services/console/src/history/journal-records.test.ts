@@ -71,6 +71,7 @@ describe('the records of a Journal', () => {
     expect(isEmptyWith(endpointsFact('9'))).toEqual([false, false]);
     const planned = journalOf(flip()[1]);
     expect(planned.isEmpty, 'a plan is a record').toBe(false);
+    expect(journalOf(snapshot(1, 1_000, []), flip()[1]).isEmpty).toBe(false);
   });
 
   test('do not change a state that was returned before', () => {

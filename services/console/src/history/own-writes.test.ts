@@ -113,11 +113,64 @@ describe('the content of an object that Sluice wrote', () => {
     const journal = retained(...before, both);
     expect(journal.state.slices.get('other')?.slice.endpoints).toHaveLength(1);
     expect(stored(journal)?.endpoints).toHaveLength(1);
+    const foreignBoth = { ...both, facts: [sliceFact(slice('15')), ...both.facts.slice(1)] };
+    expect(addedBytes(...before, both)).toBeLessThan(addedBytes(...before, foreignBoth));
     expect(observed(journal).slice(2)).toEqual([
       'slice other exists with 1 endpoints',
       'pod web-1 became not ready',
       'endpoints web exist',
     ]);
+  });
+});
+
+describe('what is dropped from a watch echo is restored', () => {
+  const subsets = [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 8080 }] }];
+  const echo = podChange(2, 1_015, sliceFact(slice('11')), endpointsFact('21'));
+
+  test('from the plan, before the Outcome is known', () => {
+    const other = { ...slice(''), metadata: { ...slice('').metadata, name: 'other' }, endpoints: [] };
+    const deletion = { verb: 'delete', resource: 'endpointslices', name: 'old', uid: 'old' } as const;
+    const creates = [other, slice('')].map(
+      (object) => ({ verb: 'create', resource: 'endpointslices', object }) as const,
+    );
+    const [{ controller, groups }, done] = writeOfEndpoints(1, 1_010, '21');
+    const ofEndpoints = groups.map(({ mutations }) => ({
+      mutations: mutations.map((mutation) => ({ ...mutation, object: { ...someEndpoints(), subsets } })),
+    }));
+    const planned = { ...plan, groups: [{ mutations: [deletion, ...creates] }] };
+    const [result] = outcome.results;
+    if (result === undefined) return expect.unreachable();
+    const journal = retained(
+      first,
+      { ...plan, controller, groups: ofEndpoints } as typeof plan,
+      planned,
+      echo,
+      { ...outcome, completedAt: 1_020, results: [{ ...result, index: 2 }] },
+      done,
+    );
+    const between = journal.stateAt(1_019);
+    expect(between.planOf('endpointslice')).toBeDefined();
+    expect(between.slices.get('web-slice')?.slice).toMatchObject({
+      metadata: { resourceVersion: '11' },
+      endpoints: slice('').endpoints,
+    });
+    expect(between.slices.size).toBe(1);
+    expect(between.endpoints).toMatchObject({ metadata: { resourceVersion: '21' }, subsets });
+  });
+
+  test('from what was known before, if the plan was lost, and is not taken for a write of another client', () => {
+    const known = endpointsFact('9', { endpoints: { ...someEndpoints(), subsets } });
+    const before = snapshot(1, 1_000, [service(), pod('web-1', {}), sliceFact(slice('9')), known]);
+    const journal = retained(before, outcome, writeOfEndpoints(1, 1_010, '21')[1], echo);
+    expect(stored(journal)).toMatchObject({ metadata: { resourceVersion: '11' }, endpoints: slice('').endpoints });
+    expect(journal.state.endpoints).toMatchObject({ metadata: { resourceVersion: '21' }, subsets });
+    expect(observed(journal)).toEqual(observed(retained(before)));
+  });
+
+  test('unless nothing is known: then its endpoints are missing', () => {
+    const journal = retained(first, outcome, writeOfEndpoints(1, 1_010, '21')[1], echo);
+    expect(stored(journal)).toMatchObject({ metadata: { resourceVersion: '11' }, endpoints: [] });
+    expect(journal.state.endpoints).toMatchObject({ metadata: { resourceVersion: '21' }, subsets: [] });
   });
 });
 

@@ -228,6 +228,12 @@ describe('the removal of the cluster', () => {
     expect(journalOf(removed()).state.isRemoved).toBe(true);
   });
 
+  test('stays when only what was sent before arrives late', () => {
+    const late = { ...podChange(0, 9_500, pod('web-1', {})), stamp: { epoch: 0, sequence: 0 } };
+    for (const messages of [[plan], [plan, outcome], [late]])
+      expect(journalOf(first, removed({ removedAt: 1_000 }), ...messages).state.isRemoved).toBe(true);
+  });
+
   test('is over when something is published again', () => {
     const again = snapshot(2, 10_000, [service(), pod('web-1', {})]);
     const { isRemoved, isComplete } = journalOf(first, removed(), again).state;

@@ -1,36 +1,37 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { loadPage, type PageFile } from './page-files.ts';
-
-let page: (path: string) => PageFile | undefined;
-beforeAll(async () => {
-  page = await loadPage();
-});
+import { describe, expect, test } from 'vitest';
+import { loadPage } from './page-files.ts';
 
 describe('the page', () => {
-  test.each(['/', '/fleet', '/services/prod/shop/web', '/traces/0af7'])('is shown at %s', (path) => {
-    expect(page(path)).toMatchObject({
-      type: 'text/html; charset=utf-8',
-      body: expect.stringMatching(/^<!doctype html>/i),
-    });
+  test('is shown at the paths of its views, and nowhere else', async () => {
+    const page = await loadPage();
+    for (const path of ['/', '/fleet', '/services/prod/shop/web', '/traces/0af7']) {
+      expect(page(path)?.type, path).toBe('text/html; charset=utf-8');
+      expect(page(path)?.body, path).toMatch(/^<!doctype html>/i);
+    }
+    const others = [
+      '/nonsense',
+      '/fleet/x',
+      '/services',
+      '/x/services/',
+      '/styles',
+      '/../package.json',
+      '/tsconfig.json',
+    ];
+    expect(others.filter((path) => page(path) !== undefined)).toEqual([]);
   });
 
-  test.each(['/nonsense', '/fleet/x', '/services', '/x/services/', '/styles', '/../package.json', '/tsconfig.json'])(
-    'has nothing at %s',
-    (path) => {
-      expect(page(path)).toBeUndefined();
-    },
-  );
-
-  test.each([
-    ['/styles/base.css', 'text/css; charset=utf-8'],
-    ['/icon.svg', 'image/svg+xml'],
-    ['/main.ts', 'text/javascript; charset=utf-8'],
-    ['/packages/preact.js', 'text/javascript; charset=utf-8'],
-  ])('has %s as %s', (path, type) => {
-    expect(page(path)?.type).toBe(type);
+  test('has its styles, its icon, its modules and the packages that they import', async () => {
+    const page = await loadPage();
+    const typeOf = (path: string) => page(path)?.type;
+    expect(typeOf('/styles/base.css')).toBe('text/css; charset=utf-8');
+    expect(page('/styles/base.css')?.body).toContain('{');
+    expect(typeOf('/icon.svg')).toBe('image/svg+xml');
+    for (const path of ['/main.ts', '/packages/preact.js', '/packages/preact-hooks.js', '/packages/htm.js'])
+      expect(typeOf(path), path).toBe('text/javascript; charset=utf-8');
   });
 
-  test('has its modules without types, and imports packages by their paths', () => {
+  test('has its modules without types, and imports packages by their paths', async () => {
+    const page = await loadPage();
     const module = page('/views/adjacent-time.ts')?.body ?? '';
     expect(module).toContain('export function adjacentTime(');
     expect(module).not.toContain("HistoryView['entries']");
@@ -40,7 +41,7 @@ describe('the page', () => {
     expect(page('/packages/preact-hooks.js')?.body).toMatch(/from\s*["']\/packages\/preact\.js["']/);
   });
 
-  test('has no tests', () => {
-    expect(page('/views/adjacent-time.test.ts')).toBeUndefined();
+  test('has no tests', async () => {
+    expect((await loadPage())('/views/adjacent-time.test.ts')).toBeUndefined();
   });
 });
