@@ -114,3 +114,8 @@ test('a stream yields entries only, and ends when the connection is lost', async
   for await (const { at } of new ConsoleClient({ url }).follow(service, {})) times.push(at);
   expect(times).toEqual([1, 3]);
 });
+
+test('a stream with an entry that is no JSON fails', async () => {
+  answer = (_, response) => response.end('event: entry\ndata: {\n\n');
+  await expect(new ConsoleClient({ url }).follow(service, {}).next()).rejects.toThrow(SyntaxError);
+});

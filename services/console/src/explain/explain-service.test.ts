@@ -182,3 +182,10 @@ describe('what another client wrote and Sluice repaired', () => {
     ]);
   });
 });
+
+test('a Service of a cluster that was removed from the fleet', () => {
+  const removed = { kind: 'clusterRemoved', cluster: 'cluster-uid', epoch: 1, removedAt: 9_000 } as const;
+  expect(notesOf(snapshot(1, 1_000, [service({ deleting: true })]), removed)).toEqual([
+    'The fleet no longer serves the cluster of this Service.',
+  ]);
+});

@@ -55,10 +55,16 @@ test('responses that are not read are bounded by their size, and their clients a
   const responses = Array.from({ length: 3 }, () => new Response());
   const large = 'x'.repeat(12 * 1024 * 1024);
   for (const { raw } of responses) await limit.respond(raw, async () => large);
-  const next = () => limit.respond(new Response().raw, async () => '{}');
+  let created = 0;
+  const next = () =>
+    limit.respond(new Response().raw, async () => {
+      created++;
+      return '{}';
+    });
   await expect(next()).rejects.toMatchObject(busy);
   while (clock.step(59_999));
   await expect(next()).rejects.toMatchObject(busy);
+  expect(created, 'no work for a response that would be refused').toBe(0);
   while (clock.step(60_000));
   expect(responses.map(({ destroyed }) => destroyed)).toEqual([true, true, true]);
   expect(await next()).toBe('{}');

@@ -50,6 +50,23 @@ describe('logs to which nobody appends any more', () => {
     expect(added).toHaveBeenCalledTimes(603);
   });
 
+  test('are closed after they were read', async () => {
+    const { read } = bus;
+    let [opened, closed] = [0, 0];
+    vi.spyOn(bus, 'read').mockImplementation((topic, partition, after) => {
+      const reader = read.call(bus, topic, partition, after);
+      opened++;
+      const { close } = reader;
+      reader.close = () => {
+        closed++;
+        close.call(reader);
+      };
+      return reader;
+    });
+    await readLogs(bus, history, never());
+    expect([opened, closed], 'empty logs are not opened').toEqual([2, 2]);
+  });
+
   test('are skipped from the record that has expired meanwhile, but no other error is', async () => {
     vi.spyOn(bus, 'read').mockImplementationOnce(() => {
       return { next: () => Promise.reject(truncated()), acknowledge: () => {}, close: () => {} } as never;
@@ -97,7 +114,13 @@ describe('a follower', () => {
   });
 
   test('continues at the beginning of a log that was truncated', async () => {
-    vi.spyOn(bus, 'beginning').mockResolvedValueOnce({ offset: 99, id: '', streamId: 'memory' });
+    const { read } = bus;
+    let truncations = 0;
+    vi.spyOn(bus, 'read').mockImplementation((topic, partition, after) => {
+      const reader = read.call(bus, topic, partition, after);
+      if (topic !== 'changes' || partition !== 1 || truncations++ > 0) return reader;
+      return { ...reader, next: () => Promise.reject(truncated()), close: () => reader.close() };
+    });
     const follower = follow();
     const stop = new AbortController();
     const running = follower.run(stop.signal);

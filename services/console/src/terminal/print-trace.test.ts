@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HistoryEntry } from '../client/console-client.ts';
+import { markedFormat } from '../testing/marked-format.ts';
 import type { SpanView, TraceView } from '../view/schemas.ts';
 import { printTrace } from './print-trace.ts';
 import { printTraces, traceLines } from './print-traces.ts';
@@ -50,13 +51,13 @@ describe('a trace', () => {
         attributes: [attribute('sluice.status', 'applied'), attribute('http.response.status_code', '200')],
       }),
       span({ name: 'b', attributes: [attribute('x', 'y'), attribute('sluice.status', 'conflict')], links }),
-      span({ name: 'c', depth: 1, error: 'conflict: changed' }),
+      span({ name: 'c', depth: 2, service: 'my-sluice-x', error: 'conflict: changed' }),
     ];
     const [, , first, second, third, error] = lines({ spans });
     expect(first).toMatch(/^watcher: a 200 +0\.00/);
     expect(second).toMatch(/^watcher: b conflict → trace c +0\.00/);
-    expect(third).toMatch(/^ {2}watcher: c +0\.00/);
-    expect(error).toBe('    conflict: changed');
+    expect(third).toMatch(/^ {4}my-sluice-x: c +0\.00/);
+    expect(error).toBe('      conflict: changed');
   });
 
   test('fits in the terminal: names are shortened, and bars have 10 to 30 columns', () => {
@@ -67,6 +68,21 @@ describe('a trace', () => {
     for (const width of [60, 66, 80, 120]) expect(row(width)).toHaveLength(width);
     expect(row(Number.POSITIVE_INFINITY).indexOf(' ', 'watcher: '.length)).toBe(72);
     expect(row(60)).toMatch(/^watcher: x+…x+ /);
+  });
+
+  test('is bold and dim where it explains, and red where it failed', () => {
+    const spans = [span({ name: 'a' }), span({ name: 'b', error: 'changed' })];
+    const [title, head, first, second, error] = printTrace(trace({ spans }), markedFormat(noon)).split('\n');
+    expect(title).toMatch(/^<bold:12:00/);
+    expect(head).toMatch(/^<dim:SPAN/);
+    expect(first).not.toContain('red');
+    expect(second).toMatch(/^<red:watcher: b> .*<red:█+>$/);
+    expect(error).toBe('  <red:changed>');
+  });
+
+  test('has hundredths of a millisecond below ten', () => {
+    expect(lines({ durationMs: 10, spans: [span({ durationMs: 9.996 })] })[2]).toContain('10.00');
+    expect(lines({ durationMs: 10, spans: [span({ durationMs: 10 })] })[2]).toMatch(/ 10\.0 /);
   });
 
   test('of no duration has a bar as well', () => {

@@ -49,3 +49,17 @@ test('a server that does not answer in time', async () => {
   const url = await jaeger(() => {});
   await expect(fetchTrace(url, id, 1)).rejects.toThrow(`no response from ${url} within 0.001 s`);
 });
+
+test('a trace that is too large is not read to its end', async () => {
+  const chunk = Buffer.alloc(1024 * 1024, ' ');
+  let sent = 0;
+  const url = await jaeger((_, response) => {
+    const send = () => {
+      while (sent < 64 && response.write(chunk)) sent++;
+    };
+    response.on('drain', send);
+    send();
+  });
+  await expect(fetchTrace(url, id)).rejects.toThrow(`the trace at ${url} is larger than 16 MiB`);
+  expect(sent).toBeLessThan(64);
+});

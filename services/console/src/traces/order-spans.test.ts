@@ -19,3 +19,7 @@ test('handles a trace of 20,000 nested spans', () => {
   const spans = Array.from({ length: 20_000 }, (_, i) => span(String(i), i === 0 ? null : String(i - 1), i));
   expect(orderSpans(spans).at(-1)?.depth).toBe(19_999);
 });
+
+test('a span with a missing parent is a root, in the order of the roots', () => {
+  expect(outline([span('a', null, 5), span('b', 'lost', 2), span('c', 'b', 3)])).toEqual(['b', '-c', 'a']);
+});
