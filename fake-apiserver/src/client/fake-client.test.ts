@@ -77,7 +77,7 @@ describe('FakeClient', () => {
       { kind: 'conflict', status: 409 },
       'Operation cannot be fulfilled on endpointslices.discovery.k8s.io "x": injected',
     ],
-    ['notfound', { kind: 'conflict', status: 404 }, 'endpointslices.discovery.k8s.io "x" not found'],
+    ['notfound', { kind: 'notFound', status: 404 }, 'endpointslices.discovery.k8s.io "x" not found'],
     ['alreadyexists', { kind: 'conflict', status: 409 }, 'endpointslices.discovery.k8s.io "x" already exists'],
     ['forbidden', { kind: 'terminal', status: 403 }, 'endpointslices.discovery.k8s.io "x" is forbidden: injected'],
     [

@@ -72,8 +72,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'a new Node wakes nobody',
     file: `${watcher}/router.ts`,
-    search: 'if (existenceChanged || oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);',
-    replace: 'if (!existenceChanged && oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);',
+    search: 'if (oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);',
+    replace: 'if (oldObject && newObject && oldObject.zone !== newObject.zone) this.#podsOnNode(name, mark);',
   },
   {
     name: 'a slice that changes its Service is not reported to the old one',

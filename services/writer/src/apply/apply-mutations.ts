@@ -95,7 +95,7 @@ async function applyMutation(
     return { status: 'applied', result: { ...base, status: 'applied', ...(stored && { stored }) } };
   } catch (error) {
     if (!isApiError(error)) throw error;
-    if (verb === 'delete' && error.kind === 'notFound') {
+    if (verb === 'delete' && resource === 'endpoints' && error.kind === 'notFound') {
       return { status: 'applied', result: { ...base, status: 'applied' } };
     }
     if (error.kind !== 'conflict' && error.kind !== 'notFound') {
@@ -104,7 +104,7 @@ async function applyMutation(
       if (status === 'namespaceTerminating') return { status, result };
       return { status, result, failure: { mutation, message: error.message } };
     }
-    const current = error.kind === 'notFound' ? null : await readBack(namespace, resource, name, cluster, signal);
+    const current = await readBack(namespace, resource, name, cluster, signal);
     if (verb === 'delete' && current === null) return { status: 'applied', result: { ...base, status: 'applied' } };
     if (verb === 'create' && current && !current.metadata.deletionTimestamp && equalContent(mutation.object, current)) {
       // Reachable: created object read back
