@@ -380,6 +380,7 @@ describe('access', () => {
     expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
     const refused = await get(`${web}/history/stream`);
     expect([refused.status, JSON.parse(refused.body).error]).toEqual([503, 'more than 64 open streams']);
+    expect(refused.headers['retry-after']).toBe('1');
     expect((await get(web)).status, 'other requests are answered').toBe(200);
     for (const { close } of streams) close();
     await expect

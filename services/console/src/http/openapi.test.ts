@@ -4,28 +4,25 @@ import { eventRoutes } from './event-routes.ts';
 import { openApi } from './openapi.ts';
 import { routes } from './routes.ts';
 
-const description = openApi(routes, eventRoutes, '1.2.3');
-const { paths } = description as unknown as {
-  paths: Record<
-    string,
-    {
-      get: {
-        summary: string;
-        parameters: { name: string; in: string; required: boolean; schema: object }[];
-        responses: Record<
-          string,
-          { description: string; content: Record<string, { schema: Record<string, unknown> }> }
-        >;
-      };
-    }
-  >;
-};
-const get = (path: string) => {
-  const found = paths[path]?.get;
-  return found ?? expect.unreachable(path);
-};
+interface Described {
+  readonly get: {
+    readonly summary: string;
+    readonly parameters: { name: string; in: string; required: boolean; schema: object }[];
+    readonly responses: Record<
+      string,
+      { description: string; content: Record<string, { schema: Record<string, unknown> }> }
+    >;
+  };
+}
+
+function describeApi() {
+  const description = openApi(routes, eventRoutes, '1.2.3');
+  const paths = description.paths as unknown as Record<string, Described>;
+  return { description, paths, get: (path: string) => paths[path]?.get ?? expect.unreachable(path) };
+}
 
 test('every route is described under its path, with the version of the console', () => {
+  const { description, paths } = describeApi();
   expect(description.openapi).toBe('3.1.0');
   expect(description.info).toMatchObject({ title: 'Sluice console', version: '1.2.3' });
   expect(Object.keys(paths)).toHaveLength(routes.length + eventRoutes.length);
@@ -33,6 +30,7 @@ test('every route is described under its path, with the version of the console',
 });
 
 test('parameters of the path are required, those of the query are not', () => {
+  const { get } = describeApi();
   const { parameters } = get('/api/v1/services/{cluster}/{namespace}/{service}/history');
   expect(parameters.map(({ name, in: place, required }) => [name, place, required])).toEqual([
     ['cluster', 'path', true],
@@ -51,7 +49,7 @@ test('a query parameter without a default is required', () => {
   const [route] = routes;
   if (route === undefined) return expect.unreachable();
   const given = { ...route, query: z.object({ needed: z.string(), optional: z.string().optional() }) };
-  const { paths: described } = openApi([given], [], '1') as unknown as { paths: typeof paths };
+  const described = openApi([given], [], '1').paths as unknown as Record<string, Described>;
   expect(described['/api/v1/overview']?.get.parameters.map(({ name, required }) => [name, required])).toEqual([
     ['needed', true],
     ['optional', false],
@@ -59,6 +57,7 @@ test('a query parameter without a default is required', () => {
 });
 
 test('responses are JSON, streams are events with their data; errors are described once', () => {
+  const { description, get } = describeApi();
   const { summary, responses } = get('/api/v1/services');
   expect(responses['200']?.description).toBe(summary);
   expect(responses['200']?.content['application/json']?.schema).toMatchObject({

@@ -51,6 +51,19 @@ describe('the overview', () => {
   });
 });
 
+test('clusters that the fleet does not name are listed as long as one of their Services was not removed', async () => {
+  const { json, history } = await serveConsole();
+  const add = (key: string, message: Message) => history.add('changes', 0, { ...toAppend(message), key });
+  for (const key of ['gone/shop/web', 'gone/shop/db', 'other/shop/web', 'other/shop/db'])
+    add(key, snapshot(1, 1_000, [service()]));
+  add('gone', { kind: 'clusterRemoved', cluster: 'gone', epoch: 1, removedAt: 9_000 });
+  const listed = (await json('/api/v1/overview')).clusters;
+  expect(listed.map((one: { name: string; services: number }) => `${one.name} ${one.services}`)).toEqual([
+    'prod 1',
+    'other 2',
+  ]);
+});
+
 describe('a Service', () => {
   test('during an outage at a past time', async () => {
     const outage = { what: 'the bus', since: 8_000, reason: 'no answer' };
@@ -68,6 +81,8 @@ describe('a Service', () => {
     expect(await json(`${web}?at=20000`)).toMatchObject({ live: true, at: 20_000 });
     expect(await json(web)).toMatchObject({ live: true, at: 10_000 });
     expect(await json(`${web}?at=500`)).toMatchObject({ live: false, slices: [] });
+    expect(await json(`${web}?at=1020`)).toMatchObject({ pods: [{ lastChange: { at: 1_020 } }] });
+    expect(await json(`${web}?at=1019`)).toMatchObject({ pods: [{ lastChange: null }] });
   });
 
   test('the history is limited to a period and to the entries of a Pod', async () => {

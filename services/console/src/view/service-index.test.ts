@@ -58,10 +58,10 @@ const list = async (query: Partial<ServiceQuery> = {}) => {
 
 describe('the list of Services', () => {
   beforeEach(() => {
-    known('c1', 'shop', 'web', slice(0, 2), pod('web-1', {}));
-    known('c1', 'shop', 'cart', slice(1, 2));
-    known('c1', 'pay', 'web', slice(2, 2));
-    known('c2', 'shop', 'web', slice(0, 0));
+    known('c1', 'shop', 'web', slice(0, 0), pod('web-1', {}));
+    known('c1', 'shop', 'cart', slice(1, 3));
+    known('c1', 'pay', 'web', slice(1, 1));
+    known('c2', 'shop', 'web', slice(0, 2));
     add('c1', 'shop', 'old', snapshot(1, 1_000, []));
   });
 

@@ -1,8 +1,19 @@
-import type { EndpointSlice, Service } from '@sluice/controllers';
+import type { Endpoint, EndpointSlice, Service } from '@sluice/controllers';
 import { someEndpoints } from '@sluice/controllers/testing';
-import type { Fact } from '@sluice/messages';
+import type { Fact, Message } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
-import { endpointsFact, journalOf, pod, service, sliceFact, sliceOf, snapshot } from '../testing/records.ts';
+import {
+  anOutcome,
+  aPlan,
+  endpointsFact,
+  journalOf,
+  pod,
+  podChange,
+  service,
+  sliceFact,
+  sliceOf,
+  snapshot,
+} from '../testing/records.ts';
 import { viewPod, viewService } from './view-service.ts';
 
 function momentOf(...facts: Fact[]) {
@@ -91,4 +102,34 @@ test('a Pod that is not one of the Service has the reason, unless its removal is
     reasons: ['no Pod web-9 in the namespace matches this Service (selector app=web)'],
     ...{ lastChange: null, unready: null, deletingSince: null, readinessChanges: 0 },
   });
+});
+
+test('a Pod whose endpoint was removed has that reason only while it is gone', () => {
+  const written = (number: number, at: number, endpoints: readonly Endpoint[]): Message[] => {
+    const object = { ...sliceOf('web-1', { version: '9', ready: true }), endpoints };
+    return [
+      aPlan(number, at, [{ verb: 'update', object }]),
+      anOutcome(number, at + 10, at - 10, [{ verb: 'update', version: `${10 + number}` }]),
+    ];
+  };
+  const endpoints = sliceOf('web-1', { version: '9', ready: true }).endpoints ?? [];
+  const gone: Fact = { kind: 'pod', name: 'web-1', pod: null, node: null };
+  const removal = [
+    snapshot(1, 1_000, [service(), pod('web-1', {}), slice('web-slice')]),
+    ...written(1, 1_010, endpoints),
+    podChange(2, 2_000, gone),
+    ...written(2, 2_010, []),
+  ];
+  const reasonsOf = (...messages: Message[]) => {
+    const { state, entries } = journalOf(...messages);
+    return viewPod({ at: 9_000, live: true, state, entries }, 'web-1').reasons;
+  };
+  expect(reasonsOf(...removal)).toEqual(['the Pod was deleted, or its labels no longer match the selector']);
+  expect(reasonsOf(...removal, podChange(3, 3_000, pod('web-1', { uid: 'new' })))).toEqual([
+    'the reconciler has not decided yet',
+  ]);
+  const still = sliceFact({ ...sliceOf('web-1', { version: '30', ready: true }) }, { name: 'web-b' });
+  expect(reasonsOf(...removal, podChange(3, 3_000, still))).toEqual([
+    'the Pod is deleted; its endpoint is about to be removed',
+  ]);
 });
