@@ -167,8 +167,8 @@ export const apiServerRules: readonly Rule[] = [
     broken: [
       {
         file: 'services/writer/src/apply/apply-mutations.ts',
-        search: "if (error.kind !== 'conflict') {",
-        replace: "if (error.kind !== 'conflict' || error.status === 404) {",
+        search: "if (error.kind !== 'conflict' && error.kind !== 'notFound') {",
+        replace: "if (error.kind !== 'conflict') {",
         tests: ['services/writer/src/apply/apply-mutations.test.ts'],
       },
       {
