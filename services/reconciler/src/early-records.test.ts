@@ -21,9 +21,10 @@ let stop: AbortController;
 let running: Promise<void>;
 /** Whether the reconciler has its lease. */
 let current: boolean;
-let ids = 0;
+let ids: number;
 
 beforeEach(async () => {
+  ids = 0;
   clock = new VirtualClock(1_000_000);
   log = new MemoryBus({ partitions: 1 });
   const ports = { clock, random: seededRandom(1), logger: silentLogger };

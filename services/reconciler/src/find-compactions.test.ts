@@ -47,13 +47,15 @@ test('finds the Services whose slices can be merged, in all partitions', async (
 });
 
 test('Services that lose more slices per write come first', async () => {
-  // One update and one deletion; then one update and three deletions.
+  const wide = [slice('a', 3), slice('b', 3), slice('c', 2), slice('d', 2), slice('e', 2)];
+  await stored(0, 'c/shop/wide', wide);
   await stored(0, 'c/shop/few', [slice('a', 1), slice('b', 1)]);
   await stored(1, 'c/shop/many', [slice('a', 1), slice('b', 1), slice('c', 1), slice('d', 1)]);
   const found = await findCompactions(store, options);
   expect(found.map(({ key, compaction: { removed, writes } }) => [key.service, removed, writes])).toEqual([
     ['many', 3, 4],
     ['few', 1, 2],
+    ['wide', 2, 5],
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { type Delivery, LogTruncatedError } from '@sluice/bus';
+import type { EndpointSlice } from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
-import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
+import { aChange, allApplied, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TestPartition } from './testing/test-partition.ts';
 
@@ -74,6 +75,23 @@ test('a plan of a former owner that the log does not take ends the worker', asyn
   reject(new Error('not stored'));
   await partition.settle();
   expect(partition.reportedAs('close')).toEqual([[]]);
+});
+
+test('an Outcome that finds an older object than its plan was decided on has the cluster read again', async () => {
+  await partition.start();
+  await partition.send(first);
+  await partition.send(anOutcome(await partition.lastPlan()), aChange(2, [fact.pod('q')], { previousSequence: 1 }));
+  const plan = await partition.lastPlan();
+  const [mutation] = plan.groups[0]?.mutations ?? [];
+  const [result] = allApplied(plan);
+  if (mutation?.verb !== 'update' || result === undefined) throw new Error('no slice is updated');
+  const { object } = mutation;
+  const current = { ...object, metadata: { ...object.metadata, resourceVersion: '40' } } as EndpointSlice;
+  await partition.send(anOutcome(plan, { status: 'conflict', results: [{ ...result, status: 'failed', current }] }));
+  expect(partition.reportedAs('restoreProven')).toEqual([[keyText]]);
+  expect(await partition.requests()).toMatchObject([
+    { scope: { restoredCluster: 'c', stamp: { epoch: 1, sequence: 2 } } },
+  ]);
 });
 
 test('a malformed record of an unknown Service is requested, and leaves no state', async () => {

@@ -99,6 +99,7 @@ describe('a gap', () => {
     gap('c');
     resyncs.removeCluster('c');
     expect(resyncs.dueAt).toBeUndefined();
+    expect(await scopes()).toHaveLength(1);
     gap('c');
     expect(await scopes()).toHaveLength(2);
   });
