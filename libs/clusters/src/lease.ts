@@ -23,10 +23,13 @@ export function leasePath(namespace: string, name: string): LeasePath {
   return { collection, lease: `${collection}/${encodeURIComponent(name)}`, namespace, name };
 }
 
+/** Longer than any name of a holder. What another client wrote goes into messages. */
+const longestHolder = 512;
+
 export function leaseRecord(lease: JsonRecord): LeaseRecord {
   const { holderIdentity, renewTime, leaseDurationSeconds } = asRecord(lease.spec);
   return {
-    holder: asString(holderIdentity),
+    holder: asString(holderIdentity).slice(0, longestHolder),
     renewedAt: Date.parse(asString(renewTime)) || 0,
     durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1000 : undefined,
     uid: asString(asRecord(lease.metadata).uid),
