@@ -2,7 +2,7 @@ import { type Delivery, LogTruncatedError } from '@sluice/bus';
 import type { EndpointSlice } from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
 import { aChange, allApplied, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestPartition } from './testing/test-partition.ts';
 
 const service: Fact = { kind: 'service', service: aService() };
@@ -59,22 +59,36 @@ test('work that was not committed when the log was truncated does not move the c
   expect(partition.store.peek('reconciler/0').checkpoint).toEqual(checkpoint);
 });
 
-test('a plan of a former owner that the log does not take ends the worker', async () => {
-  await partition.start();
-  const { bus, store } = partition;
-  const append = bus.append.bind(bus);
-  bus.append = (topic, ...rest) => (topic === 'mutations' ? Promise.reject(new Error('away')) : append(topic, ...rest));
-  await partition.send(first);
-  await expect(partition.stop()).rejects.toThrow('away');
-  expect(store.peek('reconciler/0').entries.map(({ field }) => field)).toContain('lastPlan');
-  partition.reported.length = 0;
-  const { promise, reject } = Promise.withResolvers<readonly number[]>();
-  Object.assign(bus, { deliver: () => promise });
-  await partition.start({ fencingToken: 2 });
-  expect(partition.reportedAs('close')).toEqual([]);
-  reject(new Error('not stored'));
-  await partition.settle();
-  expect(partition.reportedAs('close')).toEqual([[]]);
+describe('a worker ends if the log does not take a plan', () => {
+  test.each(['at once', 'later'])('of a former owner (%s)', async (when) => {
+    await partition.start();
+    const { bus } = partition;
+    const append = bus.append.bind(bus);
+    bus.append = (topic, ...rest) =>
+      topic === 'mutations' ? Promise.reject(new Error('away')) : append(topic, ...rest);
+    await partition.send(first);
+    await expect(partition.stop()).rejects.toThrow('away');
+    partition.reported.length = 0;
+    const { promise, reject } = Promise.withResolvers<readonly number[]>();
+    promise.catch(() => {});
+    if (when === 'at once') reject(new Error('not stored'));
+    Object.assign(bus, { deliver: () => promise });
+    await partition.start({ fencingToken: 2 });
+    reject(new Error('not stored'));
+    await partition.settle();
+    expect(partition.reportedAs('close')).toEqual([[]]);
+  });
+
+  test('that it has delivered and waits for nothing else', async () => {
+    const { promise, reject } = Promise.withResolvers<readonly number[]>();
+    Object.assign(partition.bus, { deliver: () => promise });
+    await partition.start();
+    await partition.send(first);
+    expect(partition.reportedAs('close')).toEqual([]);
+    reject(new Error('not stored'));
+    await partition.settle();
+    expect(partition.reportedAs('close')).toEqual([[]]);
+  });
 });
 
 test('an Outcome that finds an older object than its plan was decided on has the cluster read again', async () => {
