@@ -1,6 +1,17 @@
 import { expect, it } from 'vitest';
 import { afterLoading, beforeLoading, forget } from './forgetful-caches.ts';
 
+// First, because entries stay only while nothing has been forgotten.
+it('a collection of a module may be made with entries', () => {
+  beforeLoading();
+  const key = {};
+  const [map, set] = [new WeakMap([[key, 1]]), new WeakSet([key])];
+  expect([new WeakMap().has(key), new WeakSet(null).has(key)]).toEqual([false, false]);
+  afterLoading();
+  forget();
+  expect([map.get(key), set.has(key)]).toEqual([1, true]);
+});
+
 it('a weak collection of a module forgets what an earlier run put in, and keeps what loading put in', () => {
   beforeLoading();
   const [map, set] = [new WeakMap<object, number>(), new WeakSet<object>()];

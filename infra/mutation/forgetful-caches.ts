@@ -11,6 +11,12 @@ let run = 0;
 class ForgetfulWeakMap<K extends WeakKey, V> extends WeakMap<K, V> {
   readonly #runs = new native.WeakMap<K, number>();
 
+  constructor(entries?: Iterable<readonly [K, V]> | null) {
+    // The native constructor would add them before there are any private fields.
+    super();
+    for (const [key, value] of entries ?? []) this.set(key, value);
+  }
+
   override get(key: K): V | undefined {
     return this.has(key) ? super.get(key) : undefined;
   }
@@ -32,6 +38,11 @@ class ForgetfulWeakMap<K extends WeakKey, V> extends WeakMap<K, V> {
 
 class ForgetfulWeakSet<T extends WeakKey> extends WeakSet<T> {
   readonly #runs = new native.WeakMap<T, number>();
+
+  constructor(values?: Iterable<T> | null) {
+    super();
+    for (const value of values ?? []) this.add(value);
+  }
 
   override has(value: T): boolean {
     const addedIn = this.#runs.get(value);
