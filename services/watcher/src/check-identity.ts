@@ -2,15 +2,8 @@ import { serviceNameLabel } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
 import { asRecord } from '@sluice/runtime';
 
-/** Limits of Kubernetes for the names of the watched resources, and of namespaces. */
-const longest: Readonly<Record<Resource | 'namespaces', number>> = {
-  services: 63,
-  pods: 253,
-  nodes: 253,
-  endpoints: 253,
-  endpointslices: 253,
-  namespaces: 63,
-};
+/** Limits of Kubernetes for names and namespaces. Those of Services are shorter, but mirrored Endpoints need no Service of their name. */
+const [longestName, longestNamespace] = [253, 63];
 
 /** Characters of a DNS subdomain (RFC 1123). */
 const subdomain = /^[a-z0-9][a-z0-9.-]*$/;
@@ -29,15 +22,15 @@ interface Identity {
  * @throws TypeError if no API server stores such an object
  */
 export function checkIdentity(resource: Resource, { namespace, name, resourceVersion, uid, labels }: Identity): void {
-  checkName('metadata.name', name, longest[resource]);
-  if (resource !== 'nodes') checkName('metadata.namespace', namespace, longest.namespaces);
+  checkName('metadata.name', name, longestName);
+  if (resource !== 'nodes') checkName('metadata.namespace', namespace, longestNamespace);
   if (resourceVersion.length > 64)
     throw new TypeError(`metadata.resourceVersion has ${resourceVersion.length} characters`);
   if (uid !== undefined && uid !== null && !(typeof uid === 'string' && /^[\w.:-]{0,128}$/.test(uid)))
     throw new TypeError('metadata.uid is not a string of at most 128 characters');
   // The Service to which a slice belongs.
   const service = resource === 'endpointslices' ? asRecord(labels)[serviceNameLabel] : undefined;
-  if (typeof service === 'string' && !/^[\w.-]{0,63}$/.test(service))
+  if (typeof service === 'string' && !/^[\w.-]{0,253}$/.test(service))
     throw new TypeError(`the label ${serviceNameLabel} is not the name of a Service`);
 }
 

@@ -133,8 +133,9 @@ export function cachePacking(inputs: AddressTypeInputs, packing: Packing, mutati
   decisionCache.set(service, types);
   const lists = listsAfter(slices, mutations);
   const held = [...lists.keys()].reduce((sum, { length }) => sum + length, 0);
-  // Not cached if a slice may be a placeholder, or the lists include those of deleted slices: the next decision is then a full one.
-  const isCacheable = held > 0 && held === byPod.size;
+  // Not cached if a slice may be a placeholder, Pods share an endpoint, or a deletion may fail: the next decision is then a full one.
+  const isCacheable =
+    held > 0 && held === packed.totals.endpoints && held === byPod.size && packed.toDelete.length === 0;
   // Without the slices to write: after the plan, the state has them.
   const kept = { packed: { ...packed, toCreate: [], toUpdate: [], toDelete: [] }, skipped: packing.skipped, byPod };
   if (isCacheable) types.set(type, { pods, maxEndpointsPerSlice, packing: kept, lists });

@@ -16,7 +16,7 @@ export function recycleSlices(changes: SliceChanges, canRecycle: (existing: Endp
   const toDelete: EndpointSlice[] = [];
   for (const existing of changes.toDelete) {
     const last = toCreate.at(-1);
-    if (last === undefined || !canRecycle(existing)) {
+    if (last === undefined || last.addressType !== existing.addressType || !canRecycle(existing)) {
       toDelete.push(existing);
       continue;
     }
