@@ -42,7 +42,7 @@ function applyEndpoints(
 ): void {
   const known = state.endpoints?.endpoints.metadata;
   if (fact.endpoints === null) {
-    bury(state, 'endpoints', fact.uid);
+    recordDeletion(state, 'endpoints', fact.uid);
     if (state.endpoints !== null && isGone(state.endpoints, known?.uid, fact.uid, stamp)) state.setEndpoints(null);
     if (!isDeletedByPlan(state, 'endpoints', fact.uid)) work.repair('endpoints');
     return work.add('endpointslicemirroring');
@@ -64,7 +64,7 @@ interface Version {
 }
 
 /** A watcher has published a deletion, which happened at the published version or before. */
-function bury(state: ServiceState, resource: WrittenResource, uid: string): void {
+function recordDeletion(state: ServiceState, resource: WrittenResource, uid: string): void {
   state.addTombstone({ uid, resourceVersion: state.snapshot.resourceVersions[resource] });
 }
 
@@ -105,7 +105,7 @@ function applySlice(
   const entry = state.slices.get(fact.name);
   if (fact.slice === null) {
     if (!fact.relabelled) {
-      bury(state, 'endpointslices', fact.uid);
+      recordDeletion(state, 'endpointslices', fact.uid);
       removeTracked(state, fact.uid);
     }
     if (entry === undefined || !isGone(entry, entry.slice.metadata.uid, fact.uid, stamp)) return;

@@ -36,13 +36,13 @@ export function applyResult(state: ServiceState, inFlight: InFlight, result: Mut
 }
 
 function applyDeleted(state: ServiceState, mutation: Extract<Mutation, { verb: 'delete' }>, now: number): void {
-  bury(state, mutation.resource, mutation.name, mutation.uid ?? '', now);
+  recordDeletion(state, mutation.resource, mutation.name, mutation.uid ?? '', now);
   // The Service's Endpoints are deleted. Endpoints created under the name from now on are a user's (rule 9).
   if (mutation.resource === 'endpoints') state.setOrphaned(false);
 }
 
 /** Removes the object with this uid. A watcher that lags behind still publishes it, in digests as well. */
-function bury(state: ServiceState, resource: WrittenResource, name: string, uid: string, now: number): void {
+function recordDeletion(state: ServiceState, resource: WrittenResource, name: string, uid: string, now: number): void {
   state.addTombstone({ uid, reportedAt: now });
   if (resource === 'endpoints') {
     if (state.endpoints?.endpoints.metadata.uid === uid) state.setEndpoints(null);
@@ -96,7 +96,7 @@ function publishedStamp(
 function applyNotFound(state: ServiceState, mutation: Mutation, name: string, now: number): void {
   // Reachable: written object no longer exists
   const uid = mutation.verb === 'delete' ? mutation.uid : mutation.object.metadata.uid;
-  bury(state, mutation.resource, name, uid ?? '', now);
+  recordDeletion(state, mutation.resource, name, uid ?? '', now);
 }
 
 function applyCurrent(
