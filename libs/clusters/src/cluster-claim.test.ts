@@ -98,6 +98,26 @@ const write = ({ claim, gate }: { readonly claim: ClusterClaim; readonly gate: W
   return chainWriter(cluster, claim.middleware, gate.middleware).delete('endpoints', 'a', 'b', {}, until);
 };
 
+test('a write that waits for a connection until the claim may have expired is not sent', async () => {
+  const { claim } = claimOf('blue');
+  await claim.acquire(signal);
+  let sent = 0;
+  let waitMs = 20_000;
+  const cluster = {
+    delete: async (_resource, _namespace, _name, _preconditions, _signal, beforeSend) => {
+      await advance(clock, waitMs);
+      beforeSend?.();
+      sent++;
+    },
+  } as Partial<ClusterWriter> as ClusterWriter;
+  const writer = chainWriter(cluster, claim.middleware);
+  await expect(writer.delete('endpoints', 'a', 'b', {}, signal)).rejects.toMatchObject({ kind: 'retry' });
+  expect(sent).toBe(0);
+  waitMs = 1_000;
+  await writer.delete('endpoints', 'a', 'b', {}, signal);
+  expect(sent).toBe(1);
+});
+
 test('a second fleet is refused by the name of the holder while that fleet runs', async () => {
   const stop = await serve(claimOf('blue'));
   expect(await acquire(claimOf('green'))).toContain('claimed by the fleet "blue" (id blue)');

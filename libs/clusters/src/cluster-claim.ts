@@ -1,4 +1,13 @@
-import { ApiError, type Connection, isApiError, type Middleware, type NamespaceScope } from '@sluice/kubernetes';
+import {
+  ApiError,
+  type ClusterRequest,
+  type Connection,
+  fenceRequests,
+  isApiError,
+  isWrite,
+  type Middleware,
+  type NamespaceScope,
+} from '@sluice/kubernetes';
 import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
 import { asRecord, type Clock, errorMessage, type JsonRecord, type Logger, orAborted, sleep } from '@sluice/runtime';
@@ -119,14 +128,27 @@ export class ClusterClaim {
 
   /** Renews a claim that may have expired before a write passes, for example after the API server was unreachable. */
   readonly middleware: Middleware = async (request, next) => {
+    if (!isWrite(request)) return next(request);
     const { gate } = this.#options;
-    if (request.verb === 'get' || gate.pausedBecause !== undefined || !this.#mayHaveExpired()) return next(request);
+    if (gate.pausedBecause === undefined && this.#mayHaveExpired()) await this.#renewBefore(request);
+    return this.#fence(request, next);
+  };
+
+  /** A write may wait for a connection or a credential for longer than the claim lasts; its next attempt renews the claim. */
+  readonly #fence = fenceRequests(() => {
+    if (this.#options.gate.pausedBecause === undefined && this.#mayHaveExpired())
+      throw new ApiError('the claim of the cluster may have expired', {
+        ...{ kind: 'retry', status: 503, reason: 'WritesPaused' },
+      });
+  });
+
+  async #renewBefore({ signal }: ClusterRequest): Promise<void> {
     // One renewal for all writes that wait for it; closing the connection ends it.
     this.#renewing ??= this.#renew(new AbortController().signal).finally(() => {
       this.#renewing = undefined;
     });
     try {
-      const other = await orAborted(this.#renewing, request.signal);
+      const other = await orAborted(this.#renewing, signal);
       if (other !== 'aborted') this.#observe(other);
     } catch (error) {
       if (isApiError(error)) {
@@ -138,9 +160,8 @@ export class ClusterClaim {
         ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs: renewMs, cause: error },
       });
     }
-    request.signal.throwIfAborted();
-    return next(request);
-  };
+    signal.throwIfAborted();
+  }
 
   #mayHaveExpired(): boolean {
     return this.#options.clock.monotonic() >= this.#validUntil;

@@ -1,4 +1,4 @@
-import { ApiError, type Middleware } from '@sluice/kubernetes';
+import { ApiError, fenceRequests, isWrite, type Middleware } from '@sluice/kubernetes';
 
 /** Why writes to a cluster are paused. */
 export type PauseCause = 'competingController' | 'claimedByOtherFleet' | 'unclaimed';
@@ -38,14 +38,13 @@ export class WriteGate {
     return wasPaused !== (reason !== undefined);
   }
 
-  readonly middleware: Middleware = async (request, next) => {
-    const { verb } = request;
+  readonly #fence = fenceRequests(() => {
     const reason = this.pausedBecause;
-    if (reason !== undefined && (verb === 'create' || verb === 'update' || verb === 'delete')) {
-      throw new ApiError(`writes to this cluster are paused: ${reason}`, {
-        ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
-      });
-    }
-    return next(request);
-  };
+    if (reason === undefined) return;
+    throw new ApiError(`writes to this cluster are paused: ${reason}`, {
+      ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
+    });
+  });
+
+  readonly middleware: Middleware = (request, next) => (isWrite(request) ? this.#fence(request, next) : next(request));
 }

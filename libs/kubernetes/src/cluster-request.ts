@@ -42,3 +42,8 @@ export type ClusterRequest = { [V in Verb]: RequestOf<V> }[Verb];
 
 /** What the call returns. The stream of a watch may still fail while it is read. */
 export type ResponseTo<R extends ClusterRequest> = Responses[R['verb']];
+
+/** Whether the request changes the cluster. */
+export function isWrite({ verb }: ClusterRequest): boolean {
+  return verb === 'create' || verb === 'update' || verb === 'delete';
+}

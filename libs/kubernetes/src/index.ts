@@ -3,7 +3,14 @@ export * from './api-error.ts';
 export type { Authenticator } from './authenticator.ts';
 export { type BeforeSend, bothBeforeSend } from './before-send.ts';
 export * from './cluster.ts';
-export type { ClusterRequest, RequestOf, ResponseTo, Verb, WatchStream } from './cluster-request.ts';
+export {
+  type ClusterRequest,
+  isWrite,
+  type RequestOf,
+  type ResponseTo,
+  type Verb,
+  type WatchStream,
+} from './cluster-request.ts';
 export * from './connection.ts';
 export { invalidAnswerError } from './connection-error.ts';
 export * from './default-kubeconfigs.ts';
