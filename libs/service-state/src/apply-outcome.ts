@@ -163,9 +163,8 @@ function unconfirmedAfter(
   const isConfirmed = (result: MutationResult | undefined) =>
     result !== undefined && (result.status === 'applied' || result.current !== undefined);
   if (creates.every(isConfirmed)) return undefined;
-  const found = creates.flatMap((result) =>
-    result === undefined || result.status === 'applied' || result.current === undefined ? [] : [result.name],
-  );
+  // Also those that were created: once they are deleted, a late create must not meet the next one under another name.
+  const found = creates.flatMap((result) => (result !== undefined && isConfirmed(result) ? [result.name] : []));
   const names = unconfirmedCreates ?? message.plan;
   const taken = new Set([...(unconfirmedCreates?.taken ?? []), ...found]);
   return taken.size === 0 ? names : { ...names, taken: [...taken] };

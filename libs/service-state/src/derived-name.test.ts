@@ -60,14 +60,24 @@ describe('a derived name', () => {
     expect(slices).not.toBe(mirrored);
   });
 
-  test('is the one of an unconfirmed plan, unless a known slice has it', () => {
-    const groups = [group('web-', 'web-')];
-    const [first = '', second = ''] = names(groups, 'uid', 1, 1);
-    const [, own = ''] = names(groups, 'uid', 2, 7);
-    const replacing = { ...options, plan: { epoch: 2, number: 7 }, unconfirmed: { epoch: 1, number: 1 } };
-    expect(namesOf(withDerivedNames(groups, replacing))).toEqual([first, second]);
+  const replacing = { ...options, plan: { epoch: 2, number: 7 }, unconfirmed: { epoch: 1, number: 1 } };
+
+  test('is the next one of an unconfirmed plan that no known slice has', () => {
+    const [first = '', second = '', third = ''] = names([group('web-', 'web-', 'web-')], 'uid', 1, 1);
+    expect(namesOf(withDerivedNames([group('web-', 'web-')], replacing))).toEqual([first, second]);
     const isTaken = (name: string) => name === second;
-    expect(namesOf(withDerivedNames(groups, { ...replacing, isTaken }))).toEqual([first, own]);
+    expect(namesOf(withDerivedNames([group('web-', 'web-')], { ...replacing, isTaken }))).toEqual([first, third]);
+  });
+
+  test('is the same for every plan that replaces an unconfirmed one, also in place of a taken name', () => {
+    const groups = [group('web-', 'web-')];
+    const [first] = names(groups, 'uid', 1, 1);
+    const isTaken = (name: string) => name === first;
+    const named = [7, 8].map((number) =>
+      namesOf(withDerivedNames(groups, { ...replacing, plan: { epoch: 2, number }, isTaken })),
+    );
+    expect(named[0]).toEqual(named[1]);
+    expect(named[0]).not.toContain(first);
   });
 
   test('is the one of an unconfirmed plan that created less or more before it', () => {
@@ -75,7 +85,6 @@ describe('a derived name', () => {
       mutations: [{ verb: 'update', resource: 'endpointslices', object: slice('web-', 'web-1') }],
     };
     const [first = ''] = names([group('web-')], 'uid', 1, 1);
-    const replacing = { ...options, plan: { epoch: 2, number: 7 }, unconfirmed: { epoch: 1, number: 1 } };
     expect(namesOf(withDerivedNames([update, group('web-')], replacing))).toEqual(['web-1', first]);
   });
 

@@ -13,20 +13,24 @@ export interface NameOptions {
   readonly plan: PlanId;
   /** An earlier plan whose names are used first; see {@link ControllerState.unconfirmedCreates}. Default: none. */
   readonly unconfirmed?: PlanId | undefined;
-  /** Whether a known slice has this name. */
+  /** Whether a known slice has, or had, this name. */
   readonly isTaken: (name: string) => boolean;
 }
 
 /**
  * Names every slice to be created, in the form of a generated name but derived from the plan, so that a repeated create
  * meets AlreadyExists instead of making a second slice. A plan that replaces an unconfirmed one uses the same names, so
- * that requests of either one that arrive late meet AlreadyExists too. Slices are numbered across all groups, because the
- * replacement may update where the other one has created, and the other way round.
+ * that requests of either one that arrive late meet AlreadyExists too. All of its plans count through one series of names
+ * and pass over those that are taken, so every later plan that creates as many slices has the names of the earlier ones.
  */
 export function withDerivedNames(groups: readonly MutationGroup[], options: NameOptions): readonly MutationGroup[] {
   let place = 0;
   return groups.map(({ mutations }) => ({
-    mutations: mutations.map((mutation) => (needsName(mutation) ? withName(mutation, place++, options) : mutation)),
+    mutations: mutations.map((mutation) => {
+      if (!needsName(mutation)) return mutation;
+      while (options.isTaken(nameAt(mutation, place, options))) place++;
+      return withName(mutation, nameAt(mutation, place++, options));
+    }),
   }));
 }
 
@@ -38,15 +42,15 @@ function needsName(mutation: Mutation): mutation is SliceCreation {
   return name === '' && generateName !== undefined;
 }
 
-function withName(mutation: SliceCreation, place: number, options: NameOptions): SliceCreation {
-  const { metadata } = mutation.object;
-  const { ownerUid, controller, plan, unconfirmed, isTaken } = options;
-  const base = (metadata.generateName ?? '').slice(0, maxBaseLength);
-  const nameAfter = ({ epoch, number }: PlanId) =>
-    base + suffixOf(`${ownerUid}/${controller}/${epoch}/${number}/${place}`);
-  const former = unconfirmed && nameAfter(unconfirmed);
-  const name = former === undefined || isTaken(former) ? nameAfter(plan) : former;
-  const object: EndpointSlice = { ...mutation.object, metadata: { ...metadata, name } };
+function nameAt({ object }: SliceCreation, place: number, options: NameOptions): string {
+  const { ownerUid, controller, plan, unconfirmed } = options;
+  const { epoch, number } = unconfirmed ?? plan;
+  const base = (object.metadata.generateName ?? '').slice(0, maxBaseLength);
+  return base + suffixOf(`${ownerUid}/${controller}/${epoch}/${number}/${place}`);
+}
+
+function withName(mutation: SliceCreation, name: string): SliceCreation {
+  const object: EndpointSlice = { ...mutation.object, metadata: { ...mutation.object.metadata, name } };
   return { ...mutation, object };
 }
 
