@@ -13,6 +13,8 @@ export function nodeObject(name: string, zone: string, { ready = true, cpu = '4'
 
 export interface GivenPod {
   readonly name: string;
+  /** Default: the namespace of the other objects. */
+  readonly namespace?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ips: readonly string[];
   readonly ready: boolean;
@@ -27,9 +29,10 @@ export interface GivenPod {
 
 export function podObject(given: GivenPod): RawObject {
   const { name, labels, ips, ready, node, since, uid, phase = 'Running', httpPort } = given;
+  const { namespace: ofPod = namespace } = given;
   const ports = httpPort === undefined ? [] : [{ name: 'http', containerPort: httpPort, protocol: 'TCP' }];
   return {
-    metadata: { name, namespace, labels, ...(uid !== undefined && { uid }) },
+    metadata: { name, namespace: ofPod, labels, ...(uid !== undefined && { uid }) },
     spec: { nodeName: node, containers: [{ name: 'main', image: 'x', ports }] },
     status: {
       phase,

@@ -1,10 +1,11 @@
 import { type FakeApiServer, isStatusError, type StoredObject } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { asRecord, type Clock, type Random, randomInteger } from '@sluice/runtime';
-import { namespace, nodeObject, podObject } from './objects.ts';
+import { namespace as defaultNamespace, nodeObject, podObject } from './objects.ts';
 import { putNode } from './put-node.ts';
 
-interface Action {
+/** Something that a user does, more often the greater its weight. */
+export interface Action {
   readonly weight: number;
   readonly run: () => void;
 }
@@ -18,17 +19,28 @@ const managedBy = 'endpointslice.kubernetes.io/managed-by';
 /** Immutable fields of an existing Service. */
 const keptOfSpec = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'];
 
+export interface RandomUserOptions {
+  /** Whether it also changes single fields of Services. */
+  readonly editsFields?: boolean;
+  /** Default: that of the test objects. */
+  readonly namespace?: string;
+  /** Further actions. */
+  readonly more?: readonly Action[];
+}
+
 /** Acts randomly as users, the scheduler and kubelets, and edits slices as users should not. */
 export class RandomUser {
   readonly #server: FakeApiServer;
   readonly #random: Random;
   readonly #clock: Clock;
   readonly #actions: readonly Action[];
+  readonly #namespace: string;
   #addresses = 0;
   #contentEdits = 0;
 
-  /** `editsFields`: also changes single fields of Services. */
-  constructor(server: FakeApiServer, random: Random, clock: Clock, editsFields = false) {
+  constructor(server: FakeApiServer, random: Random, clock: Clock, options: RandomUserOptions = {}) {
+    const { editsFields = false, namespace = defaultNamespace, more = [] } = options;
+    this.#namespace = namespace;
     this.#server = server;
     this.#random = random;
     this.#clock = clock;
@@ -46,6 +58,7 @@ export class RandomUser {
       { weight: 4, run: () => this.#editSlice() },
       { weight: 4, run: () => this.#deleteAny('endpointslices') },
       { weight: 1, run: () => this.#putSliceOfOthers() },
+      ...more,
     ];
   }
 
@@ -86,7 +99,7 @@ export class RandomUser {
     const object = {
       metadata: {
         name,
-        namespace,
+        namespace: this.#namespace,
         labels: this.#pick([{}, { team: 'x' }, { team: 'y', env: 'z' }]),
         annotations: this.#pick([{}, {}, { 'service.kubernetes.io/topology-mode': 'Auto' }]),
       },
@@ -126,13 +139,14 @@ export class RandomUser {
     const old = this.#all('pods').find((pod) => pod.metadata.name === name);
     // Replaces a Pod by another one of the same name, as a StatefulSet does.
     const again = old !== undefined && this.#chance(0.3);
-    if (again) this.#server.delete('pods', namespace, name, { gracePeriodSeconds: 0 });
+    if (again) this.#server.delete('pods', this.#namespace, name, { gracePeriodSeconds: 0 });
     const number = ++this.#addresses;
     const four = `10.1.${number >> 8}.${number & 255}`;
     this.#server.put(
       'pods',
       podObject({
         name,
+        namespace: this.#namespace,
         labels: { app: this.#pick(apps), ...(this.#chance(0.4) && { tier: 'front' }) },
         ips: this.#pick([[four], [four], [four, `fd00::${number.toString(16)}`], []]),
         ready: this.#chance(0.7),
@@ -159,7 +173,7 @@ export class RandomUser {
     // With a grace period first, immediately the second time.
     const terminating = pod.metadata.deletionTimestamp !== undefined;
     const gracePeriodSeconds = terminating || this.#chance(0.4) ? 0 : 30;
-    this.#server.delete('pods', namespace, pod.metadata.name, { gracePeriodSeconds });
+    this.#server.delete('pods', this.#namespace, pod.metadata.name, { gracePeriodSeconds });
   }
 
   #putNode(): void {
@@ -178,7 +192,7 @@ export class RandomUser {
     const ports = [{ name: 'http', port: this.#pick([80, 81]), protocol: 'TCP' }];
     const subsets = addresses.length === 0 ? [] : [{ addresses, ports }];
     const labels = this.#pick([{}, {}, { team: 'x' }, { 'endpointslice.kubernetes.io/skip-mirror': 'true' }]);
-    this.#server.put('endpoints', { metadata: { name, namespace, labels }, subsets });
+    this.#server.put('endpoints', { metadata: { name, namespace: this.#namespace, labels }, subsets });
   }
 
   #editSlice(): void {
@@ -212,7 +226,7 @@ export class RandomUser {
       ]),
     };
     this.#server.create('endpointslices', {
-      metadata: { generateName: 'other-', namespace, labels },
+      metadata: { generateName: 'other-', namespace: this.#namespace, labels },
       addressType: this.#pick(['IPv4', 'FQDN']),
       endpoints: [],
       ports: [{ name: 'http', port: 8080, protocol: 'TCP' }],
@@ -226,7 +240,8 @@ export class RandomUser {
   }
 
   #all(resource: 'services' | 'pods' | 'nodes' | 'endpoints' | 'endpointslices'): readonly StoredObject[] {
-    return this.#server.list(resource).items;
+    const { items } = this.#server.list(resource);
+    return resource === 'nodes' ? items : items.filter(({ metadata }) => metadata.namespace === this.#namespace);
   }
 
   #any(resource: 'services' | 'pods' | 'nodes' | 'endpoints' | 'endpointslices'): StoredObject | undefined {

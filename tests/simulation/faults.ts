@@ -124,10 +124,10 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   'commit reported as failed': (random, world) => forStore(random, world, 'after'),
   'namespace deletion'(random, world) {
     const cluster = anyCluster(random, world);
-    cluster.deleteNamespace();
+    const name = cluster.deleteNamespace(random);
     const forMs = randomInteger(random, 200, 4_000);
-    world.clock.schedule(forMs, () => cluster.recreateNamespace());
-    return { forMs, what: `delete the users' namespace of ${cluster.name}` };
+    world.clock.schedule(forMs, () => cluster.recreateNamespace(name));
+    return { forMs, what: `delete the namespace ${name} of ${cluster.name}` };
   },
   'lost append': (random, world) => forAppends(random, world, { lose: 0.1 + 0.4 * random.next() }),
   'store restarted': (_, { store }) => {

@@ -79,6 +79,8 @@ export type BusKind = 'model' | 'jetstream' | 'replicated jetstream';
 export interface Scenario {
   readonly seed: number;
   readonly clusters: number;
+  /** Namespaces of users in each cluster, with objects of the same names. */
+  readonly namespaces: number;
   readonly partitions: number;
   readonly maxEndpointsPerSlice: number;
   readonly batchPeriodMs: number;
@@ -139,6 +141,7 @@ export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioO
   return {
     seed,
     clusters: chance(0.25) ? randomInteger(random, 2, 3) : 1,
+    namespaces: chance(0.4) ? 2 : 1,
     partitions: randomInteger(random, 1, 3),
     maxEndpointsPerSlice: chance(0.5) ? randomInteger(random, 1, 3) : 100,
     batchPeriodMs: chance(0.1) ? 300 : 0,

@@ -4,16 +4,24 @@ import { nodeObject, podObject } from '../harness/objects.ts';
 import { RandomUser } from '../harness/random-user.ts';
 import { SmallUser } from './exhaustive/small-user.ts';
 import { ClusterView } from './reference/cluster-view.ts';
+import { removeFinalizers, uncommonInputs } from './uncommon-inputs.ts';
 
 export const steadyServices = ['steady-a', 'steady-b'] as const;
 const steadyPods = 3;
-const userNamespace = 'shop';
+/** Namespaces of users. Both have objects of the same names. */
+const userNamespaces = ['shop', 'blog'] as const;
 export const steadyNamespace = 'steady';
 
 /** A version of a written object; undefined: it was deleted. */
 export interface ObjectVersion {
   readonly atMs: number;
   readonly object: StoredObject | undefined;
+}
+
+export interface ClusterOptions {
+  /** Number of namespaces of users. */
+  readonly namespaces: number;
+  readonly small?: boolean | undefined;
 }
 
 /** An API server with its users. */
@@ -25,7 +33,8 @@ export class SimulatedCluster {
   /** Versions of the written objects, oldest first, by resource and name. */
   readonly versions = new Map<string, ObjectVersion[]>();
   readonly #clock: VirtualClock;
-  readonly #user: RandomUser | SmallUser;
+  readonly #namespaces: readonly string[];
+  readonly #users: readonly (RandomUser | SmallUser)[];
   /** The user draws from the seed of the current event. */
   #random: Random;
   #restores = 0;
@@ -33,17 +42,18 @@ export class SimulatedCluster {
   restoredAt = Number.NEGATIVE_INFINITY;
   #backup: ReturnType<FakeApiServer['backup']> | undefined;
 
-  constructor(index: number, clock: VirtualClock, seed: number, isSmall = false) {
+  constructor(index: number, clock: VirtualClock, seed: number, { namespaces, small = false }: ClusterOptions) {
+    this.#namespaces = userNamespaces.slice(0, namespaces);
     this.name = `cluster-${index}`;
     this.#clock = clock;
     this.#random = seededRandom(seed + 1);
     this.server = new FakeApiServer({ clock, random: seededRandom(seed + 2), bookmarkIntervalMs: 20_000 });
-    for (const name of [userNamespace, steadyNamespace]) this.server.create('namespaces', { metadata: { name } });
+    for (const name of [...this.#namespaces, steadyNamespace]) this.server.create('namespaces', { metadata: { name } });
     this.view = new ClusterView(this.server);
     this.faults = new FaultPlan([], seededRandom(seed + 3));
-    this.#user = isSmall
-      ? new SmallUser(this.server, () => clock.now())
-      : new RandomUser(hidingSteady(this.server), { next: () => this.#random.next() }, clock, true);
+    this.#users = small
+      ? [new SmallUser(this.server, () => clock.now())]
+      : this.#namespaces.map((namespace) => this.#userOf(namespace));
     this.server.onCommit((resource, { type, object }) => {
       if (resource !== 'endpoints' && resource !== 'endpointslices') return;
       const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
@@ -51,8 +61,8 @@ export class SimulatedCluster {
       versions.push({ atMs: clock.now(), object: type === 'DELETED' ? undefined : object });
       this.versions.set(key, versions);
     });
-    this.#user.createInitialObjects();
-    if (!isSmall) this.#createSteady();
+    for (const user of this.#users) user.createInitialObjects();
+    if (!small) this.#createSteady();
   }
 
   get identity(): string {
@@ -62,8 +72,9 @@ export class SimulatedCluster {
   /** A few actions of users, the scheduler and kubelets. */
   act(random: Random): void {
     this.#random = random;
-    const steps = this.#user instanceof SmallUser ? 1 : randomInteger(random, 1, 3);
-    for (let n = steps; n > 0; n--) this.#user.step();
+    const user = this.#users[Math.floor(random.next() * this.#users.length)];
+    const steps = user instanceof SmallUser ? 1 : randomInteger(random, 1, 3);
+    for (let n = steps; n > 0; n--) user?.step();
   }
 
   /** Changes the readiness of a Pod of a steady Service. */
@@ -74,8 +85,11 @@ export class SimulatedCluster {
 
   takeBackup(): void {
     // After a restore nobody would finish the deletion of the namespace.
-    const namespace = this.server.list('namespaces').items.find(({ metadata }) => metadata.name === userNamespace);
-    if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
+    const namespaces = this.server.list('namespaces').items;
+    for (const name of this.#namespaces) {
+      const namespace = namespaces.find(({ metadata }) => metadata.name === name);
+      if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
+    }
     this.#backup = this.server.backup();
   }
 
@@ -88,14 +102,28 @@ export class SimulatedCluster {
     this.versions.clear();
   }
 
-  deleteNamespace(): void {
-    this.recreateNamespace();
-    this.server.delete('namespaces', '', userNamespace);
+  /** Deletes a namespace of users and returns its name. */
+  deleteNamespace(random: Random): string {
+    const name = this.#namespaces[Math.floor(random.next() * this.#namespaces.length)] ?? userNamespaces[0];
+    this.recreateNamespace(name);
+    this.server.delete('namespaces', '', name);
+    return name;
   }
 
-  recreateNamespace(): void {
-    if (!this.server.list('namespaces').items.some(({ metadata }) => metadata.name === userNamespace))
-      this.server.create('namespaces', { metadata: { name: userNamespace } });
+  recreateNamespace(name: string): void {
+    if (!this.server.list('namespaces').items.some(({ metadata }) => metadata.name === name))
+      this.server.create('namespaces', { metadata: { name } });
+  }
+
+  /** Whatever holds deleted objects back has finished. */
+  removeFinalizers(): void {
+    removeFinalizers(this.server);
+  }
+
+  #userOf(namespace: string): RandomUser {
+    const random = { next: () => this.#random.next() };
+    const more = uncommonInputs(this.server, random, namespace);
+    return new RandomUser(hidingSteady(this.server), random, this.#clock, { editsFields: true, namespace, more });
   }
 
   #createSteady(): void {

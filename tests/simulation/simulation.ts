@@ -139,7 +139,7 @@ class Simulation {
     const random = seededRandom(seed + 1);
     const clusters = Array.from(
       { length: scenario.clusters },
-      (_, i) => new SimulatedCluster(i, clock, Math.imul(seed + 2, 31) + i, scenario.small),
+      (_, i) => new SimulatedCluster(i, clock, Math.imul(seed + 2, 31) + i, scenario),
     );
     this.#clusters = clusters;
     const lossy = isLossy(scenario);
@@ -235,6 +235,7 @@ class Simulation {
     }
     if (!(await this.#until(begin + warmUpMs + activeMs))) return;
     this.#fleet.thawAll();
+    for (const cluster of this.#clusters) cluster.removeFinalizers();
     if (!(await this.#settleDown())) return;
     await this.#atRest();
   }

@@ -25,7 +25,7 @@ export function smallScenario(periodMs: number): Scenario {
     seed: 1,
   }));
   return {
-    ...{ seed: 1, small: true, clusters: 1, partitions: 1, maxEndpointsPerSlice: 100, batchPeriodMs: 0 },
+    ...{ seed: 1, small: true, clusters: 1, namespaces: 1, partitions: 1, maxEndpointsPerSlice: 100, batchPeriodMs: 0 },
     ...{
       processes: 'roles',
       recordBytes: null,

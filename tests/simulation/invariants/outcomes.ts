@@ -69,7 +69,11 @@ function untrue(plan: PlannedMutations, result: MutationResult, cluster: Simulat
   if (status === 'applied' && mutation.verb === 'delete') {
     const { uid } = mutation;
     const { object } = versions.at(-1) ?? {};
-    return object !== undefined && uid !== undefined && object.metadata.uid === uid ? 'it exists' : undefined;
+    // A finalizer may hold the deletion back.
+    const isDeleted = object?.metadata.deletionTimestamp !== undefined;
+    return object !== undefined && !isDeleted && uid !== undefined && object.metadata.uid === uid
+      ? 'it exists'
+      : undefined;
   }
   if (status === 'applied') {
     if (stored === undefined) return 'nothing is known of the stored object';

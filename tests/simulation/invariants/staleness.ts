@@ -73,6 +73,8 @@ function differencesOf(view: ClusterView, maxEndpointsPerSlice: number): readonl
   }
   return [...names].flatMap((service) => {
     const [namespace = '', name = ''] = service.split('/');
+    // While a finalizer holds the deletion of a Service back, nothing is created for it.
+    if (view.get('services', namespace, name)?.metadata.deletionTimestamp !== undefined) return [];
     const lines = compare(
       expectedLines(view, namespace, name),
       actualLines(view, namespace, name, maxEndpointsPerSlice),

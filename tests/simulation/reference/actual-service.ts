@@ -1,5 +1,5 @@
 import type { ClusterView } from './cluster-view.ts';
-import { hasPlainHints, isHeadless, labelLine, selects, sliceLine } from './expected-service.ts';
+import { annotationLine, hasPlainHints, isHeadless, labelLine, selects, sliceLine } from './expected-service.ts';
 import {
   type EndpointsObject,
   headlessLabel,
@@ -39,16 +39,22 @@ export function actualLines(
   for (const slice of slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === mirrorManager)) {
     for (const property of sliceProperties('mirrored', slice, Number.POSITIVE_INFINITY)) properties.add(property);
     if ((slice.endpoints ?? []).length === 0) lines.push(`mirrored ${slice.addressType} without endpoints`);
-    for (const { addresses, conditions } of slice.endpoints ?? [])
-      lines.push(`mirrored ${slice.addressType} [${portsOf(slice)}] ${addresses} ready=${conditions?.ready}`);
+    properties.add(annotationLine(`mirrored ${slice.addressType}`, slice.metadata.annotations));
+    for (const { addresses, conditions, nodeName = '', hostname = '', targetRef } of slice.endpoints ?? [])
+      lines.push(
+        `mirrored ${slice.addressType} [${portsOf(slice)}] ${addresses} ready=${conditions?.ready} node=${nodeName} hostname=${hostname} ${targetRef?.uid}`,
+      );
   }
   return [...lines, ...properties].sort();
 }
 
-/** Slices that name the Service, of any manager. */
+/** Slices that name the Service, of any manager. Slices whose deletion a finalizer holds back do not count. */
 export function slicesOf(view: ClusterView, namespace: string, name: string): readonly SliceObject[] {
   return (view.all('endpointslices') as readonly SliceObject[]).filter(
-    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[serviceNameLabel] === name,
+    ({ metadata }) =>
+      metadata.namespace === namespace &&
+      metadata.labels?.[serviceNameLabel] === name &&
+      metadata.deletionTimestamp === undefined,
   );
 }
 
@@ -74,7 +80,7 @@ function* sliceProperties(what: string, slice: SliceObject, maxPerSlice: number)
 
 function portsOf({ ports }: SliceObject): string {
   return (ports ?? [])
-    .map(({ name, protocol, port }) => `${name ?? ''}:${protocol}:${port}`)
+    .map(({ name, protocol, port, appProtocol }) => `${name ?? ''}:${protocol}:${port}:${appProtocol ?? ''}`)
     .sort()
     .join();
 }
@@ -92,7 +98,7 @@ function endpointsLines(view: ClusterView, namespace: string, name: string): rea
     ] as const) {
       for (const { ip, targetRef, nodeName = '', hostname = '' } of list) {
         for (const port of ports ?? []) {
-          const named = `${port.name ?? ''}:${port.protocol}:${port.port}`;
+          const named = `${port.name ?? ''}:${port.protocol}:${port.port}:${port.appProtocol ?? ''}`;
           lines.push(`endpoints ${named} ${ip} ${targetRef?.uid} ready=${ready} node=${nodeName} hostname=${hostname}`);
         }
       }

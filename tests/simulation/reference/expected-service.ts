@@ -55,6 +55,12 @@ export const labelLine = (what: string, labels: Readonly<Record<string, string>>
     .sort()
     .join()}`;
 
+/** Annotations of the mirrored Endpoints, without the one that tells when their Pods changed (H16). */
+export function annotationLine(what: string, annotations: Readonly<Record<string, string>> = {}): string {
+  const { 'endpoints.kubernetes.io/last-change-trigger-time': _, ...others } = annotations;
+  return `${what} annotations ${JSON.stringify(Object.entries(others).sort())}`;
+}
+
 /** Whether the written hints follow from the Service and the endpoint alone: not with topology-mode (F). */
 export function hasPlainHints({ metadata: { annotations = {} } }: ServiceObject): boolean {
   const mode =
@@ -121,15 +127,18 @@ function* endpointsLines(view: ClusterView, service: ServiceObject): Iterable<st
 /** H9–H16. */
 function* mirroredLines({ metadata, subsets = [] }: EndpointsObject): Iterable<string> {
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
-    const named = ports.map(({ name = '', protocol = 'TCP', port }) => `${name}:${protocol}:${port}`).sort();
+    const named = ports
+      .map(({ name = '', protocol = 'TCP', port, appProtocol = '' }) => `${name}:${protocol}:${port}:${appProtocol}`)
+      .sort();
     for (const [ready, list] of [
       [true, addresses],
       [false, notReadyAddresses],
     ] as const) {
-      for (const { ip } of list) {
+      for (const { ip, hostname = '', nodeName = '', targetRef } of list) {
         const family = ip.includes(':') ? 'IPv6' : 'IPv4';
-        yield `mirrored ${family} [${named}] ${ip} ready=${ready}`;
+        yield `mirrored ${family} [${named}] ${ip} ready=${ready} node=${nodeName} hostname=${hostname} ${targetRef?.uid}`;
         yield `mirrored ${family} owner ${metadata.uid}`;
+        yield annotationLine(`mirrored ${family}`, metadata.annotations);
         yield labelLine(`mirrored ${family}`, {
           ...metadata.labels,
           [serviceNameLabel]: metadata.name,
@@ -187,9 +196,9 @@ const hostnameOf = ({ spec: { hostname = '', subdomain = '' } }: PodObject, serv
 /** C5, E16. */
 function portsOf({ spec }: ServiceObject, pod: PodObject): readonly string[] {
   return (spec.ports ?? [])
-    .flatMap(({ name = '', protocol = 'TCP', targetPort }) => {
+    .flatMap(({ name = '', protocol = 'TCP', targetPort, appProtocol = '' }) => {
       const number = typeof targetPort === 'number' ? targetPort : namedPort(pod, targetPort, protocol);
-      return number === undefined ? [] : [`${name}:${protocol}:${number}`];
+      return number === undefined ? [] : [`${name}:${protocol}:${number}:${appProtocol}`];
     })
     .sort();
 }

@@ -6,6 +6,7 @@ export interface ServicePort {
   readonly name?: string;
   readonly protocol?: string;
   readonly targetPort: number | string;
+  readonly appProtocol?: string;
 }
 
 export interface ServiceObject extends StoredObject {
@@ -58,6 +59,7 @@ export interface SlicePort {
   readonly name?: string;
   readonly protocol?: string;
   readonly port?: number;
+  readonly appProtocol?: string;
 }
 
 export interface SliceObject extends StoredObject {
@@ -79,7 +81,12 @@ export interface EndpointsObject extends StoredObject {
   readonly subsets?: readonly {
     readonly addresses?: readonly EndpointsAddress[];
     readonly notReadyAddresses?: readonly EndpointsAddress[];
-    readonly ports?: readonly { readonly name?: string; readonly port: number; readonly protocol?: string }[];
+    readonly ports?: readonly {
+      readonly name?: string;
+      readonly port: number;
+      readonly protocol?: string;
+      readonly appProtocol?: string;
+    }[];
   }[];
 }
 
