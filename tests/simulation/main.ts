@@ -1,13 +1,19 @@
 /** Runs whole fleets on a virtual clock, one per seed. See `--help`. */
 
 import { UsageError } from '@sluice/process';
-import { flag, integer, list, oneOf, runCommand, say, text } from '@sluice/program';
+import { choice, flag, integer, list, oneOf, runCommand, say, text, textOr } from '@sluice/program';
+import type { PlantedBug } from '@sluice/program/planted-bug';
 import { Coverage } from './coverage/coverage.ts';
 import { reachableBranches } from './coverage/reachable.ts';
 import { describeInterruption, type Interruption } from './exhaustive/interruption.ts';
 import { allStates, type SmallState } from './exhaustive/states.ts';
+import { heldOutBugs } from './planted/held-out/held-out-bugs.ts';
+import { measure } from './planted/held-out/measure.ts';
+import { formatMeasured, jsonOfMeasured } from './planted/held-out/report.ts';
 import { formatHunts, type Hunt, hunt } from './planted/hunt.ts';
 import { checkPlantedBugs, plantedBugs } from './planted/planted-bugs.ts';
+import { directory, replay } from './regressions/regression.ts';
+import { type FailedSeed, saveFailures } from './regressions/save-failures.ts';
 import { formatFailure, formatShrunk, formatViolation } from './report.ts';
 import { runSeeds } from './run-seeds.ts';
 import { type Layer, layers, type ScenarioOptions, scenarioOf } from './scenario.ts';
@@ -18,6 +24,8 @@ import { formatEntry } from './timeline.ts';
 const instrumentHook = new URL('./coverage/instrument-hook.ts', import.meta.url).href;
 /** After this many seeds every rare branch has to be reached. */
 const seedsForCoverage = 1_000;
+/** Seeds for each held-out bug, at most. */
+const seedsForHeldOut = 290;
 /** Failing seeds that are shrunk. */
 const mostShrunk = 2;
 
@@ -33,13 +41,19 @@ checked during the run, and the result is compared with a recomputation. See doc
     minutes: text('N', 'time to run instead of a number of seeds'),
     seed: text('N', 'run one seed'),
     trace: flag('with --seed: print everything that happens'),
+    search: flag('run each seed twice, compare what happens, and save shrunk failures as regression tests'),
+    regressions: textOr(directory, 'DIR', 'with --search: where to save them'),
+    replay: text('FILE', 'run a saved regression'),
     swarm: flag('many faults at high rates in each seed'),
     'disable-layers': text('LIST', `repair layers that no seed has: some of ${layers.join(', ')}`),
     exhaustive: flag('run every stale read, unobserved event and crash of a small world instead of seeds'),
     planted: flag('plant bugs one at a time, and report how many seeds find each'),
-    bugs: text('TEXT', 'with --planted: only bugs whose name or file contains this'),
-    sample: text('N', 'with --planted: only every Nth bug'),
-    seconds: integer(60, 'with --planted: CPU time of each process for each bug'),
+    'held-out': flag('plant bugs that nothing was made to find, and report the share that is found in each room'),
+    unit: flag('with --held-out: also run the unit tests of the room'),
+    output: choice(['table', 'json'] as const, 'table', 'with --held-out: output format'),
+    bugs: text('TEXT', 'with --planted or --held-out: only bugs whose name or file contains this'),
+    sample: text('N', 'with --planted or --held-out: only every Nth bug'),
+    seconds: integer(60, 'with --planted or --held-out: CPU time of each process for each bug'),
     processes: integer(2, 'processes that run seeds'),
   },
   main(options) {
@@ -47,6 +61,8 @@ checked during the run, and the result is compared with a recomputation. See doc
     const scenario: ScenarioOptions = { swarm: options.swarm, ...(disabled.length > 0 && { disabled }) };
     const flags = `${options.swarm ? ' --swarm' : ''}${disabled.length > 0 ? ` --disable-layers ${disabled.join()}` : ''}`;
     if (options.seed !== undefined) return runOne(positiveInteger('seed', options.seed), options.trace, scenario);
+    if (options.replay !== undefined) return runReplay(options.replay);
+    if (options['held-out']) return runHeldOut(options);
     if (options.planted) return runPlanted(options);
     if (options.exhaustive) return runExhaustive(options);
     const minutes = options.minutes === undefined ? undefined : positiveInteger('minutes', options.minutes);
@@ -78,6 +94,14 @@ async function runOne(seed: number, trace: boolean, options: ScenarioOptions): P
   return isFailed ? 1 : 0;
 }
 
+async function runReplay(path: string): Promise<number> {
+  const { violations } = await replay(path);
+  for (const violation of violations) say(`${path} failed: ${formatViolation(violation)}`);
+  const isFailed = violations.length > 0;
+  process.stdout.write(`${isFailed ? 0 : 1} passed, ${isFailed ? 1 : 0} failed, 0 skipped\n`);
+  return isFailed ? 1 : 0;
+}
+
 interface Planted {
   readonly bugs: string | undefined;
   readonly sample: string | undefined;
@@ -85,13 +109,27 @@ interface Planted {
   readonly processes: number;
 }
 
-/** Fails if less than nine tenths of the bugs are found. */
-async function runPlanted({ bugs: text, sample, seconds, processes }: Planted): Promise<number> {
-  checkPlantedBugs();
+/** @throws Error if a bug no longer fits its source */
+function chosen(all: readonly PlantedBug[], { bugs: text, sample }: Pick<Planted, 'bugs' | 'sample'>) {
+  checkPlantedBugs(all);
   const every = sample === undefined ? 1 : positiveInteger('sample', sample);
-  const bugs = plantedBugs
+  return all
     .filter(({ name, file }) => text === undefined || name.includes(text) || file.includes(text))
     .filter((_, i) => i % every === 0);
+}
+
+/** Measures; there is no share that has to be reached. */
+async function runHeldOut(options: Planted & { readonly unit: boolean; readonly output: 'table' | 'json' }) {
+  const { seconds, processes, unit, output } = options;
+  const bugs = chosen(heldOutBugs, options);
+  const measured = await measure(bugs, { seconds, seeds: seedsForHeldOut, processes, unit });
+  process.stdout.write(`${output === 'json' ? jsonOfMeasured(measured) : formatMeasured(measured)}\n`);
+  return 0;
+}
+
+/** Fails if less than nine tenths of the bugs are found. */
+async function runPlanted({ bugs: text, sample, seconds, processes }: Planted): Promise<number> {
+  const bugs = chosen(plantedBugs, { bugs: text, sample });
   const hunts: Hunt[] = [];
   for (const bug of bugs) {
     const found = await hunt(bug, { seconds, processes });
@@ -137,25 +175,29 @@ interface Many {
   readonly processes: number;
   readonly scenario: ScenarioOptions;
   readonly flags: string;
+  readonly search: boolean;
+  /** Where a search saves failures. */
+  readonly regressions: string;
 }
 
-async function runMany({ seeds, first, minutes, processes, scenario, flags }: Many): Promise<number> {
+async function runMany({ seeds, first, minutes, processes, scenario, flags, search, regressions }: Many) {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;
   let [run, virtualMs, cpuMs] = [0, 0, 0];
-  const failed: number[] = [];
+  const failed: FailedSeed[] = [];
   const coverage = new Coverage(reachableBranches());
   await runSeeds({
-    ...{ first, scenario, processes },
-    execArgv: ['--import', instrumentHook],
+    ...{ first, scenario, processes, twice: search },
+    execArgv: [...process.execArgv, '--import', instrumentHook],
     continues: (started) => (minutes === undefined ? started < seeds : elapsedMs() < minutes * 60_000),
     onReport: (report) => {
       run += 1;
       virtualMs += report.virtualMs;
       cpuMs += report.cpuMs;
       coverage.add(report.reached);
-      if (report.violations.length === 0) return;
-      failed.push(report.seed);
+      const [violation] = report.violations;
+      if (violation === undefined) return;
+      failed.push({ seed: report.seed, invariant: violation.invariant });
       say(formatFailure(report, flags));
     },
   });
@@ -166,7 +208,11 @@ async function runMany({ seeds, first, minutes, processes, scenario, flags }: Ma
   say(coverage.summary);
   const missed = run < seedsForCoverage ? [] : coverage.missed;
   for (const name of missed) say(`no seed has reached this branch: ${name}`);
-  for (const seed of failed.slice(0, mostShrunk)) {
+  if (search) {
+    const commandOf = (seed: number) => `npm run simulate -- --seed ${seed}${flags} --trace`;
+    await saveFailures(failed, { directory: regressions, scenario, commandOf });
+  }
+  for (const { seed } of search ? [] : failed.slice(0, mostShrunk)) {
     const result = await simulate(scenarioOf(seed, scenario));
     if (result.violations.length > 0) say(`seed ${seed} ${formatShrunk(await shrink(result))}`);
   }

@@ -11,6 +11,8 @@ export interface SeedsOptions {
   readonly scenario: ScenarioOptions;
   /** States of the small world in place of scenarios: seed 1 is the first one. */
   readonly states?: readonly SmallState[];
+  /** Run each scenario twice, and compare what happens. Default: false. */
+  readonly twice?: boolean;
   readonly processes: number;
   readonly onReport: (report: SeedReport) => void;
   /** Arguments of Node for the worker processes. */
@@ -74,7 +76,8 @@ function runSeed(child: ChildProcess, seed: number, options: SeedsOptions): Prom
     child.on('message', onMessage);
     child.on('exit', onExit);
     const state = options.states?.[seed - 1];
-    const request: SeedRequest = { seed, options: options.scenario, ...(state && { state }) };
+    const { scenario, twice = false } = options;
+    const request: SeedRequest = { seed, options: scenario, twice, ...(state && { state }) };
     child.send(request);
   });
 }

@@ -7,6 +7,8 @@ export interface SeedRequest {
   readonly options: ScenarioOptions;
   /** A state of the small world in place of the seed's scenario. */
   readonly state?: SmallState;
+  /** Run the scenario twice, and compare what happens. */
+  readonly twice?: boolean;
 }
 
 export interface SeedReport extends Omit<RunResult, 'scenario'> {

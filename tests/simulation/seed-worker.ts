@@ -2,6 +2,7 @@
 import { errorMessage } from '@sluice/runtime';
 import { takeReached } from './coverage/reached.ts';
 import { runState } from './exhaustive/states.ts';
+import { runTwice } from './run-twice.ts';
 import { scenarioOf } from './scenario.ts';
 import type { SeedReport, SeedRequest } from './seed-report.ts';
 import { simulate } from './simulation.ts';
@@ -10,7 +11,7 @@ process.on('message', (request: SeedRequest) => {
   void run(request).then((report) => process.send?.(report));
 });
 
-async function run({ seed, options, state }: SeedRequest): Promise<SeedReport> {
+async function run({ seed, options, state, twice }: SeedRequest): Promise<SeedReport> {
   const before = process.cpuUsage();
   const cpuMs = () => {
     const { user, system } = process.cpuUsage(before);
@@ -19,7 +20,7 @@ async function run({ seed, options, state }: SeedRequest): Promise<SeedReport> {
   try {
     const { violations, virtualMs, calls, longestStaleMs, timeline } = await (state
       ? runState(state)
-      : simulate(scenarioOf(seed, options)));
+      : (twice ? runTwice : simulate)(scenarioOf(seed, options)));
     const isFailed = violations.length > 0;
     const kept = isFailed ? timeline : [];
     const reached = takeReached();

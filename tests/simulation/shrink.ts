@@ -6,16 +6,20 @@ const mostRuns = 250;
 
 /**
  * The smallest scenario found that still breaks the same invariant: with fewer events, clusters and partitions, and
- * without what the seed varies besides.
+ * without what the seed varies besides. `run` runs a scenario.
  */
-export async function shrink(failed: RunResult, options: RunOptions = {}): Promise<RunResult> {
+export async function shrink(
+  failed: RunResult,
+  options: RunOptions = {},
+  run: typeof simulate = simulate,
+): Promise<RunResult> {
   const invariant = failed.violations[0]?.invariant;
   const boundMs = boundOf(failed.scenario);
   let best = failed;
   let runs = 0;
   const attempt = async (scenario: Scenario): Promise<boolean> => {
     if (++runs > mostRuns) return false;
-    const result = await simulate(scenario, { boundMs, ...options });
+    const result = await run(scenario, { boundMs, ...options });
     if (result.violations[0]?.invariant !== invariant) return false;
     best = result;
     return true;

@@ -1,9 +1,12 @@
 import { type PlantedBug, planted } from '@sluice/program/planted-bug';
 import { runSeeds } from '../run-seeds.ts';
+import { table } from './table.ts';
 
 export interface HuntOptions {
   /** Processor time of each process for each bug, in seconds. */
   readonly seconds: number;
+  /** Seeds at most. Default: as many as the time allows. */
+  readonly seeds?: number;
   readonly processes: number;
 }
 
@@ -18,14 +21,17 @@ export interface Hunt {
 }
 
 /** Runs seeds with a planted bug until one fails or the time is over. */
-export async function hunt(bug: PlantedBug, { seconds, processes }: HuntOptions): Promise<Hunt> {
+export async function hunt(
+  bug: PlantedBug,
+  { seconds, seeds: most = Number.POSITIVE_INFINITY, processes }: HuntOptions,
+): Promise<Hunt> {
   let [seeds, cpuMs] = [0, 0];
   let invariant: string | undefined;
   const elapsed = () => cpuMs / 1000 / processes;
   await runSeeds({
     first: 1,
     scenario: { swarm: false },
-    continues: () => invariant === undefined && elapsed() < seconds,
+    continues: (started) => invariant === undefined && elapsed() < seconds && started < most,
     processes,
     ...planted(bug),
     onReport: (report) => {
@@ -46,8 +52,5 @@ export function formatHunts(hunts: readonly Hunt[]): string {
     seconds.toFixed(1),
     invariant ?? 'not found',
   ]);
-  const header = ['planted bug', 'file', 'seeds', 'seconds', 'invariant'];
-  const widths = header.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
-  return [line(header), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)].join('\n');
+  return table(['planted bug', 'file', 'seeds', 'seconds', 'invariant'], rows);
 }

@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { plant, urlOf } from '@sluice/program/planted-bug';
 import { expect, test } from 'vitest';
+import { heldOutBugs } from './held-out/held-out-bugs.ts';
 import { plantedBugs } from './planted-bugs.ts';
 
-test.each(plantedBugs.map((bug) => [bug.name, bug] as const))('"%s" fits its source', (_, bug) => {
+const bugs = [...plantedBugs, ...heldOutBugs];
+
+test.each(bugs.map((bug) => [bug.name, bug] as const))('"%s" fits its source', (_, bug) => {
   const source = readFileSync(new URL(urlOf(bug)), 'utf8');
   expect(plant(bug, source)).not.toBe(source);
 });
 
 test('no two bugs have the same name', () => {
-  expect(new Set(plantedBugs.map(({ name }) => name)).size).toBe(plantedBugs.length);
+  expect(new Set(bugs.map(({ name }) => name)).size).toBe(bugs.length);
 });
 
 test('a bug that no longer fits names its file', () => {
