@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Bus, ChunkedBus, streamStart } from '@sluice/bus';
+import { type Bus, ChunkedBus, networkedBus, rejectionOf, streamStart } from '@sluice/bus';
 import { systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -314,12 +314,36 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
           headers,
           payload: Buffer.alloc(bytes),
         });
-        const tooLarge = bus.append('changes', 0, [sized('large', recordBytes + 1)]);
-        await expect(tooLarge).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
-        await bus.append('changes', 0, [sized('largest', recordBytes), ...records('a', 1, 1)]);
-        const read = await take(bus.read('changes', 0, streamStart), 2);
-        expect(ids(read)).toEqual(['largest', 'a1']);
-        expect(read[0]?.payload.length).toBe(recordBytes);
+        const tooLarge = bus.append('changes', 0, [
+          ...records('a', 1, 2),
+          sized('large', recordBytes + 1),
+          sized('b', 1),
+        ]);
+        await expect(tooLarge).rejects.toMatchObject({ code: 'RECORD_REJECTED', offsets: [1, 2] });
+        await bus.append('changes', 0, [sized('largest', recordBytes), ...records('c', 1, 1)]);
+        const read = await take(bus.read('changes', 0, streamStart), 4);
+        expect(ids(read)).toEqual(['a1', 'a2', 'largest', 'c1']);
+        expect(read[2]?.payload.length).toBe(recordBytes);
+        await bus.close();
+      },
+    );
+
+    test.runIf(features.countsHeaders === true)(
+      'a record whose headers alone exceed the limit leaves a marker',
+      async () => {
+        const bus = networkedBus(await create(), { clock: systemClock, logger: silentLogger });
+        const hostile = {
+          key: 'c/shop/web',
+          id: 'x'.repeat(2 * bus.limits.recordBytes),
+          headers: {},
+          payload: Buffer.of(),
+        };
+        expect(await bus.append('changes', 0, [...records('a', 1, 1), hostile, ...records('b', 1, 1)])).toEqual([
+          1, 2, 3,
+        ]);
+        const read = await take(bus.read('changes', 0, streamStart), 3);
+        expect(read.map(rejectionOf)).toEqual([undefined, expect.stringMatching(/headers/), undefined]);
+        expect(read[1]).toMatchObject({ key: hostile.key, id: expect.stringMatching(/^sha256:/) });
         await bus.close();
       },
     );

@@ -15,7 +15,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const features = { limited: true, dedupes: true, shared: true, faults: true };
+const features = { limited: true, countsHeaders: true, dedupes: true, shared: true, faults: true };
 
 busContract('JetStream', features, async (options) => jetstreamUnderTest(server.nats, options));
 busFaultsContract('JetStream', async (options) => jetstreamUnderTest(server.nats, options));

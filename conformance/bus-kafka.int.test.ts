@@ -12,5 +12,5 @@ afterAll(() => fixture.stop());
 
 const create: CreateBusUnderTest = (options) => fixture.create(options);
 
-busContract('kafka', { limited: true, shared: true, faults: true }, create);
+busContract('kafka', { limited: true, countsHeaders: true, shared: true, faults: true }, create);
 busFaultsContract('kafka', create);

@@ -6,6 +6,8 @@ export interface BusFeatures {
   readonly maxBacklog?: number;
   /** The bus limits the size of a record. */
   readonly limited?: boolean;
+  /** Headers count towards the limit. */
+  readonly countsHeaders?: boolean;
   /** A record appended again shortly afterwards with the same id is stored once. */
   readonly dedupes?: boolean;
   /** The log lives outside the process, so all connections see the same log. */

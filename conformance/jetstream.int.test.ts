@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamConfig } from '@nats-io/jetstream';
-import { type Bus, streamStart } from '@sluice/bus';
+import { type Bus, networkedBus, rejectionOf, streamStart } from '@sluice/bus';
 import { type Nats, startNats } from '@sluice/local';
 import { systemClock } from '@sluice/process';
 import { silentLogger, sleep } from '@sluice/runtime';
@@ -202,6 +202,30 @@ describe('append', () => {
     await bus.append('changes', 0, records('a', 41, 50));
     expect(ids(await take(reader, 50))).toEqual(ids(records('a', 1, 50)));
     expect((await bus.end('changes', 0)).offset).toBe(50);
+    await bus.close();
+  });
+});
+
+describe('a record that the server rejects', () => {
+  test.each([
+    ['alone', 0],
+    ['among many', 250],
+  ])('leaves a marker, and those after it are stored: %s', async (_, others) => {
+    const fleet = newFleet();
+    const bus = networkedBus(await open(fleet), { clock: systemClock, logger: silentLogger });
+    await operate(async (jsm) => {
+      const { config } = await jsm.streams.info(`${fleet}-changes-0`);
+      await jsm.streams.update(`${fleet}-changes-0`, { ...config, max_msg_size: 4_000 });
+    });
+    const large = { key: 'c/shop/web', id: 'large', headers: {}, payload: Buffer.alloc(5_000) };
+    const before = records('a', 1, others);
+    const all = [...before, large, ...records('b', 1, others), { ...large, id: 'large-2' }, ...records('c', 1, 1)];
+    expect(await bus.append('changes', 0, all)).toEqual(all.map((_, index) => index + 1));
+    const read = await take(bus.read('changes', 0, streamStart), all.length);
+    expect(ids(read)).toEqual(ids(all));
+    expect(read.flatMap((record) => rejectionOf(record) ?? [])).toEqual(
+      Array(2).fill('message size exceeds maximum allowed (10054)'),
+    );
     await bus.close();
   });
 });

@@ -1,7 +1,7 @@
-import { streamStart } from '@sluice/bus';
+import { networkedBus, rejectionOf, streamStart } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
 import { systemClock } from '@sluice/process';
-import { sleep } from '@sluice/runtime';
+import { silentLogger, sleep } from '@sluice/runtime';
 import { recordingLogger } from '@sluice/runtime/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
@@ -190,4 +190,34 @@ test('logs an outage once, and its end once', async () => {
   );
   expect(log.messages('warn').length).toBeLessThanOrEqual(2);
   await bus.close();
+});
+
+describe('a topic whose max.message.bytes is lowered', () => {
+  test('stores a message in smaller chunks, and a marker for a record that fits in none', async () => {
+    const options = fixture.options(1);
+    const ports = { clock: systemClock, logger: silentLogger };
+    const bus = networkedBus(await connectKafkaBus(options), ports);
+    await bus.append('changes', 0, records('a', 1, 1));
+    const admin = fixture.client().admin();
+    await admin.connect();
+    const name = `${options.fleet}.changes`;
+    const described = await admin.describeConfigs({ includeSynonyms: false, resources: [{ type: 2, name }] });
+    const given = described.resources.flatMap((resource) => resource.configEntries).filter((entry) => !entry.isDefault);
+    // Kafka resets what is not named.
+    const kept = given.map((entry) => ({ name: entry.configName, value: entry.configValue }));
+    const configEntries = [
+      ...kept.filter((entry) => entry.name !== 'max.message.bytes'),
+      { name: 'max.message.bytes', value: '100000' },
+    ];
+    await admin.alterConfigs({ validateOnly: false, resources: [{ type: 2, name, configEntries }] });
+    await admin.disconnect();
+    const large = { key: 'c/shop/web', id: 'large', headers: {}, payload: Buffer.alloc(500_000, 'x') };
+    const hostile = { key: 'c/shop/web', id: 'hostile', headers: { a: 'x'.repeat(200_000) }, payload: Buffer.of() };
+    await bus.append('changes', 0, [...records('b', 1, 20), large, hostile, ...records('c', 1, 20)]);
+    const read = (await take(bus.read('changes', 0, streamStart), 43)).slice(1);
+    expect(ids(read)).toEqual([...ids(records('b', 1, 20)), 'large', 'hostile', ...ids(records('c', 1, 20))]);
+    expect(read[20]?.payload.length).toBe(500_000);
+    expect(read.flatMap((record) => rejectionOf(record) ?? [])).toHaveLength(1);
+    await bus.close();
+  });
 });

@@ -93,7 +93,7 @@ function memoryJetStream(partitions: number, replicas: number): BusUnderTest {
 
 for (const replicas of [1, 3]) {
   const name = `JetStream in memory, replicas: ${replicas}`;
-  const features = { limited: true, dedupes: true, shared: true, faults: true };
+  const features = { limited: true, countsHeaders: true, dedupes: true, shared: true, faults: true };
   busContract(name, features, async ({ partitions }) => memoryJetStream(partitions, replicas));
   busFaultsContract(name, async ({ partitions }) => memoryJetStream(partitions, replicas));
 }

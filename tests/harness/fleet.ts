@@ -1,4 +1,4 @@
-import { type Bus, type BusLimits, ChunkedBus, MemoryBus } from '@sluice/bus';
+import { type Bus, type BusLimits, MemoryBus, networkedBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, chainReader, mapWatch } from '@sluice/kubernetes';
 import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
@@ -58,8 +58,8 @@ export function startFleet(options: FleetOptions): Fleet {
     ...(maxBacklog !== undefined && { maxBacklog }),
     ...(limits && { limits }),
   });
-  const chunked = limits ? new ChunkedBus(memory, { clock, logger: silentLogger }) : memory;
-  const bus = wrapBus?.(chunked) ?? chunked;
+  const networked = limits ? networkedBus(memory, { clock, logger: silentLogger }) : memory;
+  const bus = wrapBus?.(networked) ?? networked;
   const cluster = new FakeClient(server, { clock, ...(faults && { faults }) });
   const stop = new AbortController();
   const requests = new AbortController();

@@ -1,5 +1,5 @@
 import type { RoleOptions, ServedShare } from '@sluice/backends';
-import { type Bus, ByReferenceBus, ChunkedBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
+import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, networkedBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainWriter, type Middleware } from '@sluice/kubernetes';
 import {
@@ -106,7 +106,7 @@ export class Fleet {
     const logger = loggerOf(name);
     const connected = process.bus(bus.connect(name));
     const stored = store.connect(name);
-    const chunked = new ChunkedBus(connected, { clock: process.clock, logger });
+    const networked = networkedBus(connected, { clock: process.clock, logger });
     const options = {
       member: name,
       leaseTimes,
@@ -114,7 +114,7 @@ export class Fleet {
       random: seededRandom(seed + this.#started),
       logger,
       yieldQueue: new YieldQueue(setImmediate),
-      bus: role === 'worker' ? this.#localBus(name, chunked, process.clock) : chunked,
+      bus: role === 'worker' ? this.#localBus(name, networked, process.clock) : networked,
       store: process.store(storeFaults.store(stored.store)),
       leases: process.leases(storeFaults.leases(stored.leases)),
       deadLetters: this.#options.deadLetters,

@@ -1,4 +1,4 @@
-import { type Bus, ChunkedBus, isBusSetupError } from '@sluice/bus';
+import { type Bus, isBusSetupError, networkedBus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
@@ -82,18 +82,18 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
         ...{ partitions: generation.partitions, configured: options.partitions },
       });
     }
-    const chunked = new ChunkedBus(bus, ports);
+    const networked = networkedBus(bus, ports);
     return {
       ...stores,
       store: storeOf(redis.store, generation.number),
       leases: leasesOf(redis.leases, generation.number),
       ...{ generation, document },
-      openLogs: async (number, partitions) => new ChunkedBus(await openLogs(number, partitions), ports),
+      openLogs: async (number, partitions) => networkedBus(await openLogs(number, partitions), ports),
       storeProblems: problems,
       whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),
-      bus: chunked,
+      bus: networked,
       async close() {
-        await chunked.close();
+        await networked.close();
         return redis.close();
       },
     };

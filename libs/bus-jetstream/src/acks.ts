@@ -16,9 +16,10 @@ export interface Failure {
    * - `timeout`: no acknowledgement in time; `disconnected`: none will come
    * - `gap`: the server missed a message of the batch
    * - `no-stream`: the stream or JetStream does not exist
+   * - `rejected`: the server can never store this message
    * - `refused`: anything else, such as a stream at its limit
    */
-  readonly kind: 'timeout' | 'disconnected' | 'gap' | 'no-stream' | 'refused';
+  readonly kind: 'timeout' | 'disconnected' | 'gap' | 'no-stream' | 'rejected' | 'refused';
   readonly reason: string;
 }
 
@@ -123,6 +124,14 @@ const gap: Failure = { kind: 'gap', reason: 'the server missed a message of the 
 
 const refused = (reason: string): Failure => ({ kind: 'refused', reason });
 
+/** Errors that are about one message: its size, or the size of its headers. */
+const rejections: ReadonlySet<number | undefined> = new Set([10_054, 10_097]);
+
+const failureOf = ({ err_code, description }: NonNullable<Acknowledgement['error']>): Failure => ({
+  kind: rejections.has(err_code) ? 'rejected' : 'refused',
+  reason: `${description ?? 'refused'} (${err_code ?? 'no code'})`,
+});
+
 const decoder = new TextDecoder();
 
 interface Acknowledgement {
@@ -143,7 +152,7 @@ function parseAnswer(data: Uint8Array): Answer {
   const { type, seq, count, error } = answer ?? {};
   if (type === 'ack') return {};
   if (type === 'gap') return { failure: gap };
-  const failure = error && refused(`${error.description ?? 'refused'} (${error.err_code ?? 'no code'})`);
+  const failure = error && failureOf(error);
   if (type === 'err') return failure === undefined ? {} : { failure };
   if (failure !== undefined) return ended(failure);
   if (seq === undefined || count === undefined) return ended(refused('the acknowledgement has no sequence'));

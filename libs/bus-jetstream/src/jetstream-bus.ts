@@ -1,13 +1,14 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import {
   type AppendedOffsets,
+  appendAcceptable,
   type Bus,
   BusClosedError,
   type BusLimits,
   type BusRecord,
-  checkRecordBytes,
   isLogTruncatedError,
   largestMessageBytes,
+  oversizedPayload,
   type PartitionReader,
   type StreamOffset,
   type Topic,
@@ -106,8 +107,10 @@ class JetStreamBus implements Bus {
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     if (this.#link.closed) throw new BusClosedError('the bus is closed');
-    checkRecordBytes(records, this.limits.recordBytes);
-    return await this.#publisher.append(this.#target(this.#log(topic, partition)), records);
+    const target = this.#target(this.#log(topic, partition));
+    return await appendAcceptable(records, oversizedPayload(this.limits.recordBytes), (accepted) =>
+      this.#publisher.append(target, accepted),
+    );
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

@@ -1,10 +1,10 @@
 import { createInbox } from '@nats-io/nats-core';
-import { BusClosedError, type BusRecord } from '@sluice/bus';
+import { BusClosedError, type BusRecord, RecordRejectedError } from '@sluice/bus';
 import { backoffMs, sleep } from '@sluice/runtime';
 import { Acks, type BatchResult, type Failure } from './acks.ts';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
-import { checkSize, recordHeaders } from './record-message.ts';
+import { messageBytes, problemOf, recordHeaders } from './record-message.ts';
 
 export interface PublishTarget {
   readonly stream: string;
@@ -48,7 +48,7 @@ export class Publisher {
    * Returns the stream sequences of the records: exact for the last one, and for the others unless records of another publisher
    * are among them.
    *
-   * @throws BusClosedError, RecordTooLargeError
+   * @throws BusClosedError, RecordRejectedError
    */
   async append(target: PublishTarget, records: readonly BusRecord[]): Promise<readonly number[]> {
     const { logger } = this.#ports;
@@ -56,6 +56,7 @@ export class Publisher {
     let failures = 0;
     let timeouts = 0;
     let warned = false;
+    let isSuspect = false;
     const warn = (reason: string) => {
       if (!warned) logger.warn('publish failed; retrying', { stream: target.stream, reason });
       warned = true;
@@ -63,12 +64,16 @@ export class Publisher {
     while (offsets.length < records.length) {
       await this.#link.whenUp();
       if (this.#link.closed) throw new BusClosedError('the bus is closed');
-      const batch = nextBatch(records, offsets.length);
       // The server may have a lower limit than before the reconnect.
-      for (const record of batch) checkSize(record, this.#link.maxPayload);
+      const next = nextBatch(records, offsets.length, this.#link.maxPayload);
+      if (typeof next === 'string') throw new RecordRejectedError(next, offsets);
+      // The server says which batch holds a message that it rejects, and less reliably which message it is.
+      const batch = isSuspect ? next.slice(0, 1) : next;
       const timeoutMs = Math.min(ackTimeout.maxMs, ackTimeout.baseMs * 2 ** timeouts);
       const { count, last, failure } = await this.#publish(target, batch, timeoutMs);
       for (let i = 1; i <= count; i++) offsets.push(last - count + i);
+      if (failure?.kind === 'rejected' && batch.length === 1) throw new RecordRejectedError(failure.reason, offsets);
+      isSuspect = failure?.kind === 'rejected';
       timeouts = failure?.kind === 'timeout' ? timeouts + 1 : 0;
       if (failure === undefined) {
         if (warned) logger.info('publish succeeded again', { stream: target.stream });
@@ -118,11 +123,17 @@ export class Publisher {
   }
 }
 
-function nextBatch(records: readonly BusRecord[], from: number): readonly BusRecord[] {
+/** The next records that fit, or why the first of them is rejected. */
+function nextBatch(records: readonly BusRecord[], from: number, maxPayload: number): readonly BusRecord[] | string {
   let bytes = 0;
   let to = from;
-  while (to < records.length && to - from < maxInFlight.records) {
-    bytes += records[to]?.payload.length ?? 0;
+  for (const record of records.slice(from, from + maxInFlight.records)) {
+    const problem = problemOf(record, maxPayload);
+    if (problem !== undefined) {
+      if (to === from) return problem;
+      break;
+    }
+    bytes += messageBytes(record);
     if (to > from && bytes > maxInFlight.bytes) break;
     to++;
   }

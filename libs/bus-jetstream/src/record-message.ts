@@ -1,5 +1,5 @@
 import { headers as emptyHeaders, type MsgHdrs } from '@nats-io/nats-core';
-import { type BusRecord, type Delivery, RecordTooLargeError } from '@sluice/bus';
+import type { BusRecord, Delivery } from '@sluice/bus';
 
 export const idHeader = 'Nats-Msg-Id';
 const keyHeader = 'Sluice-Key';
@@ -35,23 +35,33 @@ const encoder = new TextEncoder();
 /** JetStream stores no message with longer headers, in bytes. */
 const maxHeaderBytes = 65_535;
 
-/** @throws RecordTooLargeError if the message with its headers exceeds `maxPayload` bytes, or its headers what JetStream stores */
-export function checkSize({ id, key, headers, payload }: BusRecord, maxPayload: number): void {
-  let texts = `${id}${key}`;
-  for (const [name, value] of Object.entries(headers)) texts += `${name}: ${value}\r\n`;
-  const without = payload.length + overhead;
-  // A UTF-16 code unit takes up to 3 bytes. The exact count is rarely needed.
-  const atMost = overhead + texts.length * 3;
-  if (payload.length + atMost <= maxPayload && atMost <= maxHeaderBytes) return;
-  const textBytes = encoder.encode(texts).length;
-  const headerBytes = overhead + textBytes;
-  if (headerBytes > maxHeaderBytes) {
-    const record = `record ${id.slice(0, 100)}…`;
-    throw new RecordTooLargeError(`${record} has ${headerBytes} bytes of headers, more than ${maxHeaderBytes}`);
-  }
-  const size = without + textBytes;
-  if (size <= maxPayload) return;
-  throw new RecordTooLargeError(
-    `record ${id} has ${size} bytes with its headers, more than max_payload of the NATS server (${maxPayload})`,
-  );
+/** A header name or value that would end its line, or that is an instruction to the server. */
+const isForbidden = (name: string, value: string): boolean =>
+  /[\r\n]/.test(value) || !/^[!-9;-~]+$/.test(name) || name.toLowerCase().startsWith('nats-');
+
+/** Upper bound of the size of the message with its headers, in bytes: a UTF-16 code unit takes up to 3. */
+export function messageBytes(record: BusRecord): number {
+  return record.payload.length + overhead + headerText(record).length * 3;
+}
+
+/** Why JetStream can never store the record: its size with headers, or a header. Undefined if it can. */
+export function problemOf(record: BusRecord, maxPayload: number): string | undefined {
+  const { id, key, headers, payload } = record;
+  if (/[\r\n]/.test(key + id) || Object.entries(headers).some(([name, value]) => isForbidden(name, value)))
+    return 'a header has a line break or a reserved name';
+  const text = headerText(record);
+  const atMost = overhead + text.length * 3;
+  // The exact count is rarely needed.
+  if (payload.length + atMost <= maxPayload && atMost <= maxHeaderBytes) return undefined;
+  const headerBytes = overhead + encoder.encode(text).length;
+  if (headerBytes > maxHeaderBytes) return `${headerBytes} bytes of headers exceed ${maxHeaderBytes}`;
+  const size = payload.length + headerBytes;
+  if (size <= maxPayload) return undefined;
+  return `${size} bytes with its headers exceed max_payload of the NATS server (${maxPayload})`;
+}
+
+function headerText({ id, key, headers }: BusRecord): string {
+  let text = `${id}${key}`;
+  for (const [name, value] of Object.entries(headers)) text += `${name}: ${value}\r\n`;
+  return text;
 }

@@ -1,4 +1,10 @@
-import { BusClosedError, type BusRecord, RecordTooLargeError } from '@sluice/bus';
+import {
+  type AppendedOffsets,
+  appendAcceptable,
+  BusClosedError,
+  type BusRecord,
+  RecordRejectedError,
+} from '@sluice/bus';
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/runtime';
 import type { Brokers } from './brokers.ts';
 import { createErrorFromCode, type ProducedBatch } from './kafkajs-internals.ts';
@@ -25,8 +31,8 @@ export interface AppenderOptions {
   readonly random: Random;
   /** Size limit of a batch, in bytes. */
   readonly maxMessageBytes: () => number;
-  /** Called when a broker refuses a batch within that limit. */
-  readonly onTooLarge: () => void;
+  /** Called when a broker rejects a batch within that limit. Reads the limit again; never rejects. */
+  readonly onTooLarge: () => Promise<void>;
 }
 
 /**
@@ -48,19 +54,19 @@ export class Appender {
   }
 
   /** Resolves to the offsets of the records as readers get them. If a record is stored twice, it is that of the last copy. */
-  append(topic: string, partition: number, records: readonly BusRecord[]): Promise<readonly number[]> {
+  append(topic: string, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
+    const capacity = batchCapacity(this.#options.maxMessageBytes());
+    const problemOf = (record: BusRecord) => {
+      const bytes = messageBytes(toMessage(record));
+      return bytes <= capacity ? undefined : `${bytes} bytes with headers exceed the limit of ${capacity}`;
+    };
+    return appendAcceptable(records, problemOf, (accepted) => this.#enqueue(topic, partition, accepted));
+  }
+
+  #enqueue(topic: string, partition: number, records: readonly BusRecord[]): Promise<readonly number[]> {
     if (this.#closing.signal.aborted) return Promise.reject(closedError());
     if (records.length === 0) return Promise.resolve([]);
-    const capacity = batchCapacity(this.#options.maxMessageBytes());
     const messages = records.map(toMessage);
-    for (const message of messages) {
-      if (messageBytes(message) <= capacity) continue;
-      const size = `${message.value.length} bytes plus headers`;
-      const error = new RecordTooLargeError(
-        `${topic}/${partition}: record of ${size} exceeds the limit of ${capacity}`,
-      );
-      return Promise.reject(error);
-    }
     const name = `${topic}/${partition}`;
     let queue = this.#queues.get(name);
     if (queue === undefined) {
@@ -118,16 +124,17 @@ export class Appender {
         break;
       case errorCode.messageTooLarge:
       case errorCode.recordListTooLarge:
-        this.#options.onTooLarge();
-        queue.reject(
-          new RecordTooLargeError(
-            `${queue.name}: batch exceeds max.message.bytes of the topic, which has been lowered`,
-          ),
-        );
-        break;
+        void this.#options.onTooLarge().then(() => this.#onRejected(queue, code));
+        return;
+      case errorCode.invalidRecord:
+      case errorCode.invalidTimestamp:
+        this.#onRejected(queue, code);
+        return;
       case errorCode.topicAuthorizationFailed:
       case errorCode.clusterAuthorizationFailed:
-        queue.reject(new Error(`${queue.name}: not authorized to write to this topic; grant the ACL operation Write`));
+        queue.reject(
+          () => new Error(`${queue.name}: not authorized to write to this topic; grant the ACL operation Write`),
+        );
         break;
       default:
         this.#retry(
@@ -137,6 +144,14 @@ export class Appender {
         return;
     }
     if (!queue.idle) this.#ready.add(queue);
+  }
+
+  /** The broker says only that it rejects the batch, so the batch is split until the record is alone. */
+  #onRejected(queue: PartitionQueue, code: number): void {
+    const { message } = createErrorFromCode(code);
+    if (!queue.split()) queue.reject((offsets) => new RecordRejectedError(`${queue.name}: ${message}`, offsets));
+    if (!queue.idle) this.#ready.add(queue);
+    this.#run();
   }
 
   #retry(queue: PartitionQueue, error: unknown): void {

@@ -1,11 +1,12 @@
 import {
   type AppendedOffsets,
+  appendAcceptable,
   type Bus,
   BusClosedError,
   type BusLimits,
   type BusRecord,
-  checkRecordBytes,
   largestMessageBytes,
+  oversizedPayload,
   type PartitionReader,
   type StreamOffset,
   type Topic,
@@ -80,9 +81,7 @@ export class KafkaBus implements Bus {
     this.#appender = new Appender({
       ...shared,
       maxMessageBytes: () => this.#batchBytes,
-      onTooLarge: () => {
-        this.#ensureTopics().catch((error: unknown) => outageLogger.failed('topic settings', error));
-      },
+      onTooLarge: () => this.#ensureTopics().catch((error: unknown) => outageLogger.failed('topic settings', error)),
     });
     this.#fetcher = new Fetcher({ ...shared, partitionMaxBytes: maxMessageBytes, signal: this.#closing.signal });
   }
@@ -120,8 +119,10 @@ export class KafkaBus implements Bus {
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
-    checkRecordBytes(records, this.limits.recordBytes);
-    return await this.#appender.append(this.#name(topic, partition), partition, records);
+    const name = this.#name(topic, partition);
+    return await appendAcceptable(records, oversizedPayload(this.limits.recordBytes), (accepted) =>
+      this.#appender.append(name, partition, accepted),
+    );
   }
 
   read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {

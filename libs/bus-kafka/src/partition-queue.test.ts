@@ -49,7 +49,7 @@ test('drops the rest of an append whose batch is rejected, and keeps other appen
   const rejected = add(queue, 'a1', 'a2', 'a3');
   const other = add(queue, 'b1');
   expect(batchNames(queue)).toEqual(['a1', 'a2']);
-  queue.reject(new Error('too large'));
+  queue.reject(() => new Error('too large'));
   expect(await rejected).toBe('too large');
   expect(batchNames(queue)).toEqual(['b1']);
   queue.acknowledge(1);
@@ -63,4 +63,31 @@ test('rejects the appends in flight and those waiting when it is closed', async 
   queue.close(new Error('closed'));
   expect(await Promise.all(all)).toEqual(['closed', 'closed']);
   expect(queue.idle).toBe(true);
+});
+
+test('finds the record that the broker rejects in a batch of several appends', async () => {
+  const queue = new PartitionQueue('t', 0, () => 10_000);
+  const others = [add(queue, 'a1', 'a2'), add(queue, 'c1')];
+  const rejected = add(queue, 'b1', 'bad', 'b3');
+  const last = add(queue, 'd1');
+  const stored: (string | undefined)[] = [];
+  for (let names = batchNames(queue); names !== undefined; names = batchNames(queue)) {
+    if (!names.includes('bad')) {
+      queue.acknowledge(stored.length + 1);
+      stored.push(...names.map(String));
+    } else if (!queue.split()) queue.reject((offsets) => new Error(`rejected after ${offsets}`));
+  }
+  expect(stored).toEqual(['a1', 'a2', 'c1', 'b1', 'd1']);
+  expect(await Promise.all([...others, rejected, last])).toEqual([[1, 2], [3], 'rejected after 4', [5]]);
+});
+
+test('batches are large again after a rejected record', () => {
+  const queue = new PartitionQueue('t', 0, () => 10_000);
+  void add(queue, 'a1', 'a2', 'a3', 'a4');
+  queue.batch();
+  queue.split();
+  expect(batchNames(queue)).toEqual(['a1', 'a2']);
+  queue.acknowledge(1);
+  void add(queue, 'b1', 'b2');
+  expect(batchNames(queue)).toEqual(['a3', 'a4', 'b1', 'b2']);
 });

@@ -30,6 +30,8 @@ export class PartitionQueue {
   readonly #batchCapacity: () => number;
   #waiting: Append[] = [];
   #batch: Batch | undefined;
+  /** Lower after a broker has rejected a batch. */
+  #maxBatchMessages = maxBatchMessages;
   /** Failed attempts to send the batch. */
   failures = 0;
 
@@ -61,6 +63,7 @@ export class PartitionQueue {
   /** The broker has the batch, whose first message has this `Delivery.offset`. */
   acknowledge(first: number): void {
     let next = first;
+    this.#maxBatchMessages = Math.min(maxBatchMessages, this.#maxBatchMessages * 2);
     for (const { append, count } of this.#completeBatch().appends) {
       for (const end = next + count; next < end; next++) append.offsets.push(next);
       append.batches -= 1;
@@ -68,11 +71,33 @@ export class PartitionQueue {
     }
   }
 
-  /** The broker will never accept the batch. Drops the remaining messages of its appends: they would be out of order. */
-  reject(error: Error): void {
+  /**
+   * Has the messages of the batch sent again in batches half as large. Returns false if it holds only one.
+   */
+  split(): boolean {
+    const { messages, appends } = this.#batch ?? { messages: [], appends: [] };
+    if (messages.length < 2) return false;
+    this.#completeBatch();
+    this.#maxBatchMessages = Math.ceil(messages.length / 2);
+    let end = messages.length;
+    for (const { append, count } of appends.toReversed()) {
+      append.batches -= 1;
+      append.messages.unshift(...messages.slice(end - count, end));
+      end -= count;
+      if (this.#waiting[0] !== append) this.#waiting.unshift(append);
+    }
+    return true;
+  }
+
+  /**
+   * The broker will never accept the batch. Drops the remaining messages of its appends: they would be out of order.
+   *
+   * @param error called with the offsets of those messages of an append that are stored
+   */
+  reject(error: (offsets: readonly number[]) => Error): void {
     const appends = this.#completeBatch().appends.map(({ append }) => append);
     this.#waiting = this.#waiting.filter((append) => !appends.includes(append));
-    for (const append of appends) append.reject(error);
+    for (const append of appends) append.reject(error(append.offsets));
   }
 
   close(error: Error): void {
@@ -99,7 +124,7 @@ export class PartitionQueue {
       let taken = 0;
       for (const message of append.messages) {
         bytes += messageBytes(message);
-        if (messages.length > 0 && (bytes > capacity || messages.length === maxBatchMessages)) break;
+        if (messages.length > 0 && (bytes > capacity || messages.length === this.#maxBatchMessages)) break;
         messages.push(message);
         taken++;
       }

@@ -9,6 +9,8 @@ export const errorCode = {
   recordListTooLarge: 18,
   topicAuthorizationFailed: 29,
   clusterAuthorizationFailed: 31,
+  invalidTimestamp: 32,
+  invalidRecord: 87,
 } as const;
 
 /** Length of a topic id (a UUID). Sluice keeps topic ids as hex text and only compares them. */

@@ -77,7 +77,7 @@ export const noBusLimits: BusLimits = {
  *
  * - `append` resolves once the records are as durable as the bus makes them. Records of one call keep their order, as do
  *   sequential calls for one partition. It may wait while readers lag far behind (backpressure). It rejects with
- *   BusClosedError, RecordTooLargeError, or an error after which the same records can be appended again. If the bus drops the last
+ *   BusClosedError, RecordRejectedError, or an error after which the same records can be appended again. If the bus drops the last
  *   record as a repetition, its offset is that of its first occurrence, or that of a record that the same call stored.
  * - `deliver` hands the records to the reader of this process at once and appends them soon, together with others. Records of one
  *   partition and topic get into the log in the order of `deliver` and `append` calls; a plan gets there before an Outcome that
@@ -88,7 +88,7 @@ export const noBusLimits: BusLimits = {
  */
 export interface Bus {
   readonly partitions: number;
-  /** `append` rejects a record whose payload exceeds `recordBytes`; a ChunkedBus, one that exceeds `messageBytes`. */
+  /** `append` accepts no payload that exceeds `recordBytes`; a ChunkedBus, none that exceeds `messageBytes`. */
   readonly limits: BusLimits;
   /** False while no server of the bus answers. Absent for a bus in this process. */
   readonly connected?: boolean;
@@ -144,20 +144,6 @@ export interface PartitionReader {
 export class BusClosedError extends Error {
   override readonly name = 'BusClosedError';
   readonly code = 'BUS_CLOSED';
-}
-
-export class RecordTooLargeError extends Error {
-  override readonly name = 'RecordTooLargeError';
-  readonly code = 'RECORD_TOO_LARGE';
-}
-
-/** @throws RecordTooLargeError if a payload exceeds `maxBytes`. Without a limit no payload is read, which would encode it. */
-export function checkRecordBytes(records: readonly BusRecord[], maxBytes: number): void {
-  if (maxBytes === Number.POSITIVE_INFINITY) return;
-  for (const { id, payload } of records) {
-    if (payload.length <= maxBytes) continue;
-    throw new RecordTooLargeError(`record ${id} has ${payload.length} bytes, more than the limit of ${maxBytes}`);
-  }
 }
 
 /** Records are gone that the reader has not received. Resume at `Bus.end` and request a resync. */

@@ -59,10 +59,10 @@ test('a larger record is split into records that fit, the last with its id, and 
   expect(joined.map(text)).toEqual(['a', 'abcdefghijklmnopqrstuvwxyz', 'b']);
 });
 
-test('a record that exceeds the message limit is refused, and nothing of its append is sent', async () => {
-  const append = bus.append('changes', 0, [record('a'), record('huge', 'x'.repeat(101))]);
-  await expect(append).rejects.toMatchObject({ code: 'RECORD_TOO_LARGE' });
-  expect(await inner.end('changes', 0)).toMatchObject({ offset: 0 });
+test('a record that exceeds the message limit is rejected, and the records before it are stored', async () => {
+  const append = bus.append('changes', 0, [record('a'), large, record('huge', 'x'.repeat(101)), record('b')]);
+  await expect(append).rejects.toMatchObject({ code: 'RECORD_REJECTED', offsets: [1, 4] });
+  expect(await inner.end('changes', 0)).toMatchObject({ offset: 4, id: 'large' });
 });
 
 test('records of others that come in between wait, and follow in the order of completion', async () => {

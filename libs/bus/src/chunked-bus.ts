@@ -1,17 +1,10 @@
 import type { Clock, Logger } from '@sluice/runtime';
-import {
-  type AppendedOffsets,
-  type Bus,
-  type BusRecord,
-  checkRecordBytes,
-  type PartitionReader,
-  type StreamOffset,
-  type Topic,
-} from './bus.ts';
+import type { AppendedOffsets, Bus, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
 import { splitRecord } from './chunk.ts';
 import { ChunkAssembler } from './chunk-assembler.ts';
 import { ChunkedReader } from './chunked-reader.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
+import { appendAcceptable, isRecordRejectedError, oversizedPayload, RecordRejectedError } from './rejected-record.ts';
 
 /** How long records wait for the next chunk of a message that began before them. */
 const holdMs = 1_000;
@@ -33,14 +26,15 @@ export class ChunkedBus extends ForwardingBus {
   override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const { recordBytes, messageBytes } = this.limits;
     if (recordBytes === Number.POSITIVE_INFINITY) return this.inner.append(topic, partition, records);
-    checkRecordBytes(records, messageBytes);
-    const messages = records.map((record) => splitRecord(record, recordBytes));
-    const offsets = await this.inner.append(topic, partition, messages.flat());
-    if (offsets === undefined) return undefined;
-    let chunks = 0;
-    return messages.map(({ length }) => {
-      chunks += length;
-      return offsets[chunks - 1] ?? Number.NaN;
+    return await appendAcceptable(records, oversizedPayload(messageBytes), async (accepted) => {
+      const messages = accepted.map((record) => splitRecord(record, recordBytes));
+      try {
+        const offsets = await this.inner.append(topic, partition, messages.flat());
+        return offsets && messageOffsets(messages, offsets);
+      } catch (error) {
+        if (!isRecordRejectedError(error)) throw error;
+        throw new RecordRejectedError(error.message, messageOffsets(messages, error.offsets));
+      }
     });
   }
 
@@ -53,4 +47,14 @@ export class ChunkedBus extends ForwardingBus {
     });
     return new ChunkedReader(this.inner.read(topic, partition, after), assembler, this.#clock, messageBytes);
   }
+}
+
+/** The offset of each message of which all chunks have one: that of its last chunk. */
+function messageOffsets(messages: readonly (readonly BusRecord[])[], offsets: readonly number[]): readonly number[] {
+  let chunks = 0;
+  return messages.flatMap(({ length }) => {
+    chunks += length;
+    const offset = offsets[chunks - 1];
+    return offset === undefined ? [] : [offset];
+  });
 }

@@ -10,4 +10,7 @@ export * from './memory-bus.ts';
 export * from './observed-bus.ts';
 export * from './partition-log.ts';
 export * from './read-until-aborted.ts';
+export * from './record-id.ts';
+export * from './rejected-record.ts';
+export { networkedBus, RejectedRecordsBus } from './rejected-records-bus.ts';
 export * from './setup-error.ts';

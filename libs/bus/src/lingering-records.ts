@@ -1,5 +1,5 @@
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/runtime';
-import { type AppendedOffsets, BusClosedError, type BusRecord, RecordTooLargeError } from './bus.ts';
+import { type AppendedOffsets, BusClosedError, type BusRecord } from './bus.ts';
 
 export interface LingeringRecordsOptions {
   readonly append: (records: readonly BusRecord[]) => Promise<AppendedOffsets>;
@@ -89,7 +89,7 @@ export class LingeringRecords {
       try {
         return await append(records);
       } catch (error) {
-        if (error instanceof BusClosedError || error instanceof RecordTooLargeError) throw error;
+        if (error instanceof BusClosedError) throw error;
         await sleep(clock, backoffMs(retry, attempt, random));
       }
     }

@@ -1,13 +1,8 @@
 import { AppendedEnd } from './appended-end.ts';
-import {
-  type AppendedOffsets,
-  type BusRecord,
-  checkRecordBytes,
-  type PartitionReader,
-  type StreamOffset,
-} from './bus.ts';
+import type { AppendedOffsets, BusRecord, PartitionReader, StreamOffset } from './bus.ts';
 import { EarlyReader } from './early-reader.ts';
 import type { LingeringRecords } from './lingering-records.ts';
+import { oversizedPayload } from './rejected-record.ts';
 
 export interface LocalChangesOptions {
   readonly lingering: LingeringRecords;
@@ -65,7 +60,7 @@ export class LocalChanges {
     const { lingering } = this.#options;
     if (reader === undefined || !this.#appended.isReached(reader.offset)) return undefined;
     if (!reader.hasRoom || !lingering.hasRoom) return undefined;
-    checkRecordBytes(records, maxBytes);
+    if (records.some((record) => oversizedPayload(maxBytes)(record) !== undefined)) return undefined;
     reader.deliver(records);
     return this.#stored(lingering.add(records, assertCurrent));
   }

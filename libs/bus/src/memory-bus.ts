@@ -2,7 +2,6 @@ import {
   type AppendedOffsets,
   type BusLimits,
   type BusRecord,
-  checkRecordBytes,
   type Delivery,
   LogTruncatedError,
   type StreamOffset,
@@ -10,6 +9,7 @@ import {
 } from './bus.ts';
 import { LogBus } from './log-bus.ts';
 import { PartitionLog } from './partition-log.ts';
+import { appendAcceptable, oversizedPayload } from './rejected-record.ts';
 
 export interface MemoryBusOptions {
   readonly partitions: number;
@@ -41,8 +41,8 @@ export class MemoryBus extends LogBus<MemoryLog> {
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const log = this.openLog(topic, partition);
-    checkRecordBytes(records, this.limits.recordBytes);
-    const offsets = log.append(records);
+    const problemOf = oversizedPayload(this.limits.recordBytes);
+    const offsets = await appendAcceptable(records, problemOf, async (accepted) => log.append(accepted));
     if (topic === 'changes') await log.backlogAtMost(this.#maxBacklog);
     else if (topic === 'requests') log.retain(this.#maxBacklog);
     return offsets;

@@ -1,4 +1,4 @@
-import type { BusLimits, BusRecord } from '@sluice/bus';
+import { type BusLimits, type BusRecord, recordId } from '@sluice/bus';
 import { MessageRecord, traceHeaders } from '@sluice/messages';
 import { decisionOrder, type InFlight, type ServiceState } from '@sluice/service-state';
 import type { PartitionState } from './partition-state.ts';
@@ -8,8 +8,8 @@ import type { PartitionState } from './partition-state.ts';
  * since the bus must not drop it.
  */
 export function planRecord(key: string, { message, redeliveries, trace }: InFlight): BusRecord {
-  const name = `${key}/${message.controller}/${message.plan.epoch}/${message.plan.number}`;
-  const id = redeliveries === 0 ? name : `${name}/again/${redeliveries}`;
+  const again = redeliveries === 0 ? [] : ['again', redeliveries];
+  const id = recordId(key, message.controller, message.plan.epoch, message.plan.number, ...again);
   return new MessageRecord({ id, key, headers: traceHeaders(trace) }, message);
 }
 

@@ -1,4 +1,4 @@
-import type { Delivery } from '@sluice/bus';
+import { assertNotRejected, type Delivery } from '@sluice/bus';
 import {
   type Change,
   type CompactionRequest,
@@ -64,6 +64,7 @@ export class RecordProcessor {
 
   #apply(record: Delivery, now: number): void {
     const { state, traces, metrics } = this.#options;
+    assertNotRejected(record);
     const decoded = decodeRecord(record);
     const message = traces?.received(record, decoded) ?? decoded;
     switch (message.kind) {

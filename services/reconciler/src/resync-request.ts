@@ -1,4 +1,4 @@
-import type { BusRecord } from '@sluice/bus';
+import { type BusRecord, recordId } from '@sluice/bus';
 import { encodeMessage, type ResyncRequest } from '@sluice/messages';
 
 /**
@@ -7,5 +7,5 @@ import { encodeMessage, type ResyncRequest } from '@sluice/messages';
  */
 export function resyncRequest(scope: ResyncRequest['scope'], reason: string, id: string): BusRecord {
   const request: ResyncRequest = { kind: 'resync', scope, reason };
-  return { key: 'resync', id: `resync/${id}`, headers: {}, payload: encodeMessage(request) };
+  return { key: 'resync', id: recordId('resync', id), headers: {}, payload: encodeMessage(request) };
 }

@@ -1,4 +1,4 @@
-import { type Bus, streamStart } from '@sluice/bus';
+import { type Bus, recordId, streamStart } from '@sluice/bus';
 import { decodeMessage, encodeMessage, type Outcome, partitionOf } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 
@@ -30,7 +30,7 @@ async function acknowledge(bus: Bus, partition: number, clock: Clock, signal: Ab
         ...{ status: 'applied', results: [], message: '', causes: plan.causes, decidedAt: plan.decidedAt },
         ...{ completedAt: clock.now(), retries: 0 },
       };
-      const record = { key, id: `${id}/shadow`, headers: {}, payload: encodeMessage(outcome) };
+      const record = { key, id: recordId(id, 'shadow'), headers: {}, payload: encodeMessage(outcome) };
       await bus.append('changes', partitionOf(key, bus.partitions), [record]);
     }
     const last = records.at(-1);

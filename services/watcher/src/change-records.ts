@@ -1,4 +1,4 @@
-import type { BusLimits } from '@sluice/bus';
+import { type BusLimits, recordId } from '@sluice/bus';
 import {
   type Change,
   type Digest,
@@ -123,7 +123,7 @@ export class ChangeRecords {
       ...end,
       causes: dirty.causes,
     };
-    const id = `${key.cluster}/${stamp.epoch}/${stamp.sequence}`;
+    const id = recordId(key.cluster, stamp.epoch, stamp.sequence);
     const trace = end || composed.unpublishable !== undefined ? dirty.traces[0]?.trace : undefined;
     return new MessageRecord({ key: formatServiceKey(key), id, headers: traceHeaders(trace) }, change);
   }

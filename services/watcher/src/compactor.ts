@@ -1,3 +1,4 @@
+import { recordId } from '@sluice/bus';
 import {
   type Compaction,
   compactSlices,
@@ -115,7 +116,7 @@ export class Compactor {
       onlyWorthwhile: true,
     };
     await bus.append('changes', partitionOf(name, bus.partitions), [
-      { key: name, id: `compaction/${name}/${requestedAt}`, headers: {}, payload: encodeMessage(message) },
+      { key: name, id: recordId('compaction', name, requestedAt), headers: {}, payload: encodeMessage(message) },
     ]);
   }
 }

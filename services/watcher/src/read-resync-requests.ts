@@ -1,4 +1,5 @@
 import {
+  assertNotRejected,
   type Bus,
   type Delivery,
   isLogTruncatedError,
@@ -57,13 +58,14 @@ async function readAll(reader: PartitionReader, options: ReadResyncRequestsOptio
   }
 }
 
-function answer({ id, payload }: Delivery, { logger, onRequest }: ReadResyncRequestsOptions): readonly string[] {
+function answer(record: Delivery, { logger, onRequest }: ReadResyncRequestsOptions): readonly string[] {
   const ignore = (reason: string) => {
-    logger.error('ignoring invalid resync request', { topic: 'requests', id, reason });
+    logger.error('ignoring invalid resync request', { topic: 'requests', id: record.id, reason });
     return [];
   };
   try {
-    const message = decodeMessage(payload);
+    assertNotRejected(record);
+    const message = decodeMessage(record.payload);
     return message.kind === 'resync' ? onRequest(message) : ignore(`unexpected message kind ${message.kind}`);
   } catch (error) {
     return ignore(errorMessage(error));

@@ -1,4 +1,4 @@
-import type { Bus } from '@sluice/bus';
+import { type Bus, recordId } from '@sluice/bus';
 import { type ClusterRemoved, encodeMessage } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { Store } from '@sluice/store';
@@ -39,7 +39,7 @@ export async function announceRemoval({
   const message: ClusterRemoved = { kind: 'clusterRemoved', cluster, epoch: fencingToken, removedAt: clock.now() };
   const payload = encodeMessage(message);
   for (let partition = 0; partition < bus.partitions; partition++) {
-    const id = `${cluster}/${fencingToken}/removed${after === undefined ? '' : `-${after}`}/${partition}`;
+    const id = recordId(cluster, fencingToken, `removed${after === undefined ? '' : `-${after}`}`, partition);
     await bus.append('changes', partition, [{ key: cluster, id, headers: {}, payload }]);
   }
 }

@@ -1,11 +1,12 @@
 import {
   type AppendedOffsets,
+  appendAcceptable,
   type BusLimits,
   type BusRecord,
-  checkRecordBytes,
   type Delivery,
   LogBus,
   LogTruncatedError,
+  oversizedPayload,
   PartitionLog,
   type StreamOffset,
   type Topic,
@@ -30,8 +31,10 @@ export class LossyBus extends LogBus<LossyLog> implements SimulatedBus {
   }
 
   async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
-    checkRecordBytes(records, this.limits.recordBytes);
-    return this.openLog(topic, partition).append(records, this.#dropsRepeated);
+    const log = this.openLog(topic, partition);
+    return await appendAcceptable(records, oversizedPayload(this.limits.recordBytes), async (accepted) =>
+      log.append(accepted, this.#dropsRepeated),
+    );
   }
 }
 

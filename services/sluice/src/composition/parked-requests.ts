@@ -1,4 +1,4 @@
-import type { Bus } from '@sluice/bus';
+import { type Bus, recordId } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@sluice/messages';
 
 /**
@@ -8,7 +8,7 @@ import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@
 export async function retryParked(bus: Bus, key: ServiceKey, id: string): Promise<void> {
   const payload = encodeMessage({ kind: 'resync', scope: { key }, reason: 'retry requested by an operator' });
   await bus.append('requests', 0, [
-    { key: 'resync', id: `resync/retry/${formatServiceKey(key)}/${id}`, headers: {}, payload },
+    { key: 'resync', id: recordId('resync', 'retry', formatServiceKey(key), id), headers: {}, payload },
   ]);
 }
 
@@ -20,6 +20,6 @@ export async function releaseParked(bus: Bus, key: ServiceKey, releasedAt: numbe
   const name = formatServiceKey(key);
   const payload = encodeMessage({ kind: 'release', key, releasedAt });
   await bus.append('changes', partitionOf(name, bus.partitions), [
-    { key: name, id: `release/${name}/${id}`, headers: {}, payload },
+    { key: name, id: recordId('release', name, id), headers: {}, payload },
   ]);
 }

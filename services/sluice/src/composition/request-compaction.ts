@@ -1,4 +1,4 @@
-import type { Bus } from '@sluice/bus';
+import { type Bus, recordId } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@sluice/messages';
 
 /** Requests the compaction of a Service's slices from its reconciler, with at most so many writes. */
@@ -11,6 +11,6 @@ export async function requestCompaction(
   const reason = 'compaction requested by an operator';
   const payload = encodeMessage({ kind: 'compaction', key, reason, requestedAt, maxWrites, onlyWorthwhile: false });
   await bus.append('changes', partitionOf(name, bus.partitions), [
-    { key: name, id: `compaction/${name}/${id}`, headers: {}, payload },
+    { key: name, id: recordId('compaction', name, id), headers: {}, payload },
   ]);
 }

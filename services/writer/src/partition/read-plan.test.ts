@@ -5,7 +5,7 @@ import { aPlan, aSlice, create, remove, someEndpoints, update } from '../testing
 import { readPlan } from './read-plan.ts';
 
 const read = (plan: PlannedMutations, key = formatServiceKey(plan.key)) =>
-  readPlan({ key, payload: encodeMessage(plan) });
+  readPlan({ key, headers: {}, payload: encodeMessage(plan) });
 
 const slice = (metadata: object): Mutation => ({
   verb: 'create',

@@ -1,4 +1,4 @@
-import type { BusRecord } from '@sluice/bus';
+import { assertNotRejected, type BusRecord } from '@sluice/bus';
 import { type Mutation, serviceNameLabel } from '@sluice/controllers';
 import { decodeRecord, formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
 
@@ -8,8 +8,9 @@ import { decodeRecord, formatServiceKey, type PlannedMutations, type ServiceKey 
  *
  * @throws Error with the reason, for the dead letters, if the record is not such a plan
  */
-export function readPlan(record: Pick<BusRecord, 'key' | 'payload' | 'message'>): PlannedMutations {
+export function readPlan(record: Pick<BusRecord, 'key' | 'headers' | 'payload' | 'message'>): PlannedMutations {
   const { key } = record;
+  assertNotRejected(record);
   const message = decodeRecord(record);
   if (message.kind !== 'mutations') throw new TypeError(`unexpected message kind ${message.kind} in mutations`);
   if (formatServiceKey(message.key) !== key) {

@@ -1,4 +1,4 @@
-import type { Delivery } from '@sluice/bus';
+import { type Delivery, recordId } from '@sluice/bus';
 import { type Outcome, type PlannedMutations, partitionOf, traceFields, traceHeaders } from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
 import { FencedError } from '@sluice/store';
@@ -44,7 +44,7 @@ export async function reportOutcome(
   assertCurrent();
   const outcome = toOutcome(plan, applied, clock.now());
   // A new owner may report another Outcome for the same plan. The token keeps the bus from dropping it as a duplicate.
-  const id = `${record.id}/outcome/${fencingToken}`;
+  const id = recordId(record.id, 'outcome', fencingToken);
   const partition = partitionOf(record.key, bus.partitions);
   const ended = trace?.ended(plan, outcome, partition, id);
   const head = { key: record.key, id, headers: traceHeaders(ended?.place) };

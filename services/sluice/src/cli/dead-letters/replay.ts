@@ -1,4 +1,4 @@
-import type { Bus, Topic } from '@sluice/bus';
+import { type Bus, recordId, type Topic } from '@sluice/bus';
 import { isServiceKey, partitionOf } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { DeadLetter } from '@sluice/store';
@@ -20,5 +20,5 @@ export async function replayDeadLetter(
   if (known === undefined || current >= bus.partitions) {
     throw new UsageError(`cannot replay ${name}: this fleet has no partition ${current} of topic ${topic}`);
   }
-  await bus.append(known, current, [{ ...record, id: `${record.id}/replayed/${offset}` }]);
+  await bus.append(known, current, [{ ...record, id: recordId(record.id, 'replayed', offset) }]);
 }
