@@ -89,3 +89,13 @@ test('a JSON line is an object with time, level and msg', () => {
     reason: 'a\nb',
   });
 });
+
+test.each([
+  ['a name', 'n'.repeat(100_000)],
+  ['an error', new Error('n'.repeat(100_000))],
+  ['a list', ['n'.repeat(50_000), 'n'.repeat(50_000)]],
+])('%s of 100,000 characters is cut', (_, value) => {
+  createLogger('text', 'info').warn('x', { value });
+  expect(lines[0]?.length).toBeLessThan(4_300);
+  expect(lines[0]).toMatch(/… \(100\d{3} characters\)"?\n$/);
+});

@@ -96,14 +96,29 @@ const textSink: Sink = (level, message, fields) => {
   process.stderr.write(`${labels[level]} ${lines.join(`\n${indent}`)}\n`);
 };
 
-/** Replaces errors by name and message, so that no request, header or token of an error object is logged. */
+/** Enough for a reason with a stack, in UTF-16 code units. */
+const maxValueLength = 4_096;
+
+/**
+ * Replaces errors by name and message, so that no request, header or token of an error object is logged, and cuts what an
+ * API server or a message made long.
+ */
 function plain(fields: LogFields): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [
-      key,
-      value instanceof Error ? `${value.name}: ${value.message}` : typeof value === 'number' ? rounded(value) : value,
-    ]),
-  );
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, bounded(value)]));
+}
+
+function bounded(value: unknown): unknown {
+  if (typeof value === 'number') return rounded(value);
+  if (typeof value === 'string') return cut(value);
+  if (value instanceof Error) return cut(`${value.name}: ${value.message}`);
+  if (typeof value !== 'object' || value === null) return value;
+  const json = JSON.stringify(value) ?? '';
+  return json.length <= maxValueLength ? value : cut(json);
+}
+
+function cut(text: string): string {
+  if (text.length <= maxValueLength) return text;
+  return `${text.slice(0, maxValueLength)}… (${text.length} characters)`;
 }
 
 /** Measured durations have more digits than anybody reads; a share below 1 keeps three of them. */
