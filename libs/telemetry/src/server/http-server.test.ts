@@ -41,10 +41,27 @@ test('serves metrics in the text format, including process metrics', async () =>
   expect(text).toMatch(/^# TYPE endpoint_slice_controller_changes counter$/m);
 });
 
-test('is not accessible to web pages, and forbids sniffing', async () => {
+test.each([
+  ['GET', '/metrics'],
+  ['GET', '/livez'],
+  ['GET', '/readyz'],
+  ['GET', '/debug/log-level'],
+  ['PUT', '/debug/log-level'],
+  ['GET', '/unknown'],
+  ['POST', '/metrics'],
+])('no page may frame, sniff or read the answer to %s %s', async (method, path) => {
+  const { url } = await start(anyPort, { level: 'info' });
+  expect(Object.fromEntries((await fetch(url + path, { method })).headers)).toMatchObject({
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+});
+
+test('is not accessible to web pages', async () => {
   const { url } = await start(anyPort);
   for (const path of ['/metrics', '/livez', '/readyz']) {
-    expect((await fetch(url + path)).headers.get('x-content-type-options')).toBe('nosniff');
     const foreign = await fetch(url + path, { headers: { 'sec-fetch-site': 'cross-site' } });
     expect([path, foreign.status]).toEqual([path, 403]);
   }

@@ -97,6 +97,14 @@ async function healthAt(path: string, query: string, health: Health): Promise<He
   return answerHealth(name, single, new URLSearchParams(query), checks);
 }
 
+/** No other page may embed an answer, load anything for it or read it. */
+const securityHeaders = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -107,7 +115,7 @@ async function answer(
   const text = (status: number, body: string, headers = {}) => {
     response.writeHead(status, {
       'Content-Type': 'text/plain; charset=utf-8',
-      'X-Content-Type-Options': 'nosniff',
+      ...securityHeaders,
       ...headers,
     });
     response.end(request.method === 'HEAD' ? undefined : body);
