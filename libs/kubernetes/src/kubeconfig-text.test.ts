@@ -10,8 +10,8 @@ const load = (cluster: object = {}, user: object = {}) =>
 
 describe('a kubeconfig from a Secret', () => {
   test('gives access with the credentials that it contains', async () => {
-    const access = await load({ 'proxy-url': 'http://proxy' }, { token: 't', as: 'someone' });
-    expect(access).toMatchObject({ context: 'test', server, source, proxyUrl: 'http://proxy' });
+    const access = await load({ 'proxy-url': 'https://proxy' }, { token: 't', as: 'someone' });
+    expect(access).toMatchObject({ context: 'test', server, source, proxyUrl: 'https://proxy' });
     const options: RequestOptions = {};
     await (await access.open()).applyToHTTPSOptions(options);
     expect(options.headers).toEqual({ Authorization: 'Bearer t', 'Impersonate-User': 'someone' });
@@ -34,8 +34,10 @@ describe('a kubeconfig from a Secret', () => {
     ['the path of a certificate', {}, { 'client-certificate': '/etc/passwd' }],
     ['the path of a key', {}, { 'client-key': '/etc/passwd' }],
     ['the path of a token', {}, { tokenFile: '/etc/passwd' }],
+    ['a plain-HTTP proxy', { 'proxy-url': 'http://169.254.169.254' }, {}],
+    ['a plain-HTTP proxy in other letters', { 'proxy-url': 'http://user:pass@metadata.internal/latest' }, {}],
   ])(
-    'is rejected if it names %s, because its author could run programs here or read files',
+    'is rejected if it names %s, because its author could run programs, read files or reach services here',
     async (_, cluster, user) => {
       await expect(load(cluster, user)).rejects.toMatchObject({
         code: 'KUBECONFIG_NOT_SELF_CONTAINED',

@@ -58,8 +58,8 @@ export interface KubeconfigTextOptions {
 }
 
 /**
- * Loads one context of a kubeconfig that is not a local file. Its author must not be able to run programs here or send
- * local files to a server, so plugins and paths are rejected. Throws KubeconfigError.
+ * Loads one context of a kubeconfig that is not a local file. Its author must not be able to run programs here, send
+ * local files to a server or reach services that speak plain HTTP, so plugins, paths and plain-HTTP proxies are rejected. Throws KubeconfigError.
  */
 export async function loadKubeconfigText({ source, text, context }: KubeconfigTextOptions): Promise<ClusterAccess> {
   const selected = select(await parseKubeconfig(source, text), context, source);
@@ -81,6 +81,8 @@ function rejectLocalReferences({ cluster, user }: Selected, source: string): voi
     [`a path as client-certificate of user "${user.name}"`, user.certFile],
     [`a path as client-key of user "${user.name}"`, user.keyFile],
     [`a path as tokenFile of user "${user.name}"`, user.tokenFile],
+    // A plain-HTTP host that is asked to be a proxy gets a request whose target the author chooses.
+    [`a proxy-url without https for cluster "${cluster.name}"`, isPlaintext(cluster.proxyUrl) || undefined],
   ];
   const [found] = given.find(([, value]) => value !== undefined) ?? [];
   if (found === undefined) return;
@@ -89,6 +91,9 @@ function rejectLocalReferences({ cluster, user }: Selected, source: string): voi
     `${source} names ${found}, which is not allowed; embed the credentials instead`,
   );
 }
+
+const isPlaintext = (url: string | undefined): boolean =>
+  url !== undefined && !(URL.canParse(url) && new URL(url).protocol === 'https:');
 
 /** Names of the contexts in the files, in order. Throws KubeconfigError. */
 export async function listContexts(paths: readonly string[]): Promise<readonly string[]> {
