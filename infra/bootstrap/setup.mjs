@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nodeProblem } from './node-sums.mjs';
 import { showProgress } from './progress.mjs';
 import { COMMANDS, ROOT, run, say, systemEnvironment } from './root.mjs';
 
@@ -24,6 +25,7 @@ export async function setUp() {
   rmSync(STAMP, { force: true });
   const started = Date.now();
   await install();
+  checkNode();
   if (!(await nodeRuns())) {
     // pnpm accepts a partly written package as complete if it was killed while writing it.
     say('the installed Node does not run; reinstalling all packages');
@@ -31,6 +33,7 @@ export async function setUp() {
       rmSync(join(ROOT, folder, 'node_modules'), { recursive: true, force: true });
     }
     await install();
+    checkNode();
     if (!(await nodeRuns())) throw new Error(`${join(COMMANDS, 'node')} does not run on this machine.\n${advice('')}`);
   }
   writeStamp(wanted, packages);
@@ -110,6 +113,19 @@ function packageFolders() {
     })
     .filter((folder) => existsSync(join(ROOT, folder, 'package.json')))
     .sort();
+}
+
+/** Before it runs for the first time: a package's script downloads it, so the lock file says nothing about its content. */
+function checkNode() {
+  const folder = join(MODULES, 'node');
+  const file = join(folder, 'bin', 'node');
+  // An incomplete installation is repeated.
+  if (!existsSync(file)) return;
+  // Only Linux is supported in production; on others, Node is as trustworthy as the registry.
+  if (process.platform !== 'linux') return say(`the SHA-256 of Node for ${process.platform} is not pinned`);
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const problem = nodeProblem(`${process.platform}-${process.arch}`, version, file);
+  if (problem !== undefined) throw new Error(`sluice: ${problem}`);
 }
 
 async function nodeRuns() {

@@ -12,7 +12,7 @@ export interface NodeBinary {
   readonly from: string;
 }
 
-/** The Node program of this version for Linux, from the registry that npm is configured for, which checks its integrity. */
+/** The Node program of this version for Linux, from the registry that npm is configured for, whose SHA-256 is pinned. */
 export function nodeBinary(architecture: Architecture, version: string, cache: string): NodeBinary {
   const from = npmNames[architecture];
   const directory = join(cache, `${from}-${version}`);
@@ -31,8 +31,11 @@ export function nodeBinary(architecture: Architecture, version: string, cache: s
       rmSync(part, { recursive: true, force: true });
     }
   }
+  const file = join(directory, 'bin/node');
+  const check = join(import.meta.dirname, '../bootstrap/node-sums.mjs');
+  execFileSync(process.execPath, [check, from.slice('node-'.length), version, file], { stdio: 'inherit' });
   return {
-    binary: readFileSync(join(directory, 'bin/node')),
+    binary: readFileSync(file),
     license: readFileSync(join(directory, 'LICENSE')),
     from,
   };
