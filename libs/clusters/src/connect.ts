@@ -34,7 +34,7 @@ import {
   switchOffAdvice,
 } from '@sluice/preflight';
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
-import type { Random } from '@sluice/runtime';
+import type { Random, ThreadShares } from '@sluice/runtime';
 import type { ConnectedCluster } from './connected-cluster.ts';
 import { fenceWrites } from './election/fence-writes.ts';
 import { LeaderElector } from './election/leader-elector.ts';
@@ -54,6 +54,8 @@ export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
   readonly leaderElection?: (LeaderElectionConfiguration & { readonly identity: string }) | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
+  /** Divides the thread among the clusters of the process. Default: each may use all of it. */
+  readonly threadShares?: ThreadShares | undefined;
   /** Cancels connecting. Each step also times out after 30 seconds. */
   readonly signal?: AbortSignal;
   readonly random: Random;
@@ -226,8 +228,10 @@ export function open(access: ClusterAccess, options: AccessOptions): Promise<Con
   return openOn(connectionTo(access, options), access, options);
 }
 
-function connectionTo(access: ClusterAccess, { work, clock, logger }: AccessOptions): Connection {
-  return new Connection({ access, userAgent: userAgent(roleOf(work)), clock, logger });
+function connectionTo(access: ClusterAccess, options: AccessOptions): Connection {
+  const { work, clock, logger, threadShares, name = access.context } = options;
+  const threadShare = threadShares?.of(name);
+  return new Connection({ access, userAgent: userAgent(roleOf(work)), clock, logger, threadShare });
 }
 
 async function openOn(
@@ -255,6 +259,7 @@ async function openOn(
     : [];
   const close = async () => {
     closed.abort();
+    options.threadShares?.forget(name);
     await Promise.all([clients.close(), connection.destroy()]);
   };
   try {

@@ -523,3 +523,29 @@ describe('a connection that only reads', () => {
     expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 });
+
+it('counts the time until the reader of a stream asks for more, and then waits for its turn', async () => {
+  const counted: number[] = [];
+  const turn = Promise.withResolvers<void>();
+  const threadShare = {
+    spend(ms: number) {
+      counted.push(ms);
+      return turn.promise;
+    },
+  };
+  const server = await serve((_, response) => void response.write('a'));
+  const { connection, clock } = await connected(server.url, {}, { threadShare });
+  const stop = new AbortController();
+  const stream = await connection.stream({ method: 'GET', path: '/w', signal: stop.signal, idleMs: 60_000 });
+  const reader = stream.chunks[Symbol.asyncIterator]();
+  expect((await reader.next()).value?.toString()).toBe('a');
+  clock.skipTo(clock.now() + 7);
+  const next = reader.next();
+  await expect.poll(() => counted).toEqual([7]);
+  // Nothing expires: the wait for its turn is no silence of the server.
+  clock.step(clock.now() + 120_000);
+  turn.resolve();
+  clock.step(clock.now() + 59_000);
+  stop.abort();
+  await expect(next).rejects.toMatchObject({ reason: 'Aborted' });
+});

@@ -1,5 +1,5 @@
 import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from '@sluice/kubernetes-protobuf';
-import { type Clock, exceededLimit, type Logger, messageLimits } from '@sluice/runtime';
+import { type Clock, exceededLimit, type Logger, messageLimits, type ThreadShare } from '@sluice/runtime';
 import type { Dispatcher } from 'undici';
 import { type BeforeSend, NotSentError } from './before-send.ts';
 import { certificateFingerprints } from './certificate-fingerprints.ts';
@@ -22,6 +22,8 @@ export interface ConnectionOptions {
   readonly connectTimeoutMs?: number;
   /** Default timeout of a request, from its start to the end of its response. Default 30,000. */
   readonly timeoutMs?: number;
+  /** What reading lists and watches counts towards. Default: they may use all of the thread. */
+  readonly threadShare?: Pick<ThreadShare, 'spend'> | undefined;
   /** Sends only GET; other requests fail before they are sent. Default false. */
   readonly readOnly?: boolean;
 }
@@ -277,6 +279,7 @@ export class Connection {
   }
 
   async *#chunks(response: Dispatcher.ResponseData, limit: TimeLimit, idleMs: number): AsyncIterable<Buffer> {
+    const { clock, threadShare } = this.#options;
     try {
       const body: AsyncIterator<Buffer> = response.body[Symbol.asyncIterator]();
       for (;;) {
@@ -284,7 +287,10 @@ export class Connection {
         const next = await body.next();
         limit.pause();
         if (next.done === true) return;
+        const receivedAt = clock.monotonic();
         yield next.value;
+        const turn = threadShare?.spend(clock.monotonic() - receivedAt);
+        if (turn !== undefined) await turn;
       }
     } catch (error) {
       throw this.#failed(limit, error);

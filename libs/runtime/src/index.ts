@@ -11,6 +11,7 @@ export * from './random.ts';
 export * from './run-with-backoff.ts';
 export * from './semaphore.ts';
 export * from './suspension.ts';
+export * from './thread-shares.ts';
 export * from './tls-problem.ts';
 export * from './virtual-clock.ts';
 export * from './yield-queue.ts';

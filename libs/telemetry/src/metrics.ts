@@ -1,4 +1,5 @@
 import type { ClusterNames } from '@sluice/process';
+import type { ThreadUse } from '@sluice/runtime';
 import { collectDefaultMetrics } from 'prom-client';
 import { backendGauge } from './backend-metrics.ts';
 import { CacheMetrics } from './cache-metrics.ts';
@@ -16,6 +17,7 @@ import type { Check } from './server/health.ts';
 import { ShadowMetrics, type ShadowStands } from './shadow-metrics.ts';
 import { type SpanCounts, spanMetrics } from './span-metrics.ts';
 import { storeProblemsGauge } from './store-problems.ts';
+import { threadUseMetrics } from './thread-use-metrics.ts';
 import { WorkqueueMetrics } from './workqueue-metrics.ts';
 
 export interface MetricsOptions {
@@ -26,6 +28,8 @@ export interface MetricsOptions {
   readonly spans?: () => SpanCounts | undefined;
   /** Current phase of each cluster of this process. Default: not exposed. */
   readonly phases?: () => readonly ClusterPhase[];
+  /** What each cluster uses of the thread, by name. Default: not exposed. */
+  readonly threadUses?: (() => ReadonlyMap<string, ThreadUse>) | undefined;
   /** Current number of problems of the store's servers, by kind. Default: not exposed. */
   readonly storeProblems?: (() => ReadonlyMap<string, number>) | undefined;
   /** Checks of bus and store, named `bus` and `store`. Default: both are in this process. */
@@ -67,6 +71,7 @@ export class Metrics {
     spanMetrics(this.#exposition, options.spans ?? (() => undefined));
     if (options.phases) clusterPhaseGauge(this.#exposition, options.phases);
     if (options.storeProblems) storeProblemsGauge(this.#exposition, options.storeProblems);
+    if (options.threadUses) threadUseMetrics(this.#exposition, options.threadUses);
     if (options.backends) backendGauge(this.#exposition, options.backends);
     if (options.demand) demandMetrics(this.#exposition, options.demand, this.leases);
     if (options.process !== false) {

@@ -12,7 +12,7 @@ import {
 } from '@sluice/clusters';
 import type { ClusterSecretsConfiguration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
-import type { Logger } from '@sluice/runtime';
+import { type Logger, ThreadShares, YieldQueue } from '@sluice/runtime';
 import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
@@ -26,6 +26,7 @@ import type { ServedClusters } from './served-clusters.ts';
 export async function openClusterSet(options: RunOptions, logger: Logger): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { takeOver, useServiceAccountCredentials } = options;
+  const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const names = new Map<string, string>();
   const synced = new Set<string>();
   const outages = new ClusterOutages();
@@ -38,7 +39,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     ...ports,
     sources,
     open: (access, signal, name) =>
-      connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials }),
+      connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials, threadShares }),
     guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet() }, signal),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
@@ -61,6 +62,7 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     introduction: sources.map(({ about }) => `Sluice manages Endpoints and EndpointSlices of the clusters in ${about}`),
     initial: [],
     names,
+    threadUses: () => threadShares.uses,
     phases: () => clusters.states.map((state) => outages.phaseOf(state)),
     hooks: {
       mayConnect: (identity) => pending.mayConnect(identity, clusters.allConnected),

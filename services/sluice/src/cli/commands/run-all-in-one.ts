@@ -44,14 +44,14 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     ...{ ...ports, systems: { messaging: 'memory', store: 'memory' }, fleet: 'sluice', environment: process.env },
     member: `all-in-one-${process.pid}`,
   });
-  const { names, phases, hooks, health, leadership } = clusters;
+  const { names, phases, threadUses, hooks, health, leadership } = clusters;
   const address = options.metricsBindAddress?.address;
   // One cluster has the labels of upstream's metrics; a set of clusters may grow.
   const fleet = clusters.initial.length === 0;
   const metrics =
     address === null
       ? undefined
-      : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases });
+      : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
   const console = openConsole(() => clusters.views(), options, logger);
   const server =
     metrics &&

@@ -11,6 +11,7 @@ import {
   tracesGraceMs,
   UsageError,
 } from '@sluice/process';
+import { ThreadShares, YieldQueue } from '@sluice/runtime';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
 import { clusterConnections } from '../../composition/roles/cluster-connections.ts';
@@ -25,8 +26,9 @@ export async function runRole(role: Role, command: Command, startLeaseThread: St
   const { configuration, log } = configured;
   const logger = log.with({ role });
   const environment = process.env;
+  const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const connections = clusterConnections({
-    ...{ role, configuration, environment },
+    ...{ role, configuration, environment, threadShares },
     ...{ clock: systemClock, random: systemRandom, logger },
   });
   if (role !== 'reconciler') {
@@ -49,7 +51,7 @@ export async function runRole(role: Role, command: Command, startLeaseThread: St
     });
     const running = startRole({
       ...{ role, infrastructure, configuration, member, environment, connections: early, tracing, ...ports },
-      busyMs: eventLoopBusyMs,
+      ...{ busyMs: eventLoopBusyMs, threadShares },
     });
     // In another generation of partitions, it connects again.
     early = undefined;

@@ -14,6 +14,8 @@ export interface ServedClusters {
   /** Default: there is no election. */
   readonly leadership?: Leadership | undefined;
   readonly phases: NonNullable<ConstructorParameters<typeof Metrics>[0]['phases']>;
+  /** Default: not exposed. */
+  readonly threadUses?: ConstructorParameters<typeof Metrics>[0]['threadUses'];
   readonly hooks: Pick<AllInOneOptions, 'mayConnect' | 'onSynced' | 'onAvailability' | 'onCompetingController'>;
   readonly health: Health;
   views(): readonly ClusterView[];

@@ -1,6 +1,6 @@
 import { clusterSources, connectTo, EarlyConnections } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random, ThreadShares } from '@sluice/runtime';
 import { type Role, workOf } from './role.ts';
 
 export interface ClusterConnectionsOptions {
@@ -9,6 +9,7 @@ export interface ClusterConnectionsOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly random: Random;
+  readonly threadShares?: ThreadShares | undefined;
   readonly logger: Logger;
 }
 

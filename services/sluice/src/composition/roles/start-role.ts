@@ -13,7 +13,7 @@ import type { Configuration } from '@sluice/configuration';
 import { toCompaction, toSettings } from '@sluice/configuration';
 import { partitionLogger } from '@sluice/ownership';
 import { nameClusters } from '@sluice/process';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random, ThreadShares } from '@sluice/runtime';
 import { aborted, orAborted, sleep, YieldQueue } from '@sluice/runtime';
 import type { Health, OwningRole } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
@@ -39,6 +39,8 @@ export interface StartRoleOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** Connections to the clusters that may be open already. Default: new ones. */
   readonly connections?: EarlyConnections | undefined;
+  /** What `connections` divide the thread by. Default: each cluster may use all of it. */
+  readonly threadShares?: ThreadShares | undefined;
   /** Default: no tracing. */
   readonly tracing?: Tracing | undefined;
   /** Time for which the event loop was busy since the start. Default: the demand for replicas is not exposed. */
@@ -87,6 +89,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
           phases: () => clusters.phases(health.isMember),
           storeProblems: storeProblemCounts(infrastructure),
           backends: () => health.backends,
+          threadUses: options.threadShares && (() => options.threadShares?.uses ?? new Map()),
           ...(options.busyMs && { demand: { clock, busyMs: options.busyMs } }),
         });
   const metricsOption = metrics && { metrics };

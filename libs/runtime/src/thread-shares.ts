@@ -1,0 +1,146 @@
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
+import type { YieldQueue } from './yield-queue.ts';
+
+export interface ThreadSharesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Resumes after pending timers and I/O. */
+  readonly yieldQueue: YieldQueue;
+}
+
+/** Of one cluster, in milliseconds. */
+export interface ThreadUse {
+  readonly usedMs: number;
+  /** Time for which its work has waited because other clusters had work. */
+  readonly waitedMs: number;
+}
+
+/** Work without a pause, after which the event loop runs. */
+const sliceMs = 8;
+/** Share of the thread that one cluster may use while others have work. */
+const share = 0.5;
+/** Work that a cluster may do at once after a rest. */
+const burstMs = 500;
+/** A cluster has work until this long after its last. */
+const contentionMs = 250;
+/** Longest work that counts: a reader that does not ask for more does not work. */
+const maxWorkMs = 50;
+/** A cluster that has waited for this long is named in the log, at most once in `logPeriodMs`. */
+const loggedWaitMs = 5_000;
+const logPeriodMs = 60_000;
+
+/**
+ * Divides the thread among the clusters whose lists and watches it reads. One cluster alone may use all of it. While others have
+ * work, it gets half, so that a flood of its events delays theirs by little. Waiting clusters do not read their sockets, so TCP
+ * slows their servers down.
+ */
+export class ThreadShares {
+  readonly #options: ThreadSharesOptions;
+  readonly #shares = new Map<string, ThreadShare>();
+  /** Work since the event loop last ran because of it. */
+  #uninterrupted = 0;
+  #latest: ThreadShare | undefined;
+  #latestAt = Number.NEGATIVE_INFINITY;
+  /** When another cluster than the latest has last worked. */
+  #othersAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ThreadSharesOptions) {
+    this.#options = options;
+  }
+
+  /** By the name of the cluster. */
+  get uses(): ReadonlyMap<string, ThreadUse> {
+    return this.#shares;
+  }
+
+  of(cluster: string): ThreadShare {
+    const known = this.#shares.get(cluster);
+    if (known !== undefined) return known;
+    const added = new ThreadShare(cluster, this.#options, (by, ms, now) => this.#spend(by, ms, now));
+    this.#shares.set(cluster, added);
+    return added;
+  }
+
+  /** The cluster is no longer served. */
+  forget(cluster: string): void {
+    this.#shares.delete(cluster);
+  }
+
+  #spend(by: ThreadShare, ms: number, now: number): { readonly isContended: boolean; readonly turn?: Promise<void> } {
+    if (this.#latest !== by) {
+      this.#othersAt = this.#latestAt;
+      this.#latest = by;
+    }
+    this.#latestAt = now;
+    this.#uninterrupted += ms;
+    const isContended = now - this.#othersAt < contentionMs;
+    if (this.#uninterrupted < sliceMs) return { isContended };
+    this.#uninterrupted = 0;
+    return { isContended, turn: this.#options.yieldQueue.next() };
+  }
+}
+
+type Spend = (
+  by: ThreadShare,
+  ms: number,
+  now: number,
+) => { readonly isContended: boolean; readonly turn?: Promise<void> };
+
+/** What one cluster uses of the thread. */
+export class ThreadShare implements ThreadUse {
+  readonly #cluster: string;
+  readonly #options: ThreadSharesOptions;
+  readonly #spend: Spend;
+  /** Work that may be done now, in milliseconds. Negative after longer work. */
+  #credit = burstMs;
+  #creditedAt: number;
+  #usedMs = 0;
+  #waitedMs = 0;
+  #loggedWaitedMs = 0;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(cluster: string, options: ThreadSharesOptions, spend: Spend) {
+    this.#cluster = cluster;
+    this.#options = options;
+    this.#spend = spend;
+    this.#creditedAt = options.clock.monotonic();
+  }
+
+  get usedMs(): number {
+    return this.#usedMs;
+  }
+
+  get waitedMs(): number {
+    return this.#waitedMs;
+  }
+
+  /** Counts work that has just been done. Undefined: the cluster may go on at once. */
+  spend(elapsedMs: number): Promise<void> | undefined {
+    const ms = Math.min(maxWorkMs, elapsedMs);
+    const now = this.#options.clock.monotonic();
+    this.#usedMs += ms;
+    const { isContended, turn } = this.#spend(this, ms, now);
+    const credit = Math.min(burstMs, this.#credit + (now - this.#creditedAt) * share) - ms;
+    this.#creditedAt = now;
+    // Work that nobody had to wait for is no debt.
+    this.#credit = isContended ? credit : Math.max(0, credit);
+    return this.#credit < 0 ? this.#wait(-this.#credit / share) : turn;
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const { clock, logger } = this.#options;
+    const since = clock.monotonic();
+    await new Promise<void>((resolve) => void clock.schedule(Math.max(1, ms), resolve));
+    const now = clock.monotonic();
+    this.#waitedMs += now - since;
+    const waitedMs = this.#waitedMs - this.#loggedWaitedMs;
+    if (waitedMs < loggedWaitMs || now - this.#loggedAt < logPeriodMs) return;
+    this.#loggedAt = now;
+    this.#loggedWaitedMs = this.#waitedMs;
+    logger.warn('cluster exceeds its share of the event loop; its events wait', {
+      cluster: this.#cluster,
+      waited: `${Math.round(waitedMs / 1_000)}s`,
+    });
+  }
+}
