@@ -101,12 +101,45 @@ test('a worker can keep the state and leases of watcher, reconciler and writer a
   await clusters.list();
 });
 
-test('the console reads everything and changes no state', async () => {
-  const { store, leases, deadLetters } = of('console');
+test('the console reads everything and changes nothing', async () => {
+  const { store, leases, deadLetters, directory: clusters, clusterPins, partitions } = of('console');
   for (const scope of Object.values(scopes)) {
     await store.find(scope, '');
     await expect(store.claim(scope, 99)).rejects.toMatchObject(forbidden);
   }
-  for (const group of [...Object.values(groups), 'bus']) await leases.state(group);
+  for (const group of [...Object.values(groups), 'bus']) {
+    await of('worker').leases.heartbeat({ ...heartbeat(group), acquire: [`${group}-scope`] });
+    const { members, leases: held } = await leases.state(group);
+    expect(members).toContain('m');
+    expect(held).toContainEqual(expect.objectContaining({ scope: `${group}-scope`, holder: 'm' }));
+    await expect(leases.heartbeat(heartbeat(group))).rejects.toMatchObject(forbidden);
+    await expect(leases.leave(group, 'm')).rejects.toMatchObject(forbidden);
+  }
   await deadLetters.list();
+  await clusters.list();
+  await clusterPins.read();
+  await partitions.read();
+  await expect(deadLetters.drop('d')).rejects.toMatchObject(forbidden);
+  await expect(clusters.remove('c1')).rejects.toMatchObject(forbidden);
+  await expect(clusterPins.replace(null, '{}')).rejects.toMatchObject(forbidden);
+  await expect(store.setIfAbsent('other', '1')).rejects.toMatchObject(forbidden);
+});
+
+describe('a command that no role needs is refused', () => {
+  const scripts = ['script load return', 'function load x', 'fcall f 0', 'eval_ro return 0'];
+  const forAll = [...scripts, 'flushall', 'config get maxmemory', 'acl list', 'keys *', 'client list', 'shutdown'];
+  const forConsole = ['eval return 0', 'evalsha 0000000000000000000000000000000000000000 0', 'publish {sluice:x} y'];
+
+  test.each(roles)('to the %s', async (role) => {
+    const client = server.connect();
+    await client.auth(`sluice-${role}`, `password-of-${role}`);
+    try {
+      for (const line of role === 'console' ? [...forAll, ...forConsole] : forAll) {
+        const [command = '', ...args] = line.split(' ');
+        await expect(client.call(command, args), line).rejects.toThrow(/^NOPERM/);
+      }
+    } finally {
+      client.disconnect();
+    }
+  });
 });

@@ -10,7 +10,8 @@
 set -eu
 
 fleet=${1:?usage: redis-users.sh FLEET}
-commands='+publish +subscribe +info +ping +eval +evalsha +set +get +time +hget +hmget +hset +hsetnx +hdel +hgetall +hscan +rpush +lpop +llen +lrem +lrange +cluster|slots +cluster|info'
+reads='+subscribe +info +ping +multi +exec +time +get +hget +hmget +hgetall +hscan +lrange +cluster|slots +cluster|info'
+commands="$reads +publish +eval +evalsha +set +hset +hsetnx +hdel +rpush +lpop +llen +lrem"
 shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}* ~{$fleet:leases/bus*"
 
 user() { # role password keys...
@@ -33,5 +34,5 @@ for role in watcher reconciler writer; do
   every="$every $keys"
 done
 if [ -n "${WORKER_PASSWORD:-}" ]; then user worker "$WORKER_PASSWORD" "$every"; fi
-# Reads everything. Redis checks the keys of a script as if it wrote them, also where it only reads leases.
-user console "${CONSOLE_PASSWORD:?}" "%R~{$fleet:*" "~{$fleet:leases/*"
+# Reads everything, and runs no script: Redis does not stop one that never ends.
+echo "user $fleet-console on >${CONSOLE_PASSWORD:?} resetchannels &{$fleet:* %R~{$fleet:* -@all $reads"

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases } from '@sluice/store';
-import { hashTagged } from './keys.ts';
+import { type GroupKeys, groupKeys } from './keys.ts';
 import type { LeaseThreadClient } from './lease-thread.ts';
+import { readGroup } from './read-group.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { strings } from './redis-store.ts';
 import { type Client, Script } from './script.ts';
@@ -25,7 +26,6 @@ export const leasesTimeoutMs = 2000;
 
 // allow-oom: heartbeats add few bytes and no keys, and a Redis without memory must not make all leases expire.
 const heartbeatScript = new Script(['hashes', 'alive-until', 'group', 'heartbeat'], ['allow-oom']);
-const stateScript = new Script(['hashes', 'alive-until', 'group-state'], ['no-writes']);
 const leaveScript = new Script(['hashes', 'alive-until', 'group', 'leave'], ['allow-oom']);
 
 /**
@@ -102,11 +102,7 @@ export class RedisLeases implements Leases {
 
   async state(group: string): Promise<GroupState> {
     const { client, clock, commandTimeoutMs } = this.#options;
-    const answer = stateScript.run(client, this.#keys(group), []);
-    const [members, leases, disconnected] = list(
-      await withTimeout(clock, commandTimeoutMs, `reading group ${group}`, answer),
-    );
-    return { members: strings(members), disconnected: strings(disconnected), leases: leasesOf(leases) };
+    return withTimeout(clock, commandTimeoutMs, `reading group ${group}`, readGroup(client, this.#keys(group)));
   }
 
   watch(group: string, onChange: () => void): () => void {
@@ -125,17 +121,6 @@ export class RedisLeases implements Leases {
   #keys(group: string): GroupKeys {
     return groupKeys(this.#options.fleet, group);
   }
-}
-
-type GroupKeys = readonly [string, ...string[]];
-
-/** The first key is also the Pub/Sub channel for changes. */
-export function groupKeys(fleet: string, group: string): GroupKeys {
-  const tag = hashTagged(fleet, `leases/${group}`);
-  return [
-    `${tag}:expiries`,
-    ...['states', 'holders', 'starts', 'served', 'version', 'prepared'].map((part) => `${tag}:${part}`),
-  ];
 }
 
 /** What a member knows of its group. */

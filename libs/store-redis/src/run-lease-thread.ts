@@ -1,9 +1,10 @@
 import { type Clock, type LogFields, type Logger, silentLogger } from '@sluice/runtime';
 import { connect, createClient } from './client.ts';
+import { groupKeys } from './keys.ts';
 import { LeaseRenewer } from './lease-renewer.ts';
 import type { LeaseThreadLine, LeaseThreadMessage, LeaseThreadRequest } from './lease-thread.ts';
 import { logConnection } from './log-connection.ts';
-import { groupKeys, leasesTimeoutMs } from './redis-leases.ts';
+import { leasesTimeoutMs } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { Script } from './script.ts';
 import { withTimeout } from './with-timeout.ts';

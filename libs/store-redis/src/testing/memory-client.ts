@@ -30,6 +30,26 @@ export function memoryClient(server: MemoryRedis, intercept: Intercept = (_, run
     hscan: async (...args: readonly Argument[]) => toText(await command('HSCAN', ...args)),
     lrange: async (...args: readonly Argument[]) => toText(await command('LRANGE', ...args)),
     hmgetBuffer: async (...args: readonly string[]) => toBuffers(await command('HMGET', ...args)),
+    multi() {
+      const queued: (readonly string[])[] = [];
+      const transaction = {
+        time() {
+          queued.push(['TIME']);
+          return transaction;
+        },
+        hgetall(key: string) {
+          queued.push(['HGETALL', key]);
+          return transaction;
+        },
+        async exec() {
+          const commands = queued.map((parts) => parts.map(toBytes));
+          const keys = commands.flatMap(([, key = []]) => key);
+          const replies = await run(keys, () => commands.map((one) => server.execute(one)));
+          return toText(replies as Reply[]).map((reply: Reply) => [null, reply] as const);
+        },
+      };
+      return transaction;
+    },
     on(event: string, listener: (channel: string) => void) {
       if (event === 'message') listeners.add(listener);
       return client;
