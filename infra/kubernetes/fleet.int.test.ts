@@ -161,6 +161,15 @@ it('lets only the roles that watch or write reach API servers', async () => {
   ]);
 });
 
+it('lets only the monitoring namespace connect', async () => {
+  const list = JSON.parse(await admin('get', 'networkpolicies', '-n', 'sluice', '-o', 'json')) as {
+    items: { spec: { ingress?: { from?: { namespaceSelector: { matchLabels: object } }[] }[] } }[];
+  };
+  const rules = list.items.flatMap(({ spec }) => spec.ingress ?? []);
+  const monitoring = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } };
+  expect(rules.map(({ from }) => from)).toEqual([[monitoring]]);
+});
+
 interface CertManagerObject {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };

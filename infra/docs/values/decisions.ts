@@ -134,6 +134,11 @@ export const decisions: Rows = {
       bytes(requestLimit, 'maxUnreadBytes'),
     ],
     ['after {} is disconnected', duration(requestLimit, 'maxResponseMs')],
+    [
+      'accepts {} connections, {} of them',
+      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.total'),
+      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.perAddress'),
+    ],
   ],
   'docs/adr/0070-local-plans.md': [['At most {} records', count('libs/bus/src/lingering-records.ts', 'maxLingering')]],
   'docs/adr/0071-leader-election.md': [

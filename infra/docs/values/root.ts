@@ -71,6 +71,12 @@ export const root: Rows = {
       count(limits, 'messageLimits.maxDepth'),
       count(limits, 'messageLimits.maxValues'),
     ],
+    [
+      'HTTP port | {}, {} of one address; {} requests in progress',
+      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.total'),
+      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.perAddress'),
+      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.pipelined'),
+    ],
     ['streams of the console | {} |', streams],
     ['{} in progress, {} of unread', count(requestLimit, 'maxRequests'), bytes(requestLimit, 'maxUnreadBytes')],
     [

@@ -40,6 +40,7 @@ export const validValues: Readonly<Record<string, Values>> = {
 export const invalidValues: readonly (readonly [place: string, values: Values])[] = [
   ['/metrics/prometheusRule/runbookBaseUrl', { metrics: { prometheusRule: { runbookBaseUrl: 'docs.example.com' } } }],
   ['/mode', { mode: 'fleet' }],
+  ['/networkPolicy/monitoringNamespaces/0', { networkPolicy: { monitoringNamespaces: ['Monitoring'] } }],
   ['/bus/servers', { mode: 'workers', store: fleet.store }],
   ['/store/url', { mode: 'roles', bus: fleet.bus }],
   ['/bus/servers', { mode: 'workers', ...fleet, bus: { servers: 'nats.nats.svc' } }],

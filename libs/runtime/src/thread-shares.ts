@@ -115,7 +115,7 @@ export class ThreadShare implements ThreadUse {
     return this.#waitedMs;
   }
 
-  /** Counts work that has just been done. Undefined: the cluster may go on at once. */
+  /** Counts work that has just been done. Undefined: the cluster may continue at once. */
   spend(elapsedMs: number): Promise<void> | undefined {
     const ms = Math.min(maxWorkMs, elapsedMs);
     const now = this.#options.clock.monotonic();

@@ -67,7 +67,7 @@ function openMetricsCounter(counter: Counter): Counter {
 }
 
 /** Whether `Accept` gives OpenMetrics at least the weight of the text format. */
-function prefersOpenMetrics(accept: string): boolean {
+export function prefersOpenMetrics(accept: string): boolean {
   const weight = (isFormat: (type: string, version: string | undefined) => boolean) =>
     Math.max(
       0,

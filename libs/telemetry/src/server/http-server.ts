@@ -4,9 +4,11 @@ import type { RootLogger } from '@sluice/process';
 import { type BindAddress, formatBindAddress, systemClock } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 import type { Metrics } from '../metrics.ts';
+import { CachedExposition } from './cached-exposition.ts';
 import { monitorEventLoop } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
 import { isFromBrowserPage } from './is-from-browser-page.ts';
+import { limitConnections } from './limit-connections.ts';
 import { answerLogLevel, logLevelPath } from './log-level.ts';
 
 export interface TelemetryServer {
@@ -50,9 +52,10 @@ export async function serveTelemetry(at: BindAddress, options: TelemetryServerOp
     livez: () => [eventLoop.check, ...options.health.livez()],
     readyz: () => options.health.readyz(),
   };
-  const listener = (request: IncomingMessage, response: ServerResponse) =>
-    void answer(request, response, { ...options, health, at });
+  const served = { ...options, metrics: new CachedExposition(options.metrics, systemClock), health, at };
+  const listener = (request: IncomingMessage, response: ServerResponse) => void answer(request, response, served);
   const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
+  limitConnections(server);
   try {
     await listen(server, at);
   } catch (error) {
@@ -108,11 +111,11 @@ const securityHeaders = {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  options: TelemetryServerOptions & { readonly at: BindAddress },
+  options: Omit<TelemetryServerOptions, 'metrics'> & { readonly metrics: CachedExposition; readonly at: BindAddress },
 ) {
   const [path = '', query = ''] = (request.url ?? '').split('?');
   if (options.otherwise && !isOwn(path)) return options.otherwise(request, response);
-  const text = (status: number, body: string, headers = {}) => {
+  const text = (status: number, body: string | Buffer, headers = {}) => {
     response.writeHead(status, {
       'Content-Type': 'text/plain; charset=utf-8',
       ...securityHeaders,
@@ -133,10 +136,8 @@ async function answer(
   switch (path) {
     case '/metrics':
       try {
-        {
-          const { contentType, body } = await options.metrics.expose(request.headers.accept);
-          return text(200, body, { 'Content-Type': contentType });
-        }
+        const { contentType, body } = await options.metrics.expose(request.headers.accept);
+        return text(200, body, { 'Content-Type': contentType });
       } catch (error) {
         return text(500, `${errorMessage(error)}\n`);
       }

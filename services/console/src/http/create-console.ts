@@ -72,9 +72,11 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const sessions = new Sessions(clock);
   const errorLog = new LogLimit(clock);
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
-  app.addHook('onRequest', async (request, reply) => {
+  // Not asynchronous, so that the budget counts it, and all of a request that needs nothing else.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders);
     authorize(request.raw, access, sessions);
+    done();
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, message, hint, retryAfter } = toProblem(error);
@@ -88,8 +90,8 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     throw new Problem(404, 'not found', 'see /api/v1/openapi.json');
   });
   for (const route of routes) addRoute(app, route, context, limit);
-  const description = openApi(routes, eventRoutes, version);
-  app.get('/api/v1/openapi.json', () => description);
+  const description = JSON.stringify(openApi(routes, eventRoutes, version));
+  app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(description));
   const updates = new UpdatePublisher(history, index, clock, budget);
   const streams = new Set<EventStream>();
   /** Streams whose data is being found. */
@@ -128,7 +130,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const stopExpiry = history.expirePeriodically(() => index.prune());
   await app.ready();
   return {
-    handle: (request, response) => app.routing(request, response),
+    handle: (request, response) => void budget.run(() => app.routing(request, response)),
     async close() {
       isClosing = true;
       stopExpiry();
