@@ -53,7 +53,7 @@ export const busBugs: readonly PlantedBug[] = [
     replace: 'return offset + 1;',
   },
   {
-    name: 'unverified records move the position of a reader',
+    name: 'unverified records move the offset of a reader',
     file: `${jetstream}/partition-reader.ts`,
     search: '    this.#offset = after;\n    this.#buffer = this.#buffer.filter',
     replace: '    this.#buffer = this.#buffer.filter',

@@ -10,7 +10,7 @@ export const clusterBugs: readonly PlantedBug[] = [
     replace: '',
   },
   {
-    name: 'a watch resumes without a look at the current version',
+    name: 'a watch resumes without a read of the current version',
     file: `${kubernetes}/reflector.ts`,
     search: "    if (this.#state === 'retrying') await this.#checkHistory(signal);\n",
     replace: '',

@@ -68,8 +68,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'a plan that is sent again has the id of the first one',
     file: `${reconciler}/plan-record.ts`,
-    search: 'const id = redeliveries === 0 ? name :',
-    replace: 'const id = redeliveries >= 0 ? name :',
+    search: "const again = redeliveries === 0 ? [] : ['again', redeliveries];",
+    replace: 'const again: readonly string[] = [];',
   },
   {
     name: 'a late removal discards a cluster that is served again',

@@ -4,7 +4,7 @@ const [store, redis] = ['libs/store/src', 'libs/store-redis/src'];
 
 export const storeBugs: readonly PlantedBug[] = [
   {
-    name: 'an owner whose last commits are lost goes on',
+    name: 'an owner whose last commits are lost continues',
     file: `${store}/memory-store.ts`,
     search: 'if (commit.expectedOffset !== offset) {',
     replace: 'if (commit.expectedOffset < offset) {',

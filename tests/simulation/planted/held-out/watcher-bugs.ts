@@ -65,7 +65,7 @@ export const watcherBugs: readonly PlantedBug[] = [
       "        const services = onRequest(null);\n        after = await bus.end('requests', 0);\n        await onAnswered?.(after, services);\n",
   },
   {
-    name: 'the second half of a snapshot that is too large begins it anew',
+    name: 'the second half of a snapshot that is too large begins it again',
     file: `${watcher}/compose-changes.ts`,
     search: '...(snapshot && { snapshot: { ...snapshot, first: false } })',
     replace: '...(snapshot && { snapshot })',
