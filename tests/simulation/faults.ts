@@ -90,6 +90,16 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
       (['create', 'update', 'delete'] as const).map((verb) => ({ verb, error: 'late', lateMs: lateMs(), probability })),
     );
   },
+  'wrong answers'(random, world) {
+    const probability = 0.3 + 0.6 * random.next();
+    const error = pick(random, ['plainNotFound', 'foreignNotFound'] as const);
+    const verbs = ['create', 'update', 'delete', 'get', 'list', 'watch'] as const;
+    return forRequests(
+      random,
+      world,
+      verbs.map((verb) => ({ verb, error, probability })),
+    );
+  },
   'watch errors'(random, world) {
     const cluster = anyCluster(random, world);
     for (let n = randomInteger(random, 1, 3); n > 0; n--) {
@@ -118,6 +128,14 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     const forMs = duration(random);
     clock.schedule(forMs, () => log.breakConnections?.(0));
     return { forMs: forMs + 5_000, what: `break connections to the bus for ${forMs} ms` };
+  },
+  'cut off from the store'(random, world) {
+    const member = anyMember(random, world);
+    if (member === undefined) return undefined;
+    // It stays, and another one is there to do its work.
+    member.process.cutOff('store');
+    world.fleet.start(member.role, member.cluster);
+    return { forMs: 2 * takeOverMs, what: `cut ${member.name} off from the store for good` };
   },
   'duplicate append': (random, world) => forAppends(random, world, { duplicate: 0.5 }),
   'failing store': (random, world) => forStore(random, world, 'before'),

@@ -12,6 +12,7 @@ import {
   serviceUnavailable,
   tooManyRequests,
 } from '../server/status.ts';
+import { PlainAnswer } from './plain-answer.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -42,7 +43,11 @@ export type FaultError =
    */
   | 'stale'
   /** A list from a server that has lost its data: it returns no items. */
-  | 'empty';
+  | 'empty'
+  /** A proxy without a backend answers 404, without a Status. */
+  | 'plainNotFound'
+  /** 404 for another object, the namespace. */
+  | 'foreignNotFound';
 
 /** A fault for matching requests. An absent `verb`, `resource` or `name` matches all. */
 export interface Fault {
@@ -76,7 +81,7 @@ export interface FaultyRequest {
 /** The faults that apply to one request. */
 export interface Injected {
   readonly latencyMs: number;
-  readonly error?: StatusError | 'reset' | 'resetAfter';
+  readonly error?: StatusError | PlainAnswer | 'reset' | 'resetAfter';
   /** The connection breaks, and the server executes the request after this time, in milliseconds. */
   readonly lateMs?: number;
   /** How an accepted watch ends. */
@@ -149,13 +154,14 @@ function outcome(fault: Fault, error: FaultError, request: FaultyRequest): Omit<
     if (request.verb === 'watch') return { cut: { how: error, afterEvents: fault.afterEvents ?? 0 } };
     return { error: 'reset' };
   }
+  if (error === 'plainNotFound') return { error: new PlainAnswer(404) };
   return { error: statusOf(fault, error, request) };
 }
 
 /** The messages of k8s.io/apimachinery, with the detail `injected`. */
 function statusOf(
   fault: Fault,
-  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'late' | 'end' | 'stale' | 'empty'>,
+  error: Exclude<FaultError, 'reset' | 'resetAfter' | 'late' | 'end' | 'stale' | 'empty' | 'plainNotFound'>,
   { resource, name }: FaultyRequest,
 ): StatusError {
   const info = resources[isResourceName(resource) ? resource : 'events'];
@@ -164,6 +170,8 @@ function statusOf(
       return conflict(info, name, 'injected');
     case 'notfound':
       return notFound(info, name);
+    case 'foreignNotFound':
+      return notFound(resources.namespaces, 'elsewhere');
     case 'alreadyexists':
       return alreadyExists(info, name);
     case 'forbidden':

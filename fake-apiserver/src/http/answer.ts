@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isPlainAnswer } from '../faults/plain-answer.ts';
 import { internalError, isStatusError, type Status } from '../server/status.ts';
 
 export function sendJson(response: ServerResponse, code: number, body: unknown): void {
@@ -16,6 +17,10 @@ export function sendText(response: ServerResponse, text: string): void {
 export function sendError(response: ServerResponse, error: unknown): void {
   if (isReset(error) || response.headersSent) {
     response.destroy();
+    return;
+  }
+  if (isPlainAnswer(error)) {
+    response.writeHead(error.status, { 'content-type': 'text/html' }).end(error.message);
     return;
   }
   sendStatus(response, isStatusError(error) ? error.status : internalError(String(error)).status);

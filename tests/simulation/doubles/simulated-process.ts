@@ -12,6 +12,9 @@ import type { Leases, Store } from '@sluice/store';
 
 const writeVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
+/** How long a process tries to connect, in milliseconds. */
+const connectTimeoutMs = 1_000;
+
 /** Servers that a process talks to. */
 export type Peer = 'bus' | 'store' | 'cluster';
 
@@ -48,6 +51,7 @@ export class SimulatedProcess {
   #pausedMs = 0;
   #pausedAt: number | undefined;
   readonly #links = new Map<Peer, Link>();
+  readonly #cutOff = new Set<Peer>();
   #watchLagMs = 0;
 
   constructor(ports: SimulationPorts) {
@@ -72,6 +76,15 @@ export class SimulatedProcess {
   setLink(peer: Peer, link: Link | undefined): void {
     if (link === undefined) this.#links.delete(peer);
     else this.#links.set(peer, link);
+  }
+
+  /** From now on no request reaches the peer. */
+  cutOff(peer: Peer): void {
+    this.#cutOff.add(peer);
+  }
+
+  isCutOff(peer: Peer): boolean {
+    return this.#cutOff.has(peer);
   }
 
   /** Delays every batch of watch events by this much. */
@@ -224,6 +237,10 @@ export class SimulatedProcess {
   async #send<T>(peer: Peer, send: () => Promise<T>): Promise<T> {
     this.#ports.onCall();
     try {
+      if (this.#cutOff.has(peer)) {
+        await sleep(this.#ports.clock, connectTimeoutMs);
+        throw new Error(`injected: no connection to the ${peer}`);
+      }
       return await send();
     } finally {
       await this.#way(this.#links.get(peer)?.responseMs ?? 0);

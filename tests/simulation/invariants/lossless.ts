@@ -32,7 +32,13 @@ export class LosslessInvariants {
     // Injected failures of the store end the work on a scope.
     if (String(fields.error).includes('injected')) return;
     // Without answers the guard cannot confirm a removal.
-    const isUnanswered = hasFault(this.#scenario, 'request errors', 'late requests', 'slow API server');
+    const isUnanswered = hasFault(
+      this.#scenario,
+      'request errors',
+      'late requests',
+      'wrong answers',
+      'slow API server',
+    );
     if (message.startsWith('removals held back') && isUnanswered) return;
     if (this.#isLateDeletion(message) || this.#isLateMessage(message)) return;
     // A plan that is decided on late watch events may add what has changed since.
@@ -45,7 +51,14 @@ export class LosslessInvariants {
    * deleted them and has forgotten the Service.
    */
   #isLateDeletion(what: string): boolean {
-    const isLate = hasFault(this.#scenario, 'watch lag', 'watch errors', 'slow link', 'slow API server');
+    const isLate = hasFault(
+      this.#scenario,
+      'watch lag',
+      'watch errors',
+      'wrong answers',
+      'slow link',
+      'slow API server',
+    );
     return what.includes('snapshot missing') && isLate;
   }
 

@@ -1,5 +1,5 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, formatServiceKey, type Message } from '@sluice/messages';
+import { type Change, compareStamps, formatServiceKey, isStamp, type Message } from '@sluice/messages';
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import { decode, encoded } from './decode.ts';
@@ -100,6 +100,7 @@ export class RecordInvariants {
         'sequences increase',
         `${what}, which names ${previousEpoch}/${previousSequence} before it, not ${before.sequence}`,
       );
+    if (isIntact && before === undefined) this.#checkFirst(what, partition, change);
     this.#lastOfPartition.set(ofPartition, stamp);
     const lease = observations.lease('watcher', key.cluster);
     if (lease === undefined || lease.holder !== member) return;
@@ -112,5 +113,20 @@ export class RecordInvariants {
       .get(`${formatServiceKey(key)}\ndigest`);
     if (observations.conditions.isIntact && digest !== undefined && digest !== '""')
       violations.report('digests follow Changes', `${what} of ${key.service} while a digest of it is stored`);
+  }
+
+  /** The first Change of a watcher in a partition names one that is not older than the stored stamp, so that no gap is hidden. */
+  #checkFirst(what: string, partition: number, { key, stamp, previousSequence, previousEpoch }: Change): void {
+    const json = this.#options.store().entries(`watcher/${key.cluster}`).get(`${key.cluster}\nlastStamp/${partition}`);
+    const stored: unknown = json === undefined ? undefined : JSON.parse(json);
+    if (!isStamp(stored) || previousSequence === undefined || compareStamps(stored, stamp) >= 0) return;
+    const previous = { epoch: previousEpoch ?? stamp.epoch, sequence: previousSequence };
+    // 0 stands for no Change before it.
+    if (previousSequence > 0 && compareStamps(previous, stored) >= 0) return;
+    const names = `${previous.epoch}/${previous.sequence}`;
+    this.#options.violations.report(
+      'stamps continue',
+      `${what}, which names ${names} before it, while ${stored.epoch}/${stored.sequence} is stored`,
+    );
   }
 }

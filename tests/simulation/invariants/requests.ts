@@ -9,6 +9,7 @@ import type { InheritedPlans } from './inherited-plans.ts';
 import { type Observations, planName } from './observations.ts';
 import { type PlanInvariants, signature } from './plans.ts';
 import { RequestsInFlight } from './requests-in-flight.ts';
+import { RetryPaces } from './retry-paces.ts';
 import type { UnreportedWrites } from './unreported-writes.ts';
 
 export interface RequestInvariantsOptions {
@@ -35,6 +36,7 @@ export class RequestInvariants {
   readonly #creating = new Map<string, Set<PlannedMutations>>();
   /** Slices that were created, by cluster, namespace and name. */
   readonly #created = new Set<string>();
+  readonly #paces: RetryPaces;
   requests = 0;
 
   constructor({ observations, violations, plans, commits, inherited, unreported }: RequestInvariantsOptions) {
@@ -44,6 +46,7 @@ export class RequestInvariants {
     this.#observations = observations;
     this.#violations = violations;
     this.#plans = plans;
+    this.#paces = new RetryPaces(observations.now, violations);
   }
 
   audit(member: string, cluster: SimulatedCluster): Middleware {
@@ -65,6 +68,7 @@ export class RequestInvariants {
       );
       if (!this.#inFlight.areOfOnePlan(workKey))
         this.#report('one plan at a time', `${member} sends two plans of ${plan.key.service} at once`);
+      this.#paces.check(member, plan, mutation);
       try {
         const newest = this.#applied.get(workKeyOfPlan);
         const response = await this.#unreported.during(member, [plan, ...others], mutation, () => next(request));
@@ -74,6 +78,9 @@ export class RequestInvariants {
         if (isCreation(mutation))
           this.#creating.set(workKeyOfPlan, (this.#creating.get(workKeyOfPlan) ?? new Set()).add(plan));
         return response;
+      } catch (error) {
+        this.#paces.refused(member, plan, mutation, error);
+        throw error;
       } finally {
         end();
       }

@@ -141,4 +141,28 @@ export const platformBugs: readonly PlantedBug[] = [
     search: "chunks('HDEL', view, tonumber(ARGV[7]))",
     replace: '',
   },
+  {
+    name: 'a 404 of a proxy means absence',
+    file: 'libs/kubernetes/src/status.ts',
+    search: "kind: status === undefined ? 'retry' :",
+    replace: "kind: status === undefined ? (head.status === 404 ? 'notFound' : 'retry') :",
+  },
+  {
+    name: 'a 404 of another object means absence',
+    file: 'libs/kubernetes/src/status.ts',
+    search: "return requested !== undefined && isOfObject ? 'notFound' : 'conflict';",
+    replace: "return requested !== undefined ? 'notFound' : isOfObject ? 'notFound' : 'conflict';",
+  },
+  {
+    name: 'Retry-After is ignored',
+    file: 'libs/kubernetes/src/status.ts',
+    search: 'const seconds = details.retryAfterSeconds;',
+    replace: 'const seconds: unknown = undefined;',
+  },
+  {
+    name: 'a watcher does not continue the stored stamp',
+    file: 'services/watcher/src/publisher.ts',
+    search: 'const lastStamp = publishedState?.lastStamp(partition) ?? {',
+    replace: 'const lastStamp = (publishedState && undefined) ?? {',
+  },
 ];
