@@ -31,3 +31,15 @@ test.each<[string, Parameters<typeof checkIdentity>[0], object, string]>([
 ])('an object with %s is rejected', (_, resource, given, message) => {
   expect(() => checkIdentity(resource, { ...object, ...given })).toThrow(message);
 });
+
+const resources = ['services', 'pods', 'nodes', 'endpoints', 'endpointslices'] as const;
+const hostile = ['', 'a\r\nb', 'a/b', '..', '*', 'a b', '\u0000', '\u001b[2J', 'a'.repeat(100_000)];
+
+test.each(resources)('no hostile text becomes the name, namespace or uid of one of the %s', (resource) => {
+  for (const text of hostile) {
+    const given = [{ name: text }, ...(resource === 'nodes' ? [] : [{ namespace: text }])];
+    for (const field of given) expect(() => checkIdentity(resource, { ...object, ...field })).toThrow(TypeError);
+  }
+  for (const uid of hostile.slice(1).filter((text) => text !== '..'))
+    expect(() => checkIdentity(resource, { ...object, uid })).toThrow(TypeError);
+});
