@@ -11,7 +11,7 @@ set -eu
 
 fleet=${1:?usage: redis-users.sh FLEET}
 reads='+subscribe +info +ping +multi +exec +time +get +hget +hmget +hgetall +hscan +lrange +cluster|slots +cluster|info'
-commands="$reads +publish +eval +evalsha +set +hset +hsetnx +hdel +rpush +lpop +llen +lrem"
+commands="$reads +publish +eval +evalsha +set +hset +hlen +hsetnx +hdel +rpush +lpop +llen +lrem"
 shared="~{$fleet:settled/* ~{$fleet:clusters} ~{$fleet:cluster-pins} ~{$fleet:dead-letters}* ~{$fleet:leases/bus*"
 
 user() { # role password keys...

@@ -24,7 +24,8 @@ end
 chunks('HSET', view, 2 * tonumber(ARGV[6]))
 chunks('HDEL', view, tonumber(ARGV[7]))
 
+-- A claim finds fewer entries than this if the hash was lost alone, for example by an eviction.
 local next_version = new_version(fencing_token)
 redis.call('HSET', meta, 'fencingToken', fencing_token, 'version', next_version, 'offset', offset, 'checkpoint', checkpoint,
-  'incarnation', incarnation())
+  'incarnation', incarnation(), 'entries', redis.call('HLEN', view))
 return { 'committed', next_version }

@@ -131,6 +131,8 @@ export class MemoryRedis {
         return args.map((field) => this.#hash(key).get(field)?.value ?? null);
       case 'HGETALL':
         return [...this.#hash(key)].flatMap(([field, { value }]) => [field, value]);
+      case 'HLEN':
+        return this.#hash(key).size;
       case 'HSCAN':
         return this.#scan(key, args);
       case 'HSET':
