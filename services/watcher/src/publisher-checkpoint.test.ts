@@ -179,3 +179,18 @@ test('a checkpoint lets other work run first, if there is something to persist',
   await checkpoint;
   expect(persisted('web')).toEqual(['web']);
 });
+
+test('what is stored of a withheld Service stays, so that the next watcher publishes its deletion', async () => {
+  await publish('web', 'db');
+  await publisher.checkpoint(true);
+  await publish('web');
+  indexer.deleteService('shop', 'web');
+  indexer.addUndecodable('services', 'shop', 'web');
+  publisher.markDirty('shop', 'web', { kind: 'service' });
+  await advance(clock, 0);
+  await publisher.checkpoint(true);
+  expect([persisted('web', 'db'), publisher.awaitingCheckpoint]).toEqual([['db'], 0]);
+  const ports = { cluster: 'c', fencingToken: 8, clock, random: seededRandom(1), logger: silentLogger };
+  const next = await PublishedState.claim({ store, ...ports });
+  expect([...next.restoredServices].sort()).toEqual(['c/shop/db', 'c/shop/web']);
+});

@@ -189,6 +189,11 @@ export class Publisher {
       const number = partitionOf(text, this.#partitions.length);
       const partition = this.#partitions[number];
       if (partition === undefined || partition.dirty.has(text) || isInFlight(partition, text)) continue;
+      // The indexer lacks what was published: an entry that is removed now would hide its deletion from the next watcher.
+      if (this.#withheld.has(text)) {
+        this.#publishedAt.delete(text);
+        continue;
+      }
       const { namespace, service } = parseServiceKey(text);
       const digest = digestService(indexer, namespace, service);
       digests.set(text, digest && shortDigest(digest));
