@@ -49,6 +49,11 @@ export class ClusterSet {
     return this.#configured.complete && [...this.#entries.values()].every(({ state }) => state.phase !== 'connecting');
   }
 
+  /** What each source is that was read and whose entries can all be used. */
+  get readableSources(): ReadonlySet<string> {
+    return this.#configured.readable;
+  }
+
   /** Whether every configured cluster is connected, so that an unknown cluster is not one of them. */
   get allConnected(): boolean {
     const isConnected = ({ state: { phase } }: ClusterEntry) => phase === 'serving' || phase === 'stopping';
@@ -188,7 +193,8 @@ export class ClusterSet {
     try {
       const reader = chainReader(cluster.reader, middleware);
       const writer = chainWriter(cluster.writer, middleware);
-      await serve({ ...cluster, reader, writer }, signal);
+      const { source } = candidate;
+      await serve({ ...cluster, reader, writer, ...(source !== undefined && { source }) }, signal);
     } catch (error) {
       failure = `cluster worker failed: ${errorMessage(error)}`;
       log.error('cluster worker failed; restarting it', { error });

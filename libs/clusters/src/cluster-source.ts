@@ -6,6 +6,8 @@ export interface ClusterCandidate {
   readonly name: string;
   /** Source of the cluster: a file and its context, or a Secret. */
   readonly from: string;
+  /** What the source is: `about` of its ClusterSource, once it is listed. */
+  readonly source?: string;
   /** Changes whenever the connection settings change. */
   readonly fingerprint: string;
   /** Throws KubeconfigError. */

@@ -27,6 +27,12 @@ export class ConfiguredClusters {
     return this.#readings.size === this.#sources.length;
   }
 
+  /** What each source is that was read and whose entries can all be used: it lists no other cluster. */
+  get readable(): ReadonlySet<string> {
+    const readable = [...this.#readings].filter(([, { problems }]) => problems.length === 0);
+    return new Set(readable.map(([{ about }]) => about));
+  }
+
   /** Entries that cannot be used as a cluster, and those whose name is taken. */
   get invalid(): readonly InvalidCluster[] {
     return [...this.#problems, ...this.#duplicates];
@@ -50,7 +56,9 @@ export class ConfiguredClusters {
 
   /** @param holderOf the candidate that has a name now, and keeps it */
   list(holderOf: (name: string) => ClusterCandidate | undefined): Listing {
-    const candidates = [...this.#readings.values()].flatMap((reading) => reading.candidates);
+    const candidates = [...this.#readings].flatMap(([{ about: source }, { candidates }]) =>
+      candidates.map((candidate) => ({ ...candidate, source })),
+    );
     const isUnreadable = unreadableCandidates(this.#problems);
     const { byName, duplicates } = uniqueNames(candidates, holderOf, isUnreadable);
     this.#report(duplicates.filter(({ from }) => !this.#duplicates.some((other) => other.from === from)));

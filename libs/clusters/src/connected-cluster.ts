@@ -15,6 +15,8 @@ export interface ConnectedCluster extends Cluster {
   readonly server: string;
   readonly connection: Connection;
   readonly version: string;
+  /** What the source is that lists the cluster. */
+  readonly source?: string;
   /** The namespaces that are served. Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
   /** Fingerprints of the certificate authorities of its server. Default: none. */

@@ -19,6 +19,8 @@ export interface KnownCluster {
   readonly version: string;
   /** URL of the API server, without credentials. */
   readonly server: string;
+  /** What the source is that listed it: a process that reads that source knows when the cluster is removed from it. */
+  readonly source?: string;
   /** Set while the API server does not answer. */
   readonly outage?: Outage;
   /** Why writes are paused, from `setPaused`; `put` ignores it. */

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 test('the help lists subcommands and arguments', () => {
   const help = program.helpInformation();
-  expect(help).toMatch(/^ {2}clusters list\|show\|accept {2,}/m);
+  expect(help).toMatch(/^ {2}clusters list\|show\|accept\|forget {2,}/m);
   expect(help).toMatch(/^ {2}explain <.*service> {2,}/m);
 });
 

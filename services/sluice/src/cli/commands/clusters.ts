@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClusterState } from '@sluice/clusters';
 import {
   acceptCluster,
@@ -20,6 +21,7 @@ import {
 } from '@sluice/process';
 import type { Command } from 'commander';
 import { addConfiguredCommand, type Configuration, withFleet } from './configured-command.ts';
+import { forgetCluster } from './forget-cluster.ts';
 
 type Output = 'text' | 'json';
 
@@ -40,6 +42,32 @@ export function addClustersCommand(program: Command): void {
     return output === 'json' ? jsonLines(found) : found.map(describeCluster).join('\n');
   });
   addAccept(group);
+  addForget(group);
+}
+
+function addForget(group: Command): void {
+  const summary = 'remove what the fleet has stored of a cluster that is not configured anymore, including its pins';
+  const form = { usage: 'forget <name>', summary, formats: ['text', 'json'] as const };
+  addConfiguredCommand<{ output: Output; dryRun?: boolean }>(
+    group,
+    form,
+    async ({ configure, args: [name = ''], options }) => {
+      const configuration = await configure();
+      if (configuration.store.kind === 'memory') {
+        throw new UsageError('a fleet stores its clusters in its store: pass --store redis://HOST, or --config FILE');
+      }
+      const { dryRun = false, output } = options;
+      const sources = clusterSources(configuration, process.env, ports);
+      const forgotten = await withFleet(configuration, (fleet) =>
+        forgetCluster(name, { ...{ sources, fleet, dryRun }, member: `forget/${randomUUID()}`, clock: systemClock }),
+      );
+      if (output === 'json') return `${JSON.stringify({ ...forgotten, dryRun })}\n`;
+      const { identities, pinned } = forgotten;
+      const states = identities.length === 0 ? 'no state' : `the state of ${printable(identities.join(', '))}`;
+      const parts = `${states}${pinned ? ' and the pin of the name' : ''}`;
+      return `Cluster ${printable(name)}: ${dryRun ? 'would remove' : 'removed'} ${parts}.\n`;
+    },
+  ).option('--dry-run', 'check what is stored, and change nothing');
 }
 
 function addAccept(group: Command): void {

@@ -16,12 +16,12 @@ export async function checkAll(
   const logger = createLogger('text', 'error');
   const wait = <T>(what: string, work: Promise<T>) =>
     showWait(what, work, { clock: systemClock, output: process.stderr });
-  const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports));
-  const checks: Check[] = [...infrastructure, historyCheck(configuration)];
   const sources = clusterSources(probe ? configuration : clustersToRead(configuration), process.env, {
     ...ports,
     logger,
   });
+  const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports, sources));
+  const checks: Check[] = [...infrastructure, historyCheck(configuration)];
   for (const source of sources) {
     const work = checkSource<readonly Check[]>(source, {
       check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe }),

@@ -1,7 +1,8 @@
+import type { ClusterSource } from '@sluice/clusters';
 import type { ParkedKey } from '@sluice/console';
 import { noCauses } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import { identityCheck, parkedCheck } from './check-infrastructure.ts';
+import { identityCheck, parkedCheck, storedClustersCheck } from './check-infrastructure.ts';
 
 const parked = (service: string, reason: string): ParkedKey => ({
   name: `c/shop/${service}/endpointslice`,
@@ -37,4 +38,26 @@ test('a cluster identity in conflict fails the check', () => {
   const check = identityCheck('bus and store', [{ ...conflict, reason, kind: 'identity', decided: false }]);
   expect(check).toMatchObject({ result: 'failed', detail: `conflict of staging: ${reason}` });
   expect(check.advice).toContain('sluice clusters accept NAME');
+});
+
+const reading = (read: ClusterSource['read']): ClusterSource => ({ about: 'a directory', read });
+const listing = reading(async () => ({ candidates: [{ name: 'east' } as never], problems: [] }));
+const west = { name: 'west', identities: ['uid-west'], pinned: true };
+
+test('a cluster that is stored, but neither configured nor watched, is named', async () => {
+  const east = { ...west, name: 'east' };
+  const elsewhere = { ...west, name: 'north', watchedBy: 'b' };
+  expect(await storedClustersCheck('store', [east, elsewhere], [listing])).toMatchObject([{ result: 'ok' }]);
+  expect(await storedClustersCheck('store', [east, elsewhere, west], [listing])).toMatchObject([
+    {
+      result: 'warning',
+      detail: expect.stringContaining('west: stored'),
+      advice: expect.stringContaining('forget west'),
+    },
+  ]);
+});
+
+test('no stored cluster is named while a source that may list it cannot be read', async () => {
+  const broken = reading(() => Promise.reject(new Error('permission denied')));
+  expect(await storedClustersCheck('store', [west], [listing, broken])).toEqual([]);
 });

@@ -1,17 +1,20 @@
 import { BusClaim, openInfrastructure } from '@sluice/backends';
 import type { BusLimits } from '@sluice/bus';
-import { type IdentityConflict, StoredIdentities } from '@sluice/clusters';
+import { type ClusterSource, type IdentityConflict, StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
 import { type Check, failed, ok, warning } from '@sluice/preflight';
 import { firstLine, isUsageError } from '@sluice/process';
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
 import { heldBackReasons } from '@sluice/writer';
+import { readStoredClusters, type StoredCluster } from '../../composition/stored-clusters.ts';
+import { configuredNames } from '../commands/forget-cluster.ts';
 
 /** Connects to bus and store like a role. Errors and warnings at that point become checks with the same text. */
 export async function checkInfrastructure(
   configuration: Pick<Configuration, 'fleet' | 'partitions' | 'bus' | 'store'>,
   ports: { readonly clock: Clock; readonly random: Random },
+  sources: readonly ClusterSource[] = [],
 ): Promise<readonly Check[]> {
   const { bus, store } = configuration;
   const about = 'bus and store';
@@ -39,6 +42,7 @@ export async function checkInfrastructure(
           : warning(about, 'dead letters', detail, 'run "sluice dead-letters list"'),
       );
       checks.push(identityCheck(about, await new StoredIdentities(opened.clusterPins).conflicts()));
+      checks.push(...(await storedClustersCheck(about, await readStoredClusters(opened), sources)));
       return [...checks, parkedCheck(about, await findParked(opened.store, opened.bus.partitions))];
     } finally {
       await opened.close();
@@ -56,6 +60,27 @@ export function identityCheck(about: string, conflicts: readonly IdentityConflic
   const more = conflicts.length === 1 ? '' : `, and ${conflicts.length - 1} more`;
   const advice = 'check which is right, then run "sluice clusters accept NAME"; see docs/guides/many-clusters.md';
   return failed(about, 'cluster identities', `conflict of ${first.name}: ${first.reason}${more}`, advice);
+}
+
+/** Clusters that are stored, but neither watched nor configured. None if a source cannot be read: it may list them. */
+export async function storedClustersCheck(
+  about: string,
+  stored: readonly StoredCluster[],
+  sources: readonly ClusterSource[],
+): Promise<readonly Check[]> {
+  let configured: ReadonlySet<string>;
+  try {
+    configured = await configuredNames(sources);
+  } catch (error) {
+    if (!isUsageError(error)) throw error;
+    return [];
+  }
+  const forgotten = stored.filter(({ name, watchedBy }) => watchedBy === undefined && !configured.has(name));
+  const [first] = forgotten;
+  if (first === undefined) return [ok(about, 'stored clusters', 'all are configured')];
+  const detail = `${forgotten.map(({ name }) => name).join(', ')}: stored, but neither configured here nor watched`;
+  const advice = `if it is not configured anywhere, run "sluice clusters forget ${first.name}"`;
+  return [warning(about, 'stored clusters', detail, advice)];
 }
 
 /** A message of 50,000 endpoints has about 16 MiB. */

@@ -54,6 +54,11 @@ export class FleetClusters {
     return this.#set.states;
   }
 
+  /** What each source is that was read and whose entries can all be used. */
+  get readableSources(): ReadonlySet<string> {
+    return this.#set.readableSources;
+  }
+
   get initialized(): boolean {
     return this.#set.initialized;
   }

@@ -19,10 +19,12 @@ import type { Health, OwningRole } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import { FalseAlarms, listSemaphore } from '@sluice/watcher';
 import { clusterChecks } from '../cluster-checks.ts';
+import { removeStoredCluster } from '../stored-clusters.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { clusterConnections } from './cluster-connections.ts';
 import { FleetClusters } from './fleet-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
+import { removeUnconfigured } from './remove-unconfigured.ts';
 import { partsOf, type Role, workOf } from './role.ts';
 import { watcherShare } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
@@ -177,6 +179,21 @@ export function startRole(options: StartRoleOptions): RunningRole {
       ...(work.length > 0 ? [clusters.run(connecting.signal)] : []),
       ...(directory && does('watcher')
         ? [untilStopped(publishUnidentified({ directory, ...observed }, working.signal))]
+        : []),
+      ...(directory && does('watcher')
+        ? [
+            untilStopped(
+              removeUnconfigured(
+                {
+                  ...{ ...observed, directory, leases: infrastructure.leases },
+                  readableSources: () => clusters.readableSources,
+                  remove: (identity) =>
+                    removeStoredCluster({ ...infrastructure, directory, member: `${member}/remove`, clock }, identity),
+                },
+                working.signal,
+              ),
+            ),
+          ]
         : []),
       ...(directory && does('writer') ? [untilStopped(publishPauses({ directory, ...observed }, working.signal))] : []),
     ]);

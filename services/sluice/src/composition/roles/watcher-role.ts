@@ -22,7 +22,10 @@ export interface WatcherRoleOptions
   /** The clusters of this process; one for all of them. */
   readonly share: ServedShare;
   /** Version and server are shown to users, if known. */
-  readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & { readonly version?: string };
+  readonly cluster: Pick<Cluster, 'name' | 'identity' | 'reader' | 'server'> & {
+    readonly version?: string;
+    readonly source?: string;
+  };
   /** Shared by all clusters of the process. Default: this cluster has its own. */
   readonly falseAlarms?: FalseAlarms;
   /** Maximum memory for the objects of the cluster. Default: half of the heap. */
@@ -119,9 +122,10 @@ async function publishCluster(
   logger: Logger,
   outage: Outage | null,
 ): Promise<void> {
-  const { identity, name, version = '', server = '' } = cluster;
+  const { identity, name, version = '', server = '', source } = cluster;
   try {
-    await directory?.put({ identity, name, version, server, ...(outage !== null && { outage }) });
+    const known = { identity, name, version, server, ...(source !== undefined && { source }) };
+    await directory?.put({ ...known, ...(outage !== null && { outage }) });
   } catch (error) {
     logger.warn('cannot publish the name of the cluster', { error });
   }

@@ -1,0 +1,72 @@
+import type { OpenInfrastructure } from '@sluice/backends';
+import { type ClusterSource, StoredIdentities } from '@sluice/clusters';
+import { UsageError } from '@sluice/process';
+import { type Clock, errorMessage } from '@sluice/runtime';
+import { readStoredClusters, removeStoredCluster, removeUnidentified } from '../../composition/stored-clusters.ts';
+
+export interface ForgottenCluster {
+  readonly name: string;
+  /** Clusters whose state is removed. */
+  readonly identities: readonly string[];
+  /** Whether the name was pinned. */
+  readonly pinned: boolean;
+}
+
+export interface ForgetOptions {
+  readonly sources: readonly ClusterSource[];
+  readonly fleet: Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'directory' | 'clusterPins'>;
+  /** Unique name of this process. */
+  readonly member: string;
+  readonly dryRun: boolean;
+  readonly clock: Clock;
+}
+
+const timeoutMs = 35_000;
+
+/**
+ * Removes what a fleet has stored of a cluster: its state, its pins and its entry in the directory.
+ *
+ * @throws UsageError if the cluster is configured or watched, or nothing is stored of it
+ */
+export async function forgetCluster(name: string, options: ForgetOptions): Promise<ForgottenCluster> {
+  const { sources, fleet, member, dryRun, clock } = options;
+  if ((await configuredNames(sources)).has(name)) {
+    throw new UsageError(`cluster ${name} is configured; remove it from the configuration of every process first`);
+  }
+  const found = (await readStoredClusters(fleet)).find((one) => one.name === name);
+  if (found === undefined)
+    throw new UsageError(`cluster ${name} is not stored; run "sluice doctor" to see those that are`);
+  const { identities, pinned, watchedBy } = found;
+  if (watchedBy !== undefined) throw watched(name, watchedBy);
+  if (!dryRun) {
+    for (const identity of identities) {
+      const holder = await removeStoredCluster({ ...fleet, member, clock }, identity);
+      if (holder !== undefined) throw watched(name, holder);
+    }
+    await removeUnidentified(fleet.directory, name);
+    // Last: a pin protects the name until nothing else is left of the cluster.
+    await new StoredIdentities(fleet.clusterPins).release(name);
+  }
+  return { name, identities, pinned };
+}
+
+/**
+ * The names in these sources, also those of clusters that cannot be used.
+ *
+ * @throws UsageError which source cannot be read: it may list the cluster
+ */
+export async function configuredNames(sources: readonly ClusterSource[]): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const source of sources) {
+    try {
+      const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs));
+      for (const { name } of [...candidates, ...problems]) names.add(name);
+    } catch (error) {
+      throw new UsageError(`cannot read ${source.about}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+  return names;
+}
+
+const watched = (name: string, holder: string): UsageError =>
+  new UsageError(`cluster ${name} is watched by ${holder}; remove it from the configuration of every process first`);
