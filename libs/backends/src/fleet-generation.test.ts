@@ -168,7 +168,7 @@ test('a process that waits for leases of a former generation reports who holds t
   const hold = { group: 'writer', member: 'stuck', ttlMs: 60_000, release: [], acquire: ['0', '1'] };
   await leases.heartbeat(hold);
   let released = false;
-  const waiting = generation.formerReleased('writer', new AbortController().signal).then(() => {
+  const waiting = generation.formerReleased('writer', 900, new AbortController().signal).then(() => {
     released = true;
   });
   await advance(clock, 9_000);
@@ -179,4 +179,48 @@ test('a process that waits for leases of a former generation reports who holds t
   await leases.leave('writer', 'stuck');
   await advance(clock, 1_000);
   await waiting;
+});
+
+test('a process that never releases its leases of a former generation loses them, and holds the fleet up for a minute', async () => {
+  const clock = new VirtualClock();
+  const leases = new MemoryLeases(clock);
+  const logger = recordingLogger();
+  const all = [
+    { partitions: 1, since: 0 },
+    { partitions: 2, since: 1 },
+  ] as const;
+  const document = new MemoryDocument();
+  await document.replace(null, formatGenerations(all));
+  const ports = { document, leases, clock, logger };
+  // Its heartbeats continue, and it acquires whatever is free.
+  const stuck = new AbortController();
+  let acquired = 0;
+  const stop = () => stuck.abort();
+  const heartbeats = async () => {
+    while (!stuck.signal.aborted) {
+      const held = await leases.heartbeat({
+        ...{ group: 'writer', member: 'stuck', ttlMs: 900, release: [], acquire: ['0'] },
+      });
+      acquired = held.leases[0]?.fencingToken ?? 0;
+      await sleep(clock, 250, stuck.signal);
+    }
+  };
+  const beating = heartbeats();
+  await advance(clock, 1_000);
+  const before = acquired;
+  let releasedAt = 0;
+  const next = new FleetGeneration(all, ports);
+  const waiting = next.formerReleased('writer', 900, new AbortController().signal).then(() => {
+    releasedAt = clock.now();
+  });
+  await advance(clock, 59_000);
+  expect([releasedAt, acquired === before]).toEqual([0, true]);
+  await advance(clock, 3_000);
+  expect(releasedAt).toBeGreaterThan(61_000);
+  // What it holds now is a new lease, under which it reads the list again before it works.
+  expect(acquired).toBeGreaterThan(before);
+  expect(await new FleetGeneration([all[0]], ports).isCurrent()).toBe(false);
+  stop();
+  await advance(clock, 1_000);
+  await Promise.all([beating, waiting]);
 });

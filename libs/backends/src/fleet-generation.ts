@@ -15,6 +15,9 @@ const pollMs = { next: 1_000, former: 100 };
 /** A process that waits longer for the end of a former generation reports who holds leases of it, in milliseconds. */
 const patienceMs = 10_000;
 
+/** Longer than a process takes to stop. After that, leases of a former generation are revoked, in milliseconds. */
+const revokeAfterMs = 60_000;
+
 /** The generation of partitions in which a process works (ADR 0075). */
 export class FleetGeneration {
   readonly all: PartitionGenerations;
@@ -61,21 +64,34 @@ export class FleetGeneration {
     logger.info('the fleet has another number of partitions; changing over', { from: this.partitions });
   }
 
-  /** Resolves once nobody holds a lease of the group in a former generation, or when `signal` aborts. */
-  async formerReleased(group: string, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves once nobody works under a lease of the group in a former generation, or when `signal` aborts. A process that does not
+   * release its leases loses them. If it acquires one again, it finds that the generation has ended.
+   *
+   * @param ttlMs how long a lease is valid after its last renewal
+   */
+  async formerReleased(group: string, ttlMs: number, signal: AbortSignal): Promise<void> {
     const { leases, clock, logger } = this.#ports;
     const since = clock.monotonic();
     let reported = false;
     for (let former = 0; former < this.number && !signal.aborted; ) {
+      const name = storedName(group, former);
       try {
-        const held = (await leases.state(storedName(group, former))).leases;
+        const held = (await leases.state(name)).leases;
         if (held.length === 0) {
           former++;
           continue;
         }
-        if (!reported && clock.monotonic() - since >= patienceMs) {
+        const waitedMs = clock.monotonic() - since;
+        const members = [...new Set(held.map(({ holder }) => holder))];
+        const holders = members.join(',');
+        if (waitedMs >= revokeAfterMs) {
+          logger.warn('processes did not release leases of former partitions; revoking them', { group, holders });
+          for (const member of members) await leases.leave(name, member);
+          await sleep(clock, ttlMs, signal);
+          former++;
+        } else if (!reported && waitedMs >= patienceMs) {
           reported = true;
-          const holders = [...new Set(held.map(({ holder }) => holder))].join(',');
           logger.warn('processes still hold leases of former partitions; waiting for them', { group, holders });
         }
       } catch (error) {

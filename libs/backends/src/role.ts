@@ -136,7 +136,7 @@ function ownershipOf(
     async run(signal) {
       groupHealth = health?.group(group, count);
       try {
-        await generation?.formerReleased(group, signal);
+        await generation?.formerReleased(group, leaseTimes.ttlMs, signal);
         await ownership.run(signal);
       } finally {
         groupHealth?.close();
