@@ -49,7 +49,7 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
 
     test('reading the state of a group changes nothing', async () => {
       const { leases, pass } = await create();
-      expect(await leases.state('g')).toEqual({ members: [], disconnected: [], leases: [] });
+      expect(await leases.state('g')).toEqual({ members: [], leases: [] });
       await heartbeat(leases, 'a', ['s1']);
       await leases.heartbeat({
         group: 'g',
@@ -62,7 +62,7 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
       const seen = await leases.state('g');
       expect(holders(seen)).toEqual({ s1: 'a', s2: 'b' });
       expect(seen.members).toEqual(['a']);
-      expect(await leases.state('other')).toEqual({ members: [], disconnected: [], leases: [] });
+      expect(await leases.state('other')).toEqual({ members: [], leases: [] });
       await pass(ttlMs * 1.5);
       expect(holders(await leases.state('g'))).toEqual({ s2: 'b' });
       const after = await heartbeat(leases, 'c', ['s1', 's2']);
@@ -71,18 +71,19 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
       expect(tokenOf(after, 's1')).toBeGreaterThan(tokenOf(seen, 's1'));
     });
 
-    test('a member without a connection to the bus stays a member, keeps its leases and is named', async () => {
+    test('a member without progress stays a member, keeps its leases and is named with its reasons', async () => {
       const { leases } = await create();
       await heartbeat(leases, 'a', ['s1']);
-      const cutOff = { group: 'g', member: 'b', ttlMs, acquire: ['s2'], release: [], disconnected: true };
-      const expected = { members: ['a', 'b'], disconnected: ['b'] };
+      const stalled = ['*bus', 'ns/a b,c=1%'];
+      const cutOff = { group: 'g', member: 'b', ttlMs, acquire: ['s2'], release: [], stalled };
+      const expected = { members: ['a', 'b'], stalled: new Map([['b', stalled]]) };
       for (const state of [await leases.heartbeat(cutOff), await leases.state('g')]) {
-        expect({ members: [...state.members].sort(), disconnected: state.disconnected }).toEqual(expected);
+        expect({ members: [...state.members].sort(), stalled: state.stalled }).toEqual(expected);
         expect(holders(state)).toEqual({ s1: 'a', s2: 'b' });
       }
       const leaving = await leases.heartbeat({ ...cutOff, leaving: true });
-      expect([leaving.members, leaving.disconnected]).toEqual([['a'], []]);
-      expect((await heartbeat(leases, 'b')).disconnected).toEqual([]);
+      expect([leaving.members, leaving.stalled]).toEqual([['a'], undefined]);
+      expect((await heartbeat(leases, 'b')).stalled).toBeUndefined();
     });
 
     test('a heartbeat says which other member expires next, and when', async () => {
@@ -219,9 +220,10 @@ export function leasesContract(name: string, ttlMs: number, create: () => Promis
       const changes: readonly Partial<Heartbeat>[] = [
         { acquire: ['s1'] },
         { started: ['s1'] },
-        { disconnected: true },
-        { disconnected: true, leaving: true },
-        { disconnected: false, release: ['s1'] },
+        { stalled: ['*bus'] },
+        { stalled: ['*bus', 's1'] },
+        { stalled: ['*bus'], leaving: true },
+        { stalled: [], release: ['s1'] },
         { serves: ['s1'] },
         { serves: ['s1', 's2'] },
         { serves: [] },

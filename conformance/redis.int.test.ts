@@ -81,7 +81,7 @@ for (const [kind, start] of Object.entries(KINDS)) {
       const keepAlive = leases.keepAlive?.({ group: 'g', member: 'a', ttlMs, periodMs, maxSilenceMs: 60_000 });
       if (keepAlive === undefined) throw new Error('no lease thread');
       // Until the thread is connected, heartbeats renew.
-      keepAlive.alive(Number.NEGATIVE_INFINITY);
+      keepAlive.alive(systemClock.monotonic());
       await expect
         .poll(async () => {
           const { leases: held } = await leases.heartbeat(request);

@@ -64,7 +64,7 @@ test('Redis: store, heartbeats and the lease thread connect with the new passwor
   const request = { group: 'writer', member: 'a', ttlMs: 900, release: [], acquire: ['0'] };
   const keepAlive = fleet.leases.keepAlive?.({ ...request, periodMs: 250, maxSilenceMs: 600_000 });
   if (keepAlive === undefined) throw new Error('no lease thread');
-  keepAlive.alive(Number.NEGATIVE_INFINITY);
+  keepAlive.alive(systemClock.monotonic());
   const heartbeat = () =>
     fleet.leases.heartbeat(request).then(
       ({ leases }) => {

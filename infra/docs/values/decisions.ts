@@ -13,7 +13,7 @@ const busClaim = 'libs/backends/src/bus-claim.ts';
 const competing = 'libs/clusters/src/watch-competing-controller.ts';
 const requestLimit = 'services/console/src/http/request-limit.ts';
 const ownership = 'libs/ownership/src/ownership.ts';
-const isolation = duration('libs/ownership/src/isolation.ts', 'isolationDelayMs');
+const stalls = 'libs/ownership/src/stalls.ts';
 const ttl = setting('leases.ttl');
 const clusterClaim = duration('libs/clusters/src/claim-lease.ts', 'claimDurationMs');
 const writerCommit = duration('services/sluice/src/composition/roles/writer-role.ts', 'commitIntervalMs');
@@ -115,11 +115,6 @@ export const decisions: Rows = {
     ['expires after {}.', duration('libs/service-state/src/apply-compaction-request.ts', 'compactionExpiresAfterMs')],
     ['every {}, for Services', duration('services/watcher/src/compactor.ts', 'scanPeriodMs')],
   ],
-  'docs/adr/0062-isolated-members.md': [
-    ['had none for {}, while', isolation],
-    ['returns after {} with', isolation],
-    ['after three pings, within {}.', times(duration('libs/bus-jetstream/src/link.ts', 'pingIntervalMs'), 3)],
-  ],
   'docs/adr/0063-paced-hints.md': [
     ['at most {}', duration('libs/service-state/src/topology-delay.ts', 'maxTopologyDelayMs')],
   ],
@@ -150,5 +145,13 @@ export const decisions: Rows = {
   'docs/adr/0078-sixteen-partitions.md': [
     ['begins with {} partitions', setting('partitions')],
     ['`sluice run` keeps {},', count('services/sluice/src/composition/all-in-one.ts', 'partitionsInMemory')],
+  ],
+  'docs/adr/0081-members-without-progress.md': [
+    ['another one has been preferred for {}.', duration(stalls, 'giveUpMs')],
+    ['has been absent for {}.', duration(stalls, 'provenMs')],
+    ['until answers have arrived for {}.', duration(stalls, 'giveUpMs')],
+    ['renews for no longer than {} after', duration(ownership, 'maxSilenceMs')],
+    ['of its share alone for {}, the others', duration('libs/ownership/src/late-targets.ts', 'acquireWithinMs')],
+    ['after three pings, within {}.', times(duration('libs/bus-jetstream/src/link.ts', 'pingIntervalMs'), 3)],
   ],
 };

@@ -130,6 +130,23 @@ test('a watcher is ready when its caches are synced, or when it stands by', asyn
   expect(await ask(health, 'readyz')).not.toContain('caches/c');
 });
 
+test('counts unreadable entries of its lease group', async () => {
+  let unreadable: number | undefined = 2;
+  const leases: Leases = {
+    heartbeat: async (heartbeat) => {
+      const found = unreadable;
+      unreadable = undefined;
+      return { ...(await memory.heartbeat(heartbeat)), ...(found !== undefined && { unreadable: found }) };
+    },
+    leave: (...args) => memory.leave(...args),
+    watch: (...args) => memory.watch(...args),
+    state: (...args) => memory.state(...args),
+  };
+  member('a', { leases });
+  await advance(2_000);
+  expect(await metrics.text()).toContain('sluice_lease_unreadable_entries_total{role="reconciler"} 2\n');
+});
+
 test('exposes held leases with their fencing token, and counts fenced operations', async () => {
   store.commit = () => Promise.reject(new FencedError('another one has it'));
   const refused: string[] = [];

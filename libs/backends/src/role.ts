@@ -2,7 +2,7 @@ import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '@sluice/runtime';
-import { countFencedErrors, countProblems, type Store } from '@sluice/store';
+import { countFencedErrors, countProblems, forAllScopes, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Infrastructure } from './infrastructure.ts';
 import type { GroupHealth, RoleHealth } from './role-health.ts';
@@ -108,11 +108,15 @@ function ownershipOf(
 ): RunningOwnership {
   const { group, nameOf = (scope) => scope } = owned;
   let groupHealth: GroupHealth | undefined;
+  const countUnreadable = metrics?.leases.unreadable(role);
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, ...owned },
-    isConnected: () => bus.connected ?? true,
+    stalled: () => ((bus.connected ?? true) ? [] : [`${forAllScopes}bus`]),
     onHeartbeat: () => groupHealth?.heartbeat(),
-    onGroup: (state) => groupHealth?.observe(state),
+    onGroup: (state) => {
+      groupHealth?.observe(state);
+      if (state.unreadable !== undefined) countUnreadable?.(state.unreadable);
+    },
     work: async (lease) => {
       // A process that was frozen may acquire leases of a generation that has ended meanwhile.
       if (generation !== undefined && !(await generation.isCurrent())) return aborted(lease.signal);

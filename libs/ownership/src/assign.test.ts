@@ -86,3 +86,36 @@ describe('assign', () => {
     });
   });
 });
+
+describe('members that make no progress', () => {
+  const scopes = ['0', '1', '2', '3', '4', '5'];
+  const leases = scopes.map((scope, i) => ({ scope, holder: i % 2 === 0 ? 'a' : 'b' }));
+  const of = (target: ReadonlyMap<string, string>, member: string) =>
+    scopes.filter((scope) => target.get(scope) === member);
+
+  test('get none of the scopes on which others can work, and keep their share of the rest', () => {
+    const stalled = new Map([['a', ['0', '2']]]);
+    const target = assign({ members: ['a', 'b'], leases, stalled }, scopes);
+    expect(of(target, 'a')).not.toContain('0');
+    expect(of(target, 'a')).not.toContain('2');
+    expect(of(target, 'a')).toContain('4');
+    expect(target.size).toBe(scopes.length);
+  });
+
+  test('get nothing for a reason that concerns all scopes', () => {
+    const target = assign({ members: ['a', 'b', 'c'], leases, stalled: new Map([['a', ['*bus']]]) }, scopes);
+    expect(of(target, 'a')).toEqual([]);
+    expect([of(target, 'b').length, of(target, 'c').length]).toEqual([3, 3]);
+  });
+
+  test('keep what they hold while nobody can work, and lose it to those with fewer reasons', () => {
+    const holders = new Map(leases.map(({ scope, holder }) => [scope, holder]));
+    const everybody = new Map([
+      ['a', ['*bus']],
+      ['b', ['*bus']],
+    ]);
+    expect(assign({ members: ['a', 'b'], leases, stalled: everybody }, scopes)).toEqual(holders);
+    const worse = new Map([...everybody, ['a', ['*bus', '*store']]]);
+    expect(of(assign({ members: ['a', 'b'], leases, stalled: worse }, scopes), 'b')).toEqual(scopes);
+  });
+});

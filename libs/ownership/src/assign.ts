@@ -1,24 +1,28 @@
 import { hash32 } from '@sluice/messages';
-import type { GroupState, Lease } from '@sluice/store';
+import { forAllScopes, type GroupState, type Lease } from '@sluice/store';
 
-export interface Assignable extends Pick<GroupState, 'members' | 'serves'> {
+export interface Assignable extends Pick<GroupState, 'members' | 'serves' | 'stalled'> {
   readonly leases?: readonly Pick<Lease, 'scope' | 'holder'>[];
 }
 
 /**
  * Computes the target holder of each scope. Scopes that the same members can serve are divided among these members, each such
  * class for itself; there is one class if all members can serve the same scopes. Each member keeps the scopes it holds, up to
- * the fair share (rounded up); rendezvous hashing with that cap assigns the rest. The result depends only on the group state,
- * so all members that see the same state agree, and as few scopes as possible move when a member joins or leaves.
+ * the fair share (rounded up); rendezvous hashing with that cap assigns the rest. A member gets no scope on which others have
+ * fewer reasons to make no progress: while nobody can work on it, it stays where it is. The result depends only on the group
+ * state, so all members that see the same state agree, and as few scopes as possible move when a member joins or leaves.
  *
  * `scopes`: those that members serve which do not declare theirs.
  */
-export function assign({ members, serves, leases = [] }: Assignable, scopes: readonly string[]): Map<string, string> {
-  const holders = new Map(leases.map(({ scope, holder }) => [scope, holder]));
+export function assign(group: Assignable, scopes: readonly string[]): Map<string, string> {
+  const holders = new Map((group.leases ?? []).map(({ scope, holder }) => [scope, holder]));
   const assigned = new Map<string, string>();
-  for (const one of classesOf({ members, serves }, scopes)) assignClass(one, holders, assigned);
+  for (const one of classesOf(group, scopes)) assignClass(able(one, group.stalled), holders, assigned);
   return assigned;
 }
+
+/** Whether an entry of `stalled` is a reason to make no progress on the scope. */
+export const concerns = (entry: string, scope: string): boolean => entry === scope || entry.startsWith(forAllScopes);
 
 interface ScopeClass {
   readonly members: readonly string[];
@@ -42,13 +46,35 @@ function classesOf(group: Assignable, scopes: readonly string[]): readonly Scope
   return [...classes].map(([names, scopes]) => ({ members: names.split('\n'), scopes }));
 }
 
+interface AbleClass extends ScopeClass {
+  /** The members that have the fewest reasons to make no progress on a scope. */
+  readonly ableFor: (scope: string) => readonly string[];
+}
+
+/** Leaves out members that are the best for none of the scopes. */
+function able({ members, scopes }: ScopeClass, stalled: GroupState['stalled']): AbleClass {
+  if (!members.some((member) => stalled?.has(member))) return { members, scopes, ableFor: () => members };
+  const byScope = new Map(
+    scopes.map((scope) => {
+      const reasons = members.map((member) => stalled?.get(member)?.filter((one) => concerns(one, scope)).length ?? 0);
+      const fewest = Math.min(...reasons);
+      return [scope, members.filter((_, i) => reasons[i] === fewest)];
+    }),
+  );
+  const useful = new Set([...byScope.values()].flat());
+  const left = members.filter((member) => useful.has(member));
+  return { members: left, scopes, ableFor: (scope) => byScope.get(scope) ?? [] };
+}
+
 function assignClass(
-  { members, scopes }: ScopeClass,
+  { members, scopes, ableFor }: AbleClass,
   holders: ReadonlyMap<string, string>,
   assigned: Map<string, string>,
 ): void {
+  if (scopes.length === 0) return;
   const cap = Math.ceil(scopes.length / members.length);
-  const heldBy = Map.groupBy(scopes, (scope) => holders.get(scope));
+  const keeperOf = (scope: string) => ableFor(scope).find((member) => member === holders.get(scope));
+  const heldBy = Map.groupBy(scopes, keeperOf);
   const capacity = new Map<string, number>();
   for (const member of members) {
     const held = heldBy.get(member) ?? [];
@@ -56,13 +82,16 @@ function assignClass(
     for (const scope of kept) assigned.set(scope, member);
     capacity.set(member, cap - kept.length);
   }
+  const left = (member: string) => capacity.get(member) ?? 0;
   for (const scope of scopes) {
     if (assigned.has(scope)) continue;
-    const free = members.filter((member) => (capacity.get(member) ?? 0) > 0);
+    const free = ableFor(scope).filter((member) => left(member) > 0);
     const [best] = rank(free, (member) => hash32(`${member}\n${scope}`));
-    if (best === undefined) continue;
-    assigned.set(scope, best);
-    capacity.set(best, (capacity.get(best) ?? 1) - 1);
+    // More than a fair share, if those that have room cannot work on it.
+    const chosen = best ?? keeperOf(scope) ?? ableFor(scope).toSorted((a, b) => left(b) - left(a))[0];
+    if (chosen === undefined) continue;
+    assigned.set(scope, chosen);
+    capacity.set(chosen, left(chosen) - 1);
   }
 }
 

@@ -45,6 +45,8 @@ interface Failures {
   readonly count: number;
   /** Monotonic time before which this member does not acquire the scope again. */
   readonly retryAt: number;
+  /** Monotonic time until which this member leaves the scope to others. */
+  readonly unableUntil: number;
 }
 
 /** What the next heartbeat reports. */
@@ -58,6 +60,12 @@ export interface PendingReport {
 
 /** Work that lasted this long resets the backoff: the next failure counts as the first. */
 const stableWorkMs = 60_000;
+
+/** After so many failures in a row, a member leaves the scope to others. */
+const maxFailures = 3;
+
+/** For how long, in milliseconds: only another attempt can show that it works again. */
+const unable = { baseMs: 60_000, maxMs: 3_600_000 };
 
 /** The scopes on which this member works, and what its next heartbeat reports about them. */
 export class Holdings {
@@ -146,6 +154,16 @@ export class Holdings {
     return retryAt === undefined || retryAt <= this.#options.clock.monotonic();
   }
 
+  /** Scopes on which the work has failed too often, or has not stopped although their leases are lost. */
+  get failing(): readonly string[] {
+    const now = this.#options.clock.monotonic();
+    const failing = [...this.#failures].flatMap(([scope, { unableUntil }]) => (unableUntil > now ? [scope] : []));
+    const stuck = [...this.#holdings].flatMap(([scope, { lost }]) =>
+      lost && !this.#stopped.has(scope) ? [scope] : [],
+    );
+    return [...failing, ...stuck];
+  }
+
   /** Whether this lease is newer than those under which this member has worked on the scope. */
   isNew(scope: string, fencingToken: number): boolean {
     return fencingToken > (this.#fencingTokens.get(scope) ?? 0);
@@ -162,6 +180,8 @@ export class Holdings {
     const started = () => {
       if (!this.#starting.delete(holding) || signal.aborted) return;
       this.#started.add(scope);
+      const failures = this.#failures.get(scope);
+      if (failures !== undefined) this.#failures.set(scope, { ...failures, unableUntil: 0 });
       // Scopes acquired together are reported together.
       if (this.#starting.size === 0) this.#options.onPending();
     };
@@ -212,13 +232,12 @@ export class Holdings {
     for (const { stop } of this.#holdings.values()) stop.abort();
   }
 
-  /** Releases all leases without waiting until their work has stopped, as if they had expired. */
-  abandonAll(): void {
-    for (const [scope, holding] of this.#holdings) {
-      if (holding.lost || this.#stopped.has(scope)) continue;
-      this.#lose(holding);
-      this.#abandoned.add(scope);
-    }
+  /** Releases a lease without waiting until its work has stopped, as if it had expired. */
+  abandon(scope: string): void {
+    const holding = this.#holdings.get(scope);
+    if (holding === undefined || holding.lost || this.#stopped.has(scope)) return;
+    this.#lose(holding);
+    this.#abandoned.add(scope);
   }
 
   #release(scope: string): void {
@@ -237,7 +256,9 @@ export class Holdings {
     const now = clock.monotonic();
     const count = now - startedAt > stableWorkMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
     const delayMs = backoffMs({ baseMs: retryMs, maxMs: 30_000 }, count, random);
-    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs });
+    const isUnable = count + 1 >= maxFailures && !isFencedError(error);
+    const unableMs = isUnable ? Math.min(unable.maxMs, unable.baseMs * 2 ** (count + 1 - maxFailures)) : 0;
+    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs, unableUntil: now + unableMs });
     const level = isFencedError(error) ? 'warn' : 'error';
     logger[level]('work on scope failed; releasing its lease', { group, scope: nameOf(scope), error, delayMs });
   }

@@ -11,8 +11,8 @@ import { advance as advanceClock } from '@sluice/runtime/testing';
 import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HeldLease } from './holdings.ts';
-import { isolationDelayMs } from './isolation.ts';
 import { Ownership } from './ownership.ts';
+import { giveUpMs, provenMs } from './stalls.ts';
 
 const scopes = Array.from({ length: 16 }, (_, i) => `p/${String(i).padStart(2, '0')}`);
 const ttlMs = 900;
@@ -57,9 +57,9 @@ class Member implements Leases {
   constructor(name: string) {
     this.name = name;
     const options = { leases: this, group: 'g', member: name, scopes, ttlMs, heartbeatMs, clock };
-    const isConnected = () => this.connected;
+    const stalled = () => (this.connected ? [] : ['*bus']);
     const ports = { random: seededRandom(1), logger: silentLogger };
-    this.running = new Ownership({ ...options, ...ports, isConnected, work: (lease) => this.#work(lease) }).run(
+    this.running = new Ownership({ ...options, ...ports, stalled, work: (lease) => this.#work(lease) }).run(
       this.stop.signal,
     );
     members.push(this);
@@ -436,7 +436,7 @@ test('logs one line for all leases acquired in one heartbeat, and who held them 
 });
 
 describe('a member that cannot reach the bus', () => {
-  const isolationMs = isolationDelayMs + 3 * ttlMs;
+  const isolationMs = giveUpMs + 2 * heartbeatMs + 2 * ttlMs;
 
   async function threeMembers(): Promise<readonly [Member, Member, Member]> {
     const three = [new Member('a'), new Member('b'), new Member('c')] as const;
@@ -453,7 +453,7 @@ describe('a member that cannot reach the bus', () => {
     expect(a.scopes).toEqual([]);
     allHeldOnce();
     a.connected = true;
-    await advance(isolationDelayMs + 10_000);
+    await advance(provenMs + 10_000);
     allHeldOnce();
     expect(a.scopes.length).toBeGreaterThanOrEqual(4);
   });
@@ -467,7 +467,7 @@ describe('a member that cannot reach the bus', () => {
     expect(stuck.some((lease) => lease.isCurrent())).toBe(false);
     allHeldOnce();
     a.connected = true;
-    await advance(isolationDelayMs + 10_000);
+    await advance(provenMs + 10_000);
     const stuckScopes = stuck.map(({ scope }) => scope);
     expect(a.scopes.filter((scope) => stuckScopes.includes(scope))).toEqual([]);
     a.stopsAfterMs = 0;
@@ -483,7 +483,7 @@ describe('a member that cannot reach the bus', () => {
     for (const connected of [false, true]) {
       for (const member of three) {
         member.connected = connected;
-        await advance(isolationDelayMs / 3);
+        await advance(giveUpMs / 4);
       }
       await advance(connected ? 30_000 : 120_000);
     }

@@ -1,13 +1,14 @@
 import { aborted, instant, sleep, suspendedMs, untilNextTick } from '@sluice/runtime';
-import type { GroupState, KeepAlive, Leases } from '@sluice/store';
+import { forAllScopes, type GroupState, type KeepAlive, type Leases } from '@sluice/store';
 import { assign } from './assign.ts';
 import { Handover, leasesToReceive } from './handover.ts';
 import { Holdings, type HoldingsOptions } from './holdings.ts';
-import { Isolation } from './isolation.ts';
+import { LateTargets } from './late-targets.ts';
 import { Preparations } from './preparations.ts';
 import { ranges } from './ranges.ts';
 import { scopesToInherit } from './scopes-to-inherit.ts';
 import { ServedScopes } from './served-scopes.ts';
+import { giveUpMs, Stalls } from './stalls.ts';
 
 export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'random' | 'logger' | 'work' | 'nameOf'> {
   readonly leases: Leases;
@@ -28,8 +29,11 @@ export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'rando
    * ones, in milliseconds. Default: a heartbeat.
    */
   readonly handoverMs?: number | undefined;
-  /** Whether this process reaches the bus, without which no work on a scope advances. Default: always. */
-  readonly isConnected?: () => boolean;
+  /**
+   * What this process makes no progress on now: scopes, held or not, and what all scopes need, marked by `forAllScopes`. It is
+   * asked at each heartbeat. Default: nothing.
+   */
+  readonly stalled?: () => Iterable<string>;
   /** Called before each heartbeat, whether or not it succeeds: shows liveness even while the store is unreachable. */
   readonly onHeartbeat?: () => void;
   /**
@@ -64,10 +68,11 @@ export class Ownership {
   readonly #holdings: Holdings;
   readonly #handover: Handover;
   readonly #preparations: Preparations;
-  readonly #isolation = new Isolation();
+  readonly #stalls = new Stalls();
+  readonly #lateTargets = new LateTargets();
   readonly #served: ServedScopes | undefined;
-  /** Monotonic time from which scopes are released whose work has not stopped. */
-  #abandonAt = Number.POSITIVE_INFINITY;
+  /** Monotonic time at which the store last failed to renew the leases before they expired. */
+  #expiredAt = Number.NEGATIVE_INFINITY;
   #wake = new AbortController();
   #keepAlive: KeepAlive | undefined;
   /** Revision of the holdings that the other thread renews. */
@@ -181,7 +186,6 @@ export class Ownership {
   async #heartbeat(): Promise<void> {
     const { leases, group, member, ttlMs, clock, logger } = this.#options;
     this.#options.onHeartbeat?.();
-    this.#keepAlive?.alive(this.#heartbeatAt);
     this.#hold();
     const { monotonic: sentAt, wallOffset } = instant(clock);
     const pending = this.#holdings.pending;
@@ -189,7 +193,7 @@ export class Ownership {
     const request = {
       ...{ group, member, ttlMs, acquire: this.#toAcquire, serves: this.#served?.sent() },
       ...{ started: pending.started, prepared, release: [...pending.stopped, ...pending.abandoned] },
-      ...{ leaving: this.#leaving || this.#isolation.isolated, disconnected: !this.#isConnected() },
+      ...{ leaving: this.#leaving, stalled: this.#stalls.report(this.#stalled(sentAt), sentAt) },
     };
     try {
       const state = await leases.heartbeat(request);
@@ -213,7 +217,11 @@ export class Ownership {
     } catch (error) {
       if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
       this.#unreachable = true;
+      // What it would acquire unseen, if only the answer is lost, nobody would work on.
+      this.#toAcquire = [];
+      this.#settled = undefined;
       if (!this.#isCurrent()) {
+        this.#expiredAt = clock.monotonic();
         // Reachable: leases expire while the store is unreachable
         this.#holdings.loseAll();
       }
@@ -225,7 +233,7 @@ export class Ownership {
 
   /** Everything on which the work of a member depends that has nothing to do. Undefined: it may have something to do. */
   #nameOf({ version }: GroupState): string | undefined {
-    if (version === undefined || this.#leaving || this.#isolation.isolated || !this.#isConnected()) return undefined;
+    if (version === undefined || this.#leaving || this.#lateTargets.isWaiting) return undefined;
     return `${version} ${this.#holdings.revision} ${this.#served?.revision}`;
   }
 
@@ -233,9 +241,10 @@ export class Ownership {
     return this.#options.scopes ?? [];
   }
 
-  #applyState(state: GroupState): void {
-    const { leases } = state;
-    const { member } = this.#options;
+  #applyState(read: GroupState): void {
+    const { leases } = read;
+    const { member, clock } = this.#options;
+    const state = this.#lateTargets.merge(read, clock.monotonic());
     const acquired = new Map(
       leases.flatMap(({ scope, holder, fencingToken }) => (holder === member ? [[scope, fencingToken]] : [])),
     );
@@ -243,11 +252,6 @@ export class Ownership {
     const target = assign(state, this.#fixed);
     const isMine = (scope: string) => target.get(scope) === member && (this.#served?.has(scope) ?? true);
     if (this.#leaving) return this.#handOver(this.#holdings.scopes, state, target);
-    this.#updateIsolation(state);
-    if (this.#isolation.isolated) {
-      this.#preparations.update([]);
-      return this.#releaseAll();
-    }
     const taken: string[] = [];
     for (const [scope, fencingToken] of acquired) {
       if (this.#holdings.has(scope)) continue;
@@ -262,14 +266,22 @@ export class Ownership {
     // A scope that nobody holds is taken from the last one who did.
     this.#holders = new Map([...this.#holders, ...holders]);
     const surplus = this.#holdings.scopes.filter((scope) => !isMine(scope));
-    this.#handOver(surplus, state, target);
+    const stalled = surplus.filter((scope) => this.#stalls.concerns(scope));
+    this.#giveUp(stalled);
+    this.#handOver(
+      surplus.filter((scope) => !stalled.includes(scope)),
+      state,
+      target,
+    );
+    const free = [...target].filter(([scope, name]) => name !== member && !holders.has(scope));
+    this.#leaveOut(this.#lateTargets.observe(new Map(free), clock.monotonic()));
     const missing = [...target.keys()].filter((scope) => isMine(scope) && !acquired.has(scope));
     if (this.#options.prepare !== undefined) {
       this.#preparations.update(leasesToReceive(leases, target, member).filter(({ scope }) => isMine(scope)));
     }
     this.#toAcquire = missing.filter((scope) => this.#holdings.mayRetry(scope));
     if (this.#toAcquire.some((scope) => !holders.has(scope) && !this.#holdings.has(scope))) this.#wake.abort();
-    this.#settled = surplus.length + missing.length === 0 ? this.#nameOf(state) : undefined;
+    this.#settled = surplus.length + missing.length + free.length === 0 ? this.#nameOf(state) : undefined;
   }
 
   /** One line for all scopes of a heartbeat, with their previous holders if known. */
@@ -299,31 +311,29 @@ export class Ownership {
     await this.#options.prepare?.(scope);
   }
 
-  #isConnected(): boolean {
-    return this.#options.isConnected?.() ?? true;
+  #stalled(now: number): readonly string[] {
+    const { stalled = () => [] } = this.#options;
+    // Its heartbeats may reach the store, so that it keeps its share and works on nothing.
+    const store = now - this.#expiredAt < giveUpMs ? [`${forAllScopes}store`] : [];
+    return [...stalled(), ...this.#holdings.failing, ...store];
   }
 
-  #updateIsolation({ members, disconnected, serves }: GroupState): void {
-    const { member, clock, ttlMs, logger, group } = this.#options;
-    const canReplace = (name: string) => this.#served === undefined || this.#served.hasAny(serves?.get(name) ?? []);
-    const others = members.filter((name) => name !== member && !disconnected.includes(name) && canReplace(name));
-    const connections = { connected: this.#isConnected(), othersConnected: others.length > 0 };
-    const now = clock.monotonic();
-    if (!this.#isolation.update(connections, now)) return;
-    if (this.#isolation.isolated) {
-      logger.warn('bus unreachable from here, while other members reach it; releasing leases', {
-        group,
-        held: this.#holdings.scopes.length,
-      });
-      this.#abandonAt = now + ttlMs;
-    } else logger.info('bus reachable again; acquiring leases', { group });
+  /** Work that waits for what does not answer does not stop, so its leases are released without it, as if they had expired. */
+  #giveUp(stalled: readonly string[]): void {
+    const { clock, ttlMs, logger, group, nameOf = (scope) => scope } = this.#options;
+    const { stop, abandon } = this.#stalls.giveUp(stalled, ttlMs, clock.monotonic());
+    for (const scope of stop) this.#holdings.stop(scope);
+    for (const scope of abandon) this.#holdings.abandon(scope);
+    if (stop.length === 0) return;
+    logger.warn('no progress here; releasing leases to members that can work', {
+      ...{ group, scopes: ranges(stop.map(nameOf)) },
+    });
   }
 
-  /** Work that waits for the bus does not stop, so its leases are released without it, as if they had expired. */
-  #releaseAll(): void {
-    this.#toAcquire = [];
-    this.#holdings.stopAll();
-    if (this.#options.clock.monotonic() >= this.#abandonAt) this.#holdings.abandonAll();
+  #leaveOut(late: readonly string[]): void {
+    const { logger, group, nameOf = (scope) => scope } = this.#options;
+    if (late.length === 0) return;
+    logger.warn('scopes not acquired in time; other members take them', { group, scopes: ranges(late.map(nameOf)) });
   }
 
   #isCurrent(): boolean {

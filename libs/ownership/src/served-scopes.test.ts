@@ -3,8 +3,8 @@ import { advance as advanceClock } from '@sluice/runtime/testing';
 import { type Heartbeat, MemoryLeases } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { HeldLease } from './holdings.ts';
-import { isolationDelayMs } from './isolation.ts';
 import { Ownership } from './ownership.ts';
+import { giveUpMs } from './stalls.ts';
 
 const [ttlMs, heartbeatMs, handoverMs] = [900, 300, 1_000];
 const names = (count: number) => Array.from({ length: count }, (_, i) => `c${i}`);
@@ -55,7 +55,7 @@ class Member {
         watch: (...args) => leases.watch(...args),
         state: (group) => leases.state(group),
       },
-      isConnected: () => this.connected,
+      stalled: () => (this.connected ? [] : ['*bus']),
       prepare: (scope) => this.#prepare(scope),
       work: (lease) => this.#work(lease),
     });
@@ -141,10 +141,10 @@ describe('members that serve different scopes', () => {
     const b = new Member('b', ['c1']);
     await advance(2_000);
     a.connected = false;
-    await advance(isolationDelayMs * 3);
+    await advance(giveUpMs * 3);
     expect([...a.held]).toEqual(['c0']);
     b.serve('c0');
-    await advance(isolationDelayMs * 3);
+    await advance(giveUpMs * 3);
     expect([a.held.size, [...b.held].sort()]).toEqual([0, ['c0', 'c1']]);
   });
 });

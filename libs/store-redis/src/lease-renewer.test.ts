@@ -34,7 +34,7 @@ beforeEach(() => {
   });
   renewer.handle({ kind: 'start', id: 1, options, cells: cells.buffer });
   renewer.handle({ kind: 'hold', id: 1, leases: [['7', 42]] });
-  [cells.aliveAt, cells.heartbeatAt] = [1_000, 1_000];
+  cells.heartbeatAt = 1_000;
 });
 
 test('leases are renewed while the event loop is blocked, each time well before they expire', async () => {
@@ -50,7 +50,7 @@ test('a block is noticed as early, whatever the thread last saw', async () => {
   for (const period of [1, 124, 126, 251, 374]) {
     for (let n = 0; n < 7; n++) {
       await advance(clock, period);
-      [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+      cells.heartbeatAt = clock.monotonic();
     }
     const blockedAt = clock.monotonic();
     renewed = [];
@@ -65,11 +65,11 @@ test('a failed renewal is tried again four times before the leases expire', asyn
   expect(renewed.map(({ at }) => at - 1_000)).toEqual([375, 500, 625, 750, 875]);
 });
 
-test('a process that shows no sign of life for too long loses its leases', async () => {
+test('a process whose heartbeats are not answered for too long loses its leases', async () => {
   await advance(clock, 60_000);
   expect(cells.renewedAt).toBeLessThanOrEqual(6_000);
-  expect(logged).toEqual(['event loop blocked; leases are not renewed']);
-  [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+  expect(logged).toEqual(['no heartbeat answered; leases are not renewed']);
+  cells.heartbeatAt = clock.monotonic();
   await advance(clock, 500);
   expect(cells.renewedAt).toBeGreaterThan(61_000);
 });
@@ -77,7 +77,7 @@ test('a process that shows no sign of life for too long loses its leases', async
 test('nothing is renewed while heartbeats arrive in time', async () => {
   for (let n = 0; n < 20; n++) {
     await advance(clock, 200);
-    [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+    cells.heartbeatAt = clock.monotonic();
   }
   expect(renewed).toEqual([]);
 });
@@ -85,7 +85,7 @@ test('nothing is renewed while heartbeats arrive in time', async () => {
 test('nothing is renewed while each heartbeat takes a little more than a period', async () => {
   for (let n = 0; n < 400; n++) {
     await advance(clock, 251);
-    [cells.aliveAt, cells.heartbeatAt] = [clock.monotonic(), clock.monotonic()];
+    cells.heartbeatAt = clock.monotonic();
   }
   expect(renewed).toEqual([]);
 });
@@ -114,7 +114,7 @@ test('stop ends the renewals', async () => {
 test('a renewal without an answer delays no other group, and is not sent again meanwhile', async () => {
   const other = new RenewalCells();
   renewer.handle({ kind: 'start', id: 2, options: { ...options, group: 'hanging' }, cells: other.buffer });
-  [other.aliveAt, other.heartbeatAt] = [1_000, 1_000];
+  other.heartbeatAt = 1_000;
   await advance(clock, 3_000);
   expect(hanging).toBe(1);
   expect(renewed.length).toBeGreaterThan(5);

@@ -14,7 +14,7 @@ interface Group {
   readonly options: KeepAliveOptions;
   readonly cells: RenewalCells;
   leases: readonly (readonly [string, number])[];
-  /** The main thread has been silent for too long. */
+  /** No heartbeat has been answered for too long. */
   silent: boolean;
   /** A renewal is in flight. */
   renewing: boolean;
@@ -28,7 +28,7 @@ const latePeriods = 1.5;
 
 /**
  * The lease thread's side: renews the leases of each group while the main thread is late, but not for longer than
- * `maxSilenceMs` without a sign of life from it.
+ * `maxSilenceMs` after its last answered heartbeat: the event loop may be blocked, or the store may not answer it.
  */
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;
@@ -78,16 +78,16 @@ export class LeaseRenewer {
     return Math.max(cells.renewedAt, cells.heartbeatAt) + latePeriods * options.periodMs;
   }
 
-  /** False before the first heartbeat, while the main thread renews in time, and when it no longer shows that it can stop work. */
+  /** False before the first heartbeat, while the main thread renews in time, and when its heartbeats have not been answered for too long. */
   #isDue(group: Group): boolean {
     const { cells, options } = group;
-    if (cells.aliveAt === Number.NEGATIVE_INFINITY) return false;
+    if (cells.heartbeatAt === Number.NEGATIVE_INFINITY) return false;
     const now = this.#options.clock.monotonic();
-    const silentMs = now - cells.aliveAt;
+    const silentMs = now - cells.heartbeatAt;
     const silent = silentMs > options.maxSilenceMs;
     if (silent && !group.silent) {
       const fields = { group: options.group, silent: `${Math.round(silentMs)}ms` };
-      this.#options.log({ level: 'warn', message: 'event loop blocked; leases are not renewed', fields });
+      this.#options.log({ level: 'warn', message: 'no heartbeat answered; leases are not renewed', fields });
     }
     group.silent = silent;
     return !silent && now >= this.#lateAt(group);

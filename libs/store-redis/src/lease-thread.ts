@@ -79,7 +79,6 @@ export class LeaseThreadClient {
   }
 
   keepAlive(options: KeepAliveOptions): KeepAlive {
-    const { clock } = this.#options;
     const [id, cells] = [this.#nextId++, new RenewalCells()];
     const group: Group = { options, cells, leases: [] };
     this.#groups.set(id, group);
@@ -98,7 +97,6 @@ export class LeaseThreadClient {
       },
       alive: (renewedAt) => {
         cells.heartbeatAt = renewedAt;
-        cells.aliveAt = clock.monotonic();
       },
       stop: () => {
         this.#groups.delete(id);

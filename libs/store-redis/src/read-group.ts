@@ -2,6 +2,7 @@ import type { GroupState, Lease } from '@sluice/store';
 import type { GroupKeys } from './keys.ts';
 import { RedisStoreError } from './redis-error.ts';
 import type { Client } from './script.ts';
+import { stalledOf } from './stalled-text.ts';
 
 /** As in alive-until.lua: the longest lease that a configuration accepts, in milliseconds. */
 const longestTtlMs = 600_000;
@@ -24,14 +25,14 @@ export async function readGroup(client: Client, keys: GroupKeys): Promise<GroupS
   if (expiries === undefined || states === undefined || holders === undefined) throw unexpected();
 
   const members: string[] = [];
-  const disconnected: string[] = [];
+  const active: [string, string][] = [];
   const alive = new Set<string>();
   for (const [member, expiresAt] of expiries) {
     const [, state] = /^(\S*) \S*$/.exec(states.get(member) ?? '') ?? [];
     if (state === undefined || !isAlive(Number(expiresAt), now)) continue;
     alive.add(member);
     if (state !== 'leaving') members.push(member);
-    if (state === 'disconnected') disconnected.push(member);
+    if (state !== 'leaving') active.push([member, state]);
   }
   const leases: Lease[] = [];
   for (const [scope, entry] of holders) {
@@ -42,7 +43,7 @@ export async function readGroup(client: Client, keys: GroupKeys): Promise<GroupS
     const isReady = ready.fencingToken === fencingToken && ready.rest !== '';
     leases.push(isReady ? { ...lease, preparedBy: ready.rest } : lease);
   }
-  return { members, disconnected, leases };
+  return { members, ...stalledOf(active), leases };
 }
 
 const isAlive = (expiresAt: number, now: number): boolean => expiresAt > now && expiresAt <= now + longestTtlMs;

@@ -7,6 +7,7 @@ import { readGroup } from './read-group.ts';
 import { RedisStoreError } from './redis-error.ts';
 import { strings } from './redis-store.ts';
 import { type Client, Script } from './script.ts';
+import { stalledOf, stalledText } from './stalled-text.ts';
 import { withTimeout } from './with-timeout.ts';
 
 export interface RedisLeasesOptions {
@@ -77,10 +78,10 @@ export class RedisLeases implements Leases {
     scopes: string,
   ): Promise<readonly unknown[]> {
     const { client, clock } = this.#options;
-    const { group, member, ttlMs, release, acquire, leaving, disconnected } = heartbeat;
+    const { group, member, ttlMs, release, acquire, leaving, stalled = [] } = heartbeat;
     const { started = [], prepared = [] } = heartbeat;
     const args = [
-      ...[member, ttlMs, leaving ? 'leaving' : disconnected ? 'disconnected' : '', digest, scopes],
+      ...[member, ttlMs, leaving ? 'leaving' : stalledText(stalled), digest, scopes],
       ...[known?.state.version ?? '', this.#nameChange(member)],
       ...[release.length, started.length, prepared.length, ...release, ...started, ...prepared, ...acquire],
     ];
@@ -139,7 +140,7 @@ const digestOf = (text: string): string => createHash('sha1').update(text).diges
 /** The answer to a heartbeat: only the version if the member knows it. */
 function groupState(answer: readonly unknown[], known: GroupState | undefined): GroupState {
   const version = String(answer[0]);
-  const [members, leases, disconnected, scopes] = answer.slice(3);
+  const [members, leases, states, scopes] = answer.slice(3);
   if (members === undefined) {
     if (known?.version !== version) throw unexpected();
     return known;
@@ -152,7 +153,7 @@ function groupState(answer: readonly unknown[], known: GroupState | undefined): 
   return {
     version,
     members: described.map(([member]) => member),
-    disconnected: strings(disconnected),
+    ...stalledOf(pairs(states)),
     leases: leasesOf(leases),
     ...(serves.length > 0 && { serves: new Map(serves) }),
   };

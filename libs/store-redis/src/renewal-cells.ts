@@ -4,7 +4,7 @@ export class RenewalCells {
   /** Microseconds, because atomic access needs integers; 0 until set. */
   readonly #cells: BigInt64Array;
 
-  constructor(buffer = new SharedArrayBuffer(3 * BigInt64Array.BYTES_PER_ELEMENT)) {
+  constructor(buffer = new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#cells = new BigInt64Array(buffer);
   }
@@ -25,15 +25,6 @@ export class RenewalCells {
 
   set heartbeatAt(ms: number) {
     this.#set(1, ms);
-  }
-
-  /** When the main thread last showed a sign of life. */
-  get aliveAt(): number {
-    return this.#get(2);
-  }
-
-  set aliveAt(ms: number) {
-    this.#set(2, ms);
   }
 
   #get(index: number): number {

@@ -31,7 +31,7 @@ export interface KeepAliveOptions {
   readonly ttlMs: number;
   /** Time between renewals, in milliseconds. */
   readonly periodMs: number;
-  /** Renewals stop when the caller has shown no sign of life for this long, in milliseconds. */
+  /** Renewals stop when no heartbeat of the caller has been answered for this long, in milliseconds. */
   readonly maxSilenceMs: number;
 }
 
@@ -47,7 +47,7 @@ export interface KeepAlive {
   readonly ready: Promise<void>;
   /** Sets the leases to renew, by scope with fencing token. */
   hold(leases: ReadonlyMap<string, number>): void;
-  /** Shows a sign of life. `renewedAt`: when the caller's last acknowledged heartbeat was sent; makes early renewals unnecessary. */
+  /** A heartbeat was answered that was sent at `renewedAt`: the caller is alive, and early renewals are unnecessary. */
   alive(renewedAt: number): void;
   stop(): void;
 }
@@ -71,14 +71,20 @@ export interface Heartbeat {
   readonly prepared?: readonly string[];
   /** The member is about to leave: it keeps its leases until it releases them, but no longer counts as a member. */
   readonly leaving?: boolean;
-  /** The member has no connection to the bus. */
-  readonly disconnected?: boolean;
+  /**
+   * What the member makes no progress on: scopes, and what all scopes need, such as the bus, marked by `forAllScopes`. Members
+   * without such an entry are preferred.
+   */
+  readonly stalled?: readonly string[];
   /**
    * Scopes that the member can serve. Undefined: all of the group. An unchanged list is best passed as the same array, which
    * an adapter recognizes without comparing it.
    */
   readonly serves?: readonly string[] | undefined;
 }
+
+/** Begins an entry of `stalled` that concerns all scopes. */
+export const forAllScopes = '*';
 
 /** The group just after a heartbeat, or at the time of a read. */
 export interface GroupState {
@@ -90,8 +96,8 @@ export interface GroupState {
   readonly members: readonly string[];
   /** The scopes that each member can serve, if members declare them; undefined for observers. */
   readonly serves?: ReadonlyMap<string, readonly string[]> | undefined;
-  /** The members that have no connection to the bus. */
-  readonly disconnected: readonly string[];
+  /** What members make no progress on; absent if all do. */
+  readonly stalled?: ReadonlyMap<string, readonly string[]> | undefined;
   /** The other member that expires first unless it renews; undefined if there is no other member, and for observers. */
   readonly nextExpiry?: NextExpiry | undefined;
   /** Number of unreadable entries that this heartbeat has removed from the group. Absent if there were none. */

@@ -5,7 +5,7 @@ interface Member {
   /** Monotonic time. */
   readonly expiresAt: number;
   readonly leaving: boolean;
-  readonly disconnected: boolean;
+  readonly stalled: readonly string[];
   readonly serves: readonly string[] | undefined;
 }
 
@@ -38,10 +38,10 @@ export class MemoryLeases implements Leases {
 
   async heartbeat(heartbeat: Heartbeat): Promise<GroupState> {
     const { group: name, member, ttlMs, release, acquire, started = [] } = heartbeat;
-    const { prepared = [], leaving = false, disconnected = false, serves } = heartbeat;
+    const { prepared = [], leaving = false, stalled = [], serves } = heartbeat;
     const group = this.#group(name);
     const known = group.members.get(member);
-    const next: Member = { expiresAt: this.#clock.monotonic() + ttlMs, leaving, disconnected, serves };
+    const next: Member = { expiresAt: this.#clock.monotonic() + ttlMs, leaving, stalled, serves };
     group.members.set(member, next);
     if (known === undefined || !isAlike(known, next)) group.state = undefined;
     let notable = release.length > 0 || known?.leaving !== leaving;
@@ -86,8 +86,8 @@ export class MemoryLeases implements Leases {
   }
 
   async state(name: string): Promise<GroupState> {
-    const { members, disconnected, leases } = stateOf(this.#group(name));
-    return { members, disconnected, leases };
+    const { serves: _, ...state } = stateOf(this.#group(name));
+    return state;
   }
 
   async leave(name: string, member: string): Promise<void> {
@@ -126,16 +126,17 @@ export class MemoryLeases implements Leases {
 }
 
 function isAlike(a: Member, b: Member): boolean {
-  if (a.leaving !== b.leaving || a.disconnected !== b.disconnected) return false;
+  if (a.leaving !== b.leaving || a.stalled.join('\n') !== b.stalled.join('\n')) return false;
   return a.serves === b.serves || a.serves?.join('\n') === b.serves?.join('\n');
 }
 
 function stateOf({ members, leases }: Group): GroupState {
   const active = [...members].filter(([, { leaving }]) => !leaving);
   const serves = active.flatMap(([name, { serves }]) => (serves === undefined ? [] : [[name, serves] as const]));
+  const stalled = active.flatMap(([name, { stalled }]) => (stalled.length === 0 ? [] : [[name, stalled] as const]));
   return {
     members: active.map(([name]) => name),
-    disconnected: active.flatMap(([name, { disconnected }]) => (disconnected ? [name] : [])),
+    ...(stalled.length > 0 && { stalled: new Map(stalled) }),
     ...(serves.length > 0 && { serves: new Map(serves) }),
     leases: [...leases].flatMap(([scope, { holder, ...lease }]) =>
       holder === null ? [] : [{ scope, holder, ...lease }],

@@ -40,6 +40,7 @@ export class LeaseMetrics {
   readonly #processed: Record<PartitionTopic, number> = { changes: 0, mutations: 0 };
   readonly #growth: Record<PartitionTopic, number> = { changes: 0, mutations: 0 };
   readonly #fenced: Counter;
+  readonly #unreadable: Counter;
 
   constructor(exposition: Exposition) {
     const labelNames = ['role', 'scope'];
@@ -57,6 +58,11 @@ export class LeaseMetrics {
       name: 'sluice_fencing_rejections_total',
       help: 'Work abandoned because the lease was lost or expired',
       labelNames,
+    });
+    this.#unreadable = new Counter(exposition, {
+      name: 'sluice_lease_unreadable_entries_total',
+      help: 'Unreadable entries that this process has removed from the leases in the store',
+      labelNames: ['role'],
     });
     const lag = {
       name: 'sluice_partition_lag_records',
@@ -83,6 +89,12 @@ export class LeaseMetrics {
       fenced: () => fenced.inc(),
       release: () => void this.#held.delete(held),
     };
+  }
+
+  /** Returns what counts entries of the role's lease group that nobody could read. */
+  unreadable(role: OwningRole): (entries: number) => void {
+    const unreadable = this.#unreadable.series({ role });
+    return (entries) => unreadable.inc(entries);
   }
 
   /** Counts processed records. */

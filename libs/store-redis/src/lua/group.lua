@@ -1,5 +1,5 @@
 -- KEYS: expiries (hash: member → time), states (hash: member → "<state> <digest of the scopes it can serve>", where the state is
--- leaving, disconnected or empty, and the digest is empty for a member that can serve all scopes),
+-- leaving, stalled=<what it makes no progress on> or empty, and the digest is empty for a member that can serve all scopes),
 -- holders (hash: scope → "<fencing token> <holder>", with an empty holder while the lease is free),
 -- starts (hash: scope → fencing token under which the holder has started work), served (hash: digest → scopes), version,
 -- prepared (hash: scope → "<fencing token of the holder> <member that can start at once>").

@@ -71,7 +71,7 @@ finish(member, ARGV[7])
 
 version = redis.call('GET', version_key)
 if version == known then return { version, next_expiry, next_member } end
-local active, held, cut_off, scopes, listed = {}, {}, {}, {}, {}
+local active, held, stalled, scopes, listed = {}, {}, {}, {}, {}
 for name in pairs(expiry) do
   if state[name] ~= 'leaving' then
     active[#active + 1] = name
@@ -83,7 +83,10 @@ for name in pairs(expiry) do
       scopes[#scopes + 1] = redis.call('HGET', served, digest[name]) or ''
     end
   end
-  if state[name] == 'disconnected' then cut_off[#cut_off + 1] = name end
+  if state[name] ~= 'leaving' and state[name] ~= '' then
+    stalled[#stalled + 1] = name
+    stalled[#stalled + 1] = state[name]
+  end
 end
 local started, ready = all_of(starts), all_of(prepared)
 for scope, holder in pairs(holders) do
@@ -95,4 +98,4 @@ for scope, holder in pairs(holders) do
   local of, by = string.match(ready[scope] or '', '^(%d+) (.*)$')
   held[#held + 1] = of == fencing_token and by or ''
 end
-return { version, next_expiry, next_member, active, held, cut_off, scopes, unreadable }
+return { version, next_expiry, next_member, active, held, stalled, scopes, unreadable }
