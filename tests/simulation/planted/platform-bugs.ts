@@ -132,8 +132,8 @@ export const platformBugs: readonly PlantedBug[] = [
   {
     name: 'Redis reports a restarted store as intact',
     file: 'libs/store-redis/src/lua/claim.lua',
-    search: "held[3] == now and '1' or '0'",
-    replace: "held[3] and '1' or '0'",
+    search: "held[3] == now and not lost and '1' or '0'",
+    replace: "held[3] and not lost and '1' or '0'",
   },
   {
     name: 'Redis keeps removed entries',
