@@ -6,7 +6,8 @@ export const ownershipBugs: readonly PlantedBug[] = [
   {
     name: 'work that failed is tried again at once',
     file: `${ownership}/holdings.ts`,
-    search: '    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs });\n',
+    search:
+      '    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs, unableUntil: now + unableMs });\n',
     replace: '',
   },
   {
@@ -17,9 +18,10 @@ export const ownershipBugs: readonly PlantedBug[] = [
   },
   {
     name: 'short interruptions of the bus add up',
-    file: `${ownership}/isolation.ts`,
-    search: '    if (!hasReason) {\n      this.#reasonSince = undefined;\n',
-    replace: '    if (!hasReason) {\n',
+    file: `${ownership}/stalls.ts`,
+    search:
+      '    for (const scope of this.#surrenders.keys()) if (!scopes.includes(scope)) this.#surrenders.delete(scope);\n',
+    replace: '',
   },
   {
     name: 'a scope that nobody starts stays in transfer',
