@@ -65,7 +65,7 @@ describe.each([
   test('prints a refusal escaped, without lines of its own', async () => {
     const { text } = await sluice(refusal, ...args);
     // The table wraps it.
-    expect(text.replaceAll(/\s+/g, ' ')).toContain('\\x1b]0;owned\\x07\\x9b2J\\u202e production usable');
+    expect(text.replaceAll(/\s+/g, ' ')).toContain('\\u001b]0;owned\\u0007\\u009b2J\\u202e production usable');
     expect(interpreted.filter((character) => text.includes(character))).toEqual([]);
     expect(text).not.toMatch(/^\s*production\b/m);
   });

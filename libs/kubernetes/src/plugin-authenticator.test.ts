@@ -61,4 +61,11 @@ describe('client-node', () => {
     // As ever: a token in the kubeconfig goes before what the plugin gives.
     expect(await headersOf(await access({ exec, token: 'plain' }))).toEqual({ Authorization: 'Bearer plain' });
   });
+
+  it('does not repeat what it gives a plugin when that fails', async () => {
+    const args = ['-c', 'echo "cannot log in with $CREDENTIAL and $1" >&2; exit 1', 'login', 'argument2'];
+    const env = [{ name: 'CREDENTIAL', value: 'variable/3' }];
+    const failing = headersOf(await access({ exec: { command: '/bin/sh', args, env } }));
+    await expect(failing).rejects.toThrow('cannot log in with *** and ***');
+  });
 });

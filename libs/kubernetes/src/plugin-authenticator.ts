@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import type { JsonRecord } from '@sluice/runtime';
+import { type JsonRecord, redact, secretsIn } from '@sluice/runtime';
 import type { Authenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-entries.ts';
 
@@ -17,7 +17,15 @@ export function pluginAuthenticator(cluster: KubeconfigCluster, user: Kubeconfig
     contexts: [{ name: 'plugin', cluster: cluster.name, user: user.name }],
     currentContext: 'plugin',
   });
-  return config;
+  const secrets = secretsIn(user);
+  return {
+    applyToHTTPSOptions: (options) =>
+      config.applyToHTTPSOptions(options).catch((error: unknown) => {
+        // A plugin may print its arguments and its environment when it fails.
+        if (error instanceof Error) error.message = redact(error.message, secrets);
+        throw error;
+      }),
+  };
 }
 
 /** Plugins read the protocol version, and that the session is not interactive, from KUBERNETES_EXEC_INFO. */

@@ -9,7 +9,7 @@ test('text of an API server adds no lines and no escape codes', () => {
   expect(text.trimEnd().split('\n')).toEqual([
     'RESULT   ABOUT       CHECK        DETAIL',
     'failed   cluster a   version      refused ok   cluster b   version   v1.36',
-    'ok       bus         connection   \\x1b[2J',
+    'ok       bus         connection   \\u001b[2J',
     '',
     'Recommendations:',
     '  cluster a, version: upgrade cluster b, all: fine',

@@ -9,6 +9,7 @@ export * from './local-time.ts';
 export * from './logger.ts';
 export * from './loopback.ts';
 export * from './name-clusters.ts';
+export * from './print.ts';
 export * from './printable.ts';
 export * from './show-wait.ts';
 export * from './shut-down.ts';

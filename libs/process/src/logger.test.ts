@@ -55,8 +55,8 @@ test('on a terminal, a long line wraps with an indent; in a pipe, an event is on
 
 test('a field cannot send escape codes to the terminal', () => {
   createLogger('text', 'info').warn('x', { error: '\u001b[2Jowned', list: ['\u009b2J'] });
-  expect(lines[0]).toContain('\\x1b[2Jowned');
-  expect(lines[0]).toContain('["\\x9b2J"]');
+  expect(lines[0]).toContain('\\u001b[2Jowned');
+  expect(lines[0]).toContain('["\\u009b2J"]');
 });
 
 test('changing the level of the root logger applies to all its child loggers', () => {

@@ -1,8 +1,9 @@
-import type { LogFields, Logger } from '@sluice/runtime';
+import { type LogFields, type Logger, redact } from '@sluice/runtime';
 import colors from 'picocolors';
 import { pino } from 'pino';
 import { withLocalTimes } from './local-time.ts';
-import { printable } from './printable.ts';
+import { print } from './print.ts';
+import { printable, printableLine } from './printable.ts';
 import { systemClock } from './system-clock.ts';
 import { columnsOf, wrap } from './wrap.ts';
 
@@ -56,7 +57,7 @@ class FieldLogger implements Logger {
   #write(level: LogLevel, message: string, fields: LogFields | undefined): void {
     const { sink, level: minimum } = this.#root();
     if (logLevels.indexOf(level) >= logLevels.indexOf(minimum))
-      sink(level, message, plain({ ...this.#bound, ...fields }));
+      sink(level, redact(message), plain({ ...this.#bound, ...fields }));
   }
 }
 
@@ -70,6 +71,7 @@ class Root extends FieldLogger implements RootLogger {
 }
 
 function jsonSink(): Sink {
+  const destination = pino.destination({ dest: 2, sync: true });
   const lines = pino(
     {
       level: 'debug',
@@ -77,7 +79,7 @@ function jsonSink(): Sink {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 2, sync: true }),
+    { write: (line) => void destination.write(printable(line)) },
   );
   return (level, message, fields) => lines[level](fields, message);
 }
@@ -89,19 +91,19 @@ const indent = ' '.repeat(6);
 
 const textSink: Sink = (level, message, fields) => {
   const details = Object.entries(fields).map(([key, value]) => ` ${colors.dim(`${key}=`)}${text(value)}`);
-  const event = `${message}${details.join('')}`;
+  const event = `${printableLine(message)}${details.join('')}`;
   const width = columnsOf(process.stderr) - indent.length;
   // In a pipe or file, an event is one line.
   const lines = Number.isFinite(width) ? wrap(event, width) : [event];
-  process.stderr.write(`${labels[level]} ${lines.join(`\n${indent}`)}\n`);
+  print(process.stderr, `${labels[level]} ${lines.join(`\n${indent}`)}\n`);
 };
 
 /** Enough for a reason with a stack, in UTF-16 code units. */
 const maxValueLength = 4_096;
 
 /**
- * Replaces errors by name and message, so that no request, header or token of an error object is logged, and cuts what an
- * API server or a message made long.
+ * Replaces errors by name and message, so that no request, header or token of an error object is logged, cuts what an API
+ * server or a message made long, and redacts the rest.
  */
 function plain(fields: LogFields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, bounded(value)]));
@@ -117,8 +119,8 @@ function bounded(value: unknown): unknown {
 }
 
 function cut(text: string): string {
-  if (text.length <= maxValueLength) return text;
-  return `${text.slice(0, maxValueLength)}… (${text.length} characters)`;
+  if (text.length <= maxValueLength) return redact(text);
+  return `${redact(text.slice(0, maxValueLength))}… (${text.length} characters)`;
 }
 
 /** Measured durations have more digits than anybody reads; a share below 1 keeps three of them. */

@@ -3,7 +3,7 @@ import { printable, printableLine } from './printable.ts';
 import { formatFields, formatTable } from './table.ts';
 
 const hostile = 'v1.36\u001b]0;title\u0007\u009b2J\u202e';
-const escaped = 'v1.36\\x1b]0;title\\x07\\x9b2J\\u202e';
+const escaped = 'v1.36\\u001b]0;title\\u0007\\u009b2J\\u202e';
 
 test('escapes control and direction characters, and keeps line breaks', () => {
   expect(printable(hostile)).toBe(escaped);
@@ -11,7 +11,7 @@ test('escapes control and direction characters, and keeps line breaks', () => {
 });
 
 test('puts text on one line', () => {
-  expect(printableLine('a\n  b\tc\r\u001b')).toBe('a b c\\x0d\\x1b');
+  expect(printableLine('a\n  b\tc\r\u001b')).toBe('a b c\\u000d\\u001b');
 });
 
 test('tables and fields contain nothing that a terminal interprets', () => {

@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/runtime';
+import { printableLine } from './printable.ts';
 import { truncate } from './truncate-text.ts';
 import { columnsOf } from './wrap.ts';
 
@@ -28,7 +29,7 @@ export async function showWait<T>(
     shown = true;
     const time = `, ${Math.round((clock.monotonic() - startedAt) / 1_000)} s `;
     // A line that wraps is not erased as a whole.
-    output.write(`\r${truncate(what, columnsOf(output) - time.length)}${time}`);
+    output.write(`\r${truncate(printableLine(what), columnsOf(output) - time.length)}${time}`);
     cancel = clock.schedule(1_000, show);
   };
   let cancel = clock.schedule(quietMs, show);

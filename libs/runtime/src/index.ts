@@ -8,6 +8,7 @@ export * from './json-record.ts';
 export * from './logger.ts';
 export * from './one-line.ts';
 export * from './random.ts';
+export * from './redact.ts';
 export * from './run-with-backoff.ts';
 export * from './semaphore.ts';
 export * from './suspension.ts';

@@ -1,3 +1,4 @@
+import { printableInColor } from '@sluice/process';
 import { type PageSize, renderPage } from './page.ts';
 import { describeReported, type ReportedDifference, type ShadowReport } from './report.ts';
 
@@ -37,7 +38,7 @@ export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
   let shown = 0;
   const show = (report: ShadowReport, { width, height }: PageSize) => {
     const lines = renderPage(report, { width, height });
-    write(`${up(shown)}${clearBelow}${lines.join('\n')}\n`);
+    write(`${up(shown)}${clearBelow}${printableInColor(lines.join('\n'))}\n`);
     shown = lines.length;
   };
   return {

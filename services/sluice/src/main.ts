@@ -5,12 +5,13 @@ import {
   exitOnClosedPipe,
   exitStatus,
   isUsageError,
-  printable,
+  print,
   systemClock,
   version,
   withLocalTimes,
   wrapLines,
 } from '@sluice/process';
+import { redact } from '@sluice/runtime';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';
@@ -30,7 +31,11 @@ const program = new Command('sluice')
   .version(version)
   .showHelpAfterError(`See '${usage} --help'.`)
   .configureHelp(helpStyle(process.stdout.columns))
-  .configureOutput({ outputError: (text, write) => write(onTerminal(text)) })
+  .configureOutput({
+    writeOut: (text) => print(process.stdout, text),
+    writeErr: (text) => print(process.stderr, text),
+    outputError: (text, write) => write(onTerminal(text)),
+  })
   .exitOverride((error) => {
     // Commander has already printed the error. Usage errors exit with status 2.
     process.exit(error.exitCode === 0 ? exitStatus.success : exitStatus.usage);
@@ -43,12 +48,12 @@ async function main(): Promise<void> {
   } catch (error) {
     if (!isUsageError(error) && !isQueryError(error)) {
       // Node would print the error unescaped, which may quote an API server.
-      process.stderr.write(`${printable(inspect(error))}\n`, () => process.exit(exitStatus.failure));
+      print(process.stderr, `${redact(inspect(error))}\n`, () => process.exit(exitStatus.failure));
       return;
     }
     // Messages of a console have times in UTC, the output of a command has local times.
     const message = isQueryError(error) ? withLocalTimes(error.message, systemClock.now()) : error.message;
-    process.stderr.write(`${onTerminal(`${colors.red('error:')} ${printable(message)}`)}\n`);
+    print(process.stderr, `${onTerminal(`${colors.red('error:')} ${redact(message)}`)}\n`);
     process.exitCode = isUsageError(error) ? exitStatus.usage : exitStatus.failure;
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { RootLogger } from '@sluice/process';
-import { type BindAddress, formatBindAddress, systemClock } from '@sluice/process';
+import { type BindAddress, formatBindAddress, printable, systemClock } from '@sluice/process';
 import { errorMessage } from '@sluice/runtime';
 import type { Metrics } from '../metrics.ts';
 import { CachedExposition } from './cached-exposition.ts';
@@ -143,7 +143,7 @@ async function answer(
       }
     default: {
       const health = await healthAt(path, query, options.health);
-      if (health !== undefined) return text(health.status, health.body);
+      if (health !== undefined) return text(health.status, printable(health.body));
       return text(404, 'not found; available: /metrics, /healthz, /livez, /readyz, /debug/log-level\n');
     }
   }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { printable } from '@sluice/process';
 import type { Clock, Logger } from '@sluice/runtime';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { z } from 'zod';
@@ -72,6 +73,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const sessions = new Sessions(clock);
   const errorLog = new LogLimit(clock);
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
+  app.setReplySerializer((payload) => printable(JSON.stringify(payload)));
   // Not asynchronous, so that the budget counts it, and all of a request that needs nothing else.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders);
@@ -168,7 +170,7 @@ function addRoute(
     reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8');
     return await limit.respond(reply.raw, async () => {
       const result = await budget.run(() => handle(context, given, filter));
-      return budget.run(() => JSON.stringify(result));
+      return budget.run(() => printable(JSON.stringify(result)));
     });
   });
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { printable } from '@sluice/process';
 import type { Clock } from '@sluice/runtime';
 
 /** Interval of comments that keep an idle connection open. */
@@ -69,7 +70,7 @@ let last: { readonly event: string; readonly data: object; readonly text: string
 /** Encodes an event once if it is sent to several streams in a row. */
 function encodeEvent(event: string, data: object): string {
   if (last?.data !== data || last.event !== event) {
-    last = { event, data, text: `event: ${event}\ndata: ${JSON.stringify(data)}\n\n` };
+    last = { event, data, text: `event: ${event}\ndata: ${printable(JSON.stringify(data))}\n\n` };
   }
   return last.text;
 }

@@ -42,7 +42,7 @@ test('show prints the whole record with control characters escaped', () => {
   expect(shown).toContain('From:     offset 7 of changes, partition 3\n');
   expect(shown).toContain('Key:      west/shop/web\n');
   expect(shown).toContain('Headers:  traceparent=00-1\n');
-  expect(shown).toMatch(/\{\\x1b\[31m\n$/);
+  expect(shown).toMatch(/\{\\u001b\[31m\n$/);
   expect(
     describeDeadLetter(letter({ record: { ...letter().record, payload: Uint8Array.of(255, 0) } }), format),
   ).toMatch(/\nff00\n$/);
@@ -70,7 +70,7 @@ test('show names what is known of the record', () => {
       'Record:   r\n' +
       'Key:      west/shop/web\n' +
       'Payload:  6 bytes\n' +
-      '\n{\\x1b[31m\n',
+      '\n{\\u001b[31m\n',
   );
   const headers = { ...letter().record, headers: { a: '1', b: '2' } };
   expect(describeDeadLetter(letter({ record: headers }), format)).toContain('Headers:  a=1, b=2\n');

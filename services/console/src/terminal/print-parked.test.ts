@@ -19,9 +19,9 @@ test('parked keys are printed without terminal control sequences', () => {
   expect(listParked([], wide)).toBe('No parked Services.\n');
   expect(listParked([key], wide)).toBe(
     'CLUSTER   NAMESPACE   SERVICE   CONTROLLER      SINCE      NEXT TRY         REASON\n' +
-      'c         shop        web       endpointslice   03:04:05   on next change   forbidden\\x1b[31m\n',
+      'c         shop        web       endpointslice   03:04:05   on next change   forbidden\\u001b[31m\n',
   );
-  expect(describeParked(key, wide)).toContain('Reason:      forbidden\\x1b[31m\n             by a webhook\n');
+  expect(describeParked(key, wide)).toContain('Reason:      forbidden\\u001b[31m\n             by a webhook\n');
   expect(describeParked(key, wide)).toContain('Cause:       Pod shop/web-1 added, 03:04:05.000\n');
   expect(JSON.parse(parkedJson(key))).toMatchObject({ cluster: 'c', service: 'web', nextTryAt: null });
 });

@@ -1,4 +1,4 @@
-import { firstLine, formatFields, formatTable, localTime, printable, timestamp, timeToSecond } from '@sluice/process';
+import { firstLine, formatFields, formatTable, localTime, timestamp, timeToSecond } from '@sluice/process';
 import type { ParkedKey } from '../fleet/parked-key.ts';
 import type { TextFormat } from './text.ts';
 
@@ -12,7 +12,7 @@ export function listParked(keys: readonly ParkedKey[], { width, now }: Format): 
     headings,
     keys.map(({ key, clusterName, controller, since, nextTryAt, reason }) => [
       ...[clusterName ?? key.cluster, key.namespace, key.service, controller],
-      ...[timeToSecond(since, now), nextTry(nextTryAt, now), printable(firstLine(reason))],
+      ...[timeToSecond(since, now), nextTry(nextTryAt, now), firstLine(reason)],
     ]),
     width,
   );
@@ -29,9 +29,9 @@ export function describeParked(
       ['Controller', controller],
       ['Since', timeToSecond(since, now)],
       ['Next try', nextTry(nextTryAt, now)],
-      ['Reason', printable(reason)],
+      ['Reason', reason],
       ...causes.first.map(
-        ({ description, observedAt }) => ['Cause', `${printable(description)}, ${localTime(observedAt, now)}`] as const,
+        ({ description, observedAt }) => ['Cause', `${description}, ${localTime(observedAt, now)}`] as const,
       ),
       ...(causes.more > 0 ? [['', `and ${causes.more} more`] as const] : []),
     ],

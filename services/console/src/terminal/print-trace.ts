@@ -1,4 +1,4 @@
-import { localTime, printable, truncateMiddle } from '@sluice/process';
+import { localTime, printableLine, truncateMiddle } from '@sluice/process';
 import type { TraceView } from '../view/schemas.ts';
 import { type TextFormat, wrapIndented } from './text.ts';
 
@@ -25,7 +25,7 @@ export function printTrace(view: TraceView, format: TextFormat): string {
     const why = span.error === null ? '' : wrapIndented(' '.repeat(2 + 2 * span.depth), span.error, format, colors.red);
     return `${paint(name)} ${colors.dim(start)} ${took}  ${paint(bar(span, view, barWidth))}\n${why}`;
   });
-  const cause = view.cause === null ? '' : `${printable(view.cause)}, `;
+  const cause = view.cause === null ? '' : `${view.cause}, `;
   const title = `${cause}${localTime(view.startedAt, format.now)}: ${milliseconds(view.durationMs)} ms, trace ${view.traceId}`;
   const head = `${'SPAN'.padEnd(width)} ${'AT ms'.padStart(9)} ${'TOOK ms'.padStart(9)}`;
   return `${wrapIndented('', title, format, colors.bold)}${colors.dim(head)}\n${lines.join('')}`;
@@ -36,11 +36,13 @@ function nameOf({ service, name, attributes, links }: Span): string {
   const of = (wanted: string) => attributes.find((attribute) => attribute.name === wanted)?.value;
   const status = of('http.response.status_code') ?? of('sluice.status');
   const next = links.find(({ carries }) => !carries);
-  return [
-    `${service.replace(/^sluice-/, '')}: ${printable(name)}`,
-    ...(status === undefined ? [] : [status]),
-    ...(next === undefined ? [] : [`→ trace ${next.traceId}`]),
-  ].join(' ');
+  return printableLine(
+    [
+      `${service.replace(/^sluice-/, '')}: ${name}`,
+      ...(status === undefined ? [] : [status]),
+      ...(next === undefined ? [] : [`→ trace ${next.traceId}`]),
+    ].join(' '),
+  );
 }
 
 const milliseconds = (ms: number): string => (ms < 10 ? ms.toFixed(2) : ms.toFixed(1));

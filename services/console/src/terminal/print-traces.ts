@@ -1,4 +1,4 @@
-import { formatDuration, formatTable, localTime, printable } from '@sluice/process';
+import { formatDuration, formatTable, localTime } from '@sluice/process';
 import type { HistoryView } from '../view/schemas.ts';
 import { causesText, type TextFormat, traceOf } from './text.ts';
 
@@ -47,7 +47,7 @@ export function printTraces(lines: readonly TraceLine[], { now, width }: TextFor
       controller,
       status,
       link ?? (recorded ? traceId : `${traceId} (not recorded)`),
-      printable(causes),
+      causes,
     ]),
     width,
   );

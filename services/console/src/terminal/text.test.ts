@@ -19,7 +19,7 @@ test('in a narrow terminal it starts below its first column', () => {
 test('each line is painted, but not its margin; control characters are escaped', () => {
   const paint = (line: string) => `<${line}>`;
   expect(wrapIndented('  ', 'one two three four five six se\u001b[31m', format(32), paint)).toBe(
-    '  <one two three four five six>\n  <se\\x1b[31m>\n',
+    '  <one two three four five six>\n  <se\\u001b[31m>\n',
   );
 });
 

@@ -57,3 +57,23 @@ export async function allFlags(): Promise<ReadonlySet<string>> {
   ];
   return new Set(['--help', '--version', ...flagsOf(sluice)]);
 }
+
+/** A command without subcommands. */
+export interface CommandForm {
+  /** `parked list` */
+  readonly name: string;
+  /** The choices of `--output`; empty without that flag. */
+  readonly formats: readonly string[];
+}
+
+/** All commands without subcommands. */
+export async function allCommands(): Promise<readonly CommandForm[]> {
+  const sluice = new Command('sluice');
+  await addCommands(sluice, undefined);
+  const below = (command: Command, path: readonly string[]): readonly CommandForm[] => {
+    if (command.commands.length > 0) return command.commands.flatMap((one) => below(one, [...path, one.name()]));
+    const formats = command.options.find(({ long }) => long === '--output')?.argChoices ?? [];
+    return [{ name: path.join(' '), formats }];
+  };
+  return sluice.commands.flatMap((command) => below(command, [command.name()]));
+}

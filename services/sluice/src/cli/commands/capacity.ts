@@ -1,7 +1,7 @@
 import { type Capacity, type CapacityOptions, capacityOf, type Limit } from '@sluice/capacity';
 import { inRange } from '@sluice/configuration';
 import { defaultPartitions } from '@sluice/messages';
-import { columnsOf, formatTable } from '@sluice/process';
+import { columnsOf, formatTable, print } from '@sluice/process';
 import { type Command, Option } from 'commander';
 
 interface Options extends CapacityOptions {
@@ -26,7 +26,7 @@ export function addCapacityCommand(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'))
     .action((options: Options) => {
       const capacity = capacityOf(options);
-      process.stdout.write(options.output === 'json' ? `${JSON.stringify(capacity)}\n` : tableOf(capacity));
+      print(process.stdout, options.output === 'json' ? `${JSON.stringify(capacity)}\n` : tableOf(capacity));
     });
 }
 

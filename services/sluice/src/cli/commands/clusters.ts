@@ -14,7 +14,7 @@ import {
   formatFields,
   formatTable,
   isUsageError,
-  printable,
+  print,
   systemClock,
   systemRandom,
   UsageError,
@@ -63,9 +63,9 @@ function addForget(group: Command): void {
       );
       if (output === 'json') return `${JSON.stringify({ ...forgotten, dryRun })}\n`;
       const { identities, pinned } = forgotten;
-      const states = identities.length === 0 ? 'no state' : `the state of ${printable(identities.join(', '))}`;
+      const states = identities.length === 0 ? 'no state' : `the state of ${identities.join(', ')}`;
       const parts = `${states}${pinned ? ' and the pin of the name' : ''}`;
-      return `Cluster ${printable(name)}: ${dryRun ? 'would remove' : 'removed'} ${parts}.\n`;
+      return `Cluster ${name}: ${dryRun ? 'would remove' : 'removed'} ${parts}.\n`;
     },
   ).option('--dry-run', 'check what is stored, and change nothing');
 }
@@ -82,7 +82,7 @@ function addAccept(group: Command): void {
     return withFleet(configuration, async ({ clusterPins }) => {
       const evidence = await acceptCluster(name, sources, new StoredIdentities(clusterPins), ports);
       if (options.output === 'json') return `${JSON.stringify({ name, ...evidence })}\n`;
-      return `Cluster ${name} is pinned to ${printable(evidence.identity)} at ${printable(evidence.server)}. The fleet serves it within a minute.\n`;
+      return `Cluster ${name} is pinned to ${evidence.identity} at ${evidence.server}. The fleet serves it within a minute.\n`;
     });
   });
 }
@@ -110,7 +110,7 @@ async function statesOf(configuration: Configuration): Promise<readonly ClusterS
     pinned = await withFleet(configuration, ({ clusterPins }) => clusterPins.read());
   } catch (error) {
     if (!isUsageError(error)) throw error;
-    process.stderr.write(`cluster identities are not compared with the pinned ones: ${printable(error.message)}\n`);
+    print(process.stderr, `cluster identities are not compared with the pinned ones: ${error.message}\n`);
     // Without its store and bus, a fleet serves no cluster.
     process.exitCode = exitStatus.failure;
     return readClusterStates(sources, ports);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addConfigurationOptions, configurationOf, inRange } from '@sluice/configuration';
 import type { ServiceKey } from '@sluice/messages';
-import { columnsOf, formatTable, showWait, systemClock, UsageError } from '@sluice/process';
+import { columnsOf, formatTable, print, showWait, systemClock, UsageError } from '@sluice/process';
 import { type FoundCompaction, findCompactions } from '@sluice/reconciler';
 import { type Command, Option } from 'commander';
 import { requestCompaction } from '../../composition/request-compaction.ts';
@@ -30,11 +30,11 @@ export function addCompactCommand(program: Command): void {
     .option('--dry-run', 'only show what would be merged')
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
   addConfigurationOptions(command).action(async () => {
-    const warn = (text: string) => void process.stderr.write(`${text}\n`);
+    const warn = (text: string) => print(process.stderr, `${text}\n`);
     const configuration = await configurationOf(command, process.env, warn);
     const work = compact(configuration, command.opts<Options>());
     const terminal = { clock: systemClock, output: process.stderr };
-    process.stdout.write(await showWait('looking for slices to merge', work, terminal));
+    print(process.stdout, await showWait('looking for slices to merge', work, terminal));
   });
 }
 

@@ -1,3 +1,4 @@
+import { print } from '@sluice/process';
 import { Argument, Command } from 'commander';
 
 type Shell = 'bash' | 'zsh' | 'fish';
@@ -25,7 +26,7 @@ export function addCompletionCommand(program: Command, addAll: (program: Command
     .action(async (shell: Shell) => {
       const all = new Command('sluice');
       await addAll(all);
-      process.stdout.write(completionScript(shell, all));
+      print(process.stdout, completionScript(shell, all));
     });
 }
 

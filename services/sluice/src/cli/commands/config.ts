@@ -1,4 +1,5 @@
 import { addConfigurationOptions, addConsoleOptions, configurationSources } from '@sluice/configuration';
+import { print } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import colors from 'picocolors';
 
@@ -23,10 +24,10 @@ export function addConfigCommand(program: Command): void {
 async function config({ output, example }: ConfigOptions, command: Command): Promise<void> {
   // Loaded on demand: the settings' schemas and the YAML parser would slow down --help.
   const { exampleFile, resolveConfiguration, toJson, toYaml } = await import('@sluice/configuration/load');
-  const warn = (warning: string) => void process.stderr.write(`${colors.yellow('warning:')} ${warning}\n`);
+  const warn = (warning: string) => print(process.stderr, `${colors.yellow('warning:')} ${warning}\n`);
   const text = () => {
     const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));
     return output === 'json' ? toJson(entries) : toYaml(entries);
   };
-  process.stdout.write(example ? exampleFile() : text());
+  print(process.stdout, example ? exampleFile() : text());
 }

@@ -1,6 +1,6 @@
 import { BusClaim, type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { createLogger, showWait, systemClock, systemRandom } from '@sluice/process';
+import { createLogger, print, showWait, systemClock, systemRandom } from '@sluice/process';
 import { type Command, Option } from 'commander';
 
 export type Configuration = Awaited<ReturnType<typeof configurationOf>>;
@@ -31,10 +31,10 @@ export function addConfiguredCommand<O extends { readonly output: string }>(
     .description(summary)
     .addOption(new Option('-o, --output <format>', 'output format').choices([...formats]).default(formats[0]));
   return addConfigurationOptions(command).action(async () => {
-    const configure = () => configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
+    const configure = () => configurationOf(command, process.env, (text) => print(process.stderr, `${text}\n`));
     const work = action({ configure, args: command.args, options: command.opts<O>() });
     const terminal = { clock: systemClock, output: process.stderr };
-    process.stdout.write(await showWait('waiting for answers', work, terminal));
+    print(process.stdout, await showWait('waiting for answers', work, terminal));
   });
 }
 

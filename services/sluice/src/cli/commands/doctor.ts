@@ -1,6 +1,6 @@
 import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
 import { jsonChecks, listChecks } from '@sluice/preflight';
-import { columnsOf, exitStatus } from '@sluice/process';
+import { columnsOf, exitStatus, print } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { checkAll } from '../doctor/check-all.ts';
 
@@ -21,9 +21,9 @@ export function addDoctorCommand(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
   addConfigurationOptions(command).action(async () => {
     const { output, probe = false } = command.opts<{ output: 'table' | 'json'; probe?: boolean }>();
-    const configuration = await configurationOf(command, process.env, (text) => void process.stderr.write(`${text}\n`));
+    const configuration = await configurationOf(command, process.env, (text) => print(process.stderr, `${text}\n`));
     const checks = await checkAll(configuration, { probe });
-    process.stdout.write(output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
+    print(process.stdout, output === 'json' ? jsonChecks(checks) : listChecks(checks, columnsOf(process.stdout)));
     if (checks.some(({ result }) => result === 'failed')) process.exitCode = exitStatus.failure;
   });
 }

@@ -17,7 +17,7 @@ import {
   textFormatFor,
   traceLines,
 } from '@sluice/console/terminal';
-import { localTime, showWait, systemClock, UsageError } from '@sluice/process';
+import { localTime, print, showWait, systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from './client-for.ts';
 
@@ -83,25 +83,25 @@ async function history(service: string, options: Options, client: ConsoleClient)
   const query = { pod: options.pod };
   const view = await client.history(name, { ...query, since, limit: 5_000 });
   const format = textFormatFor(process.stdout, systemClock.now());
-  if (options.output === 'text') process.stdout.write(historyPreface(view, since, format));
-  print(view.entries, options, format);
+  if (options.output === 'text') print(process.stdout, historyPreface(view, since, format));
+  printEntries(view.entries, options, format);
   if (!options.follow) return;
   const fresh = followEntries((from) => client.follow(name, { ...query, since: from }), {
     known: view.entries,
     since: since ?? 0,
     now: () => systemClock.now(),
-    onLost: () => process.stderr.write('lost the connection to the console; reconnecting\n'),
+    onLost: () => print(process.stderr, 'lost the connection to the console; reconnecting\n'),
     pause: () => sleep(reconnectMs),
   });
-  for await (const entry of fresh) print([entry], options, { ...format, now: systemClock.now() });
+  for await (const entry of fresh) printEntries([entry], options, { ...format, now: systemClock.now() });
 }
 
 /** Delay before reconnecting to a console. */
 const reconnectMs = 2_000;
 
-function print(entries: readonly HistoryEntry[], { output }: Options, format: TextFormat): void {
+function printEntries(entries: readonly HistoryEntry[], { output }: Options, format: TextFormat): void {
   for (const entry of entries) {
-    process.stdout.write(output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, format));
+    print(process.stdout, output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, format));
   }
 }
 
@@ -113,7 +113,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
   const { pod } = options;
   if (pod === undefined) {
     const detail = await client.service(name, at);
-    process.stdout.write(options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, format));
+    print(process.stdout, options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, format));
     return;
   }
   const view = await client.pod(name, pod, at);
@@ -124,10 +124,10 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  if (options.output === 'json') return void process.stdout.write(`${JSON.stringify(view)}\n`);
+  if (options.output === 'json') return print(process.stdout, `${JSON.stringify(view)}\n`);
   const cluster = overview.clusters.find((one) => one.identity === name.cluster || one.name === name.cluster);
   const heading = { service, clusterName: cluster?.name ?? name.cluster, at };
-  process.stdout.write(printPodDetail(view, heading, format));
+  print(process.stdout, printPodDetail(view, heading, format));
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
@@ -136,12 +136,12 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
   const name = await findService(client, overview, service, options.cluster);
   if (options.id !== undefined) {
     const view = await client.trace(options.id);
-    process.stdout.write(options.output === 'json' ? `${JSON.stringify(view)}\n` : treeOf(view));
+    print(process.stdout, options.output === 'json' ? `${JSON.stringify(view)}\n` : treeOf(view));
     return;
   }
   const lines = traceLines(await client.history(name, { since, limit: 5_000 }), overview.jaeger).slice(0, 50);
   if (options.output === 'json') {
-    process.stdout.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    print(process.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     return;
   }
   if (lines.length === 0) {
@@ -149,12 +149,12 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
       'no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers',
     );
   }
-  process.stdout.write(printTraces(lines, textFormatFor(process.stdout, systemClock.now())));
+  print(process.stdout, printTraces(lines, textFormatFor(process.stdout, systemClock.now())));
   const newest = lines.find(({ recorded }) => recorded);
   if (!overview.traces || newest === undefined) return;
   // The newest trace may not have reached Jaeger yet; the list is useful without it.
   const view = await client.trace(newest.traceId).catch((error: unknown) => error);
-  process.stdout.write(view instanceof Error ? `\n${view.message}\n` : `\n${treeOf(view as TraceView)}`);
+  print(process.stdout, view instanceof Error ? `\n${view.message}\n` : `\n${treeOf(view as TraceView)}`);
 }
 
 const treeOf = (view: TraceView): string => printTrace(view, textFormatFor(process.stdout, systemClock.now()));

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exitStatus, exitStatusMeanings, UsageError, version } from '@sluice/process';
+import { exitStatus, exitStatusMeanings, print, UsageError, version } from '@sluice/process';
 import { Command } from 'commander';
 import { manPages } from '../man-page.ts';
 
@@ -23,7 +23,7 @@ export function addManCommand(program: Command, addAll: (program: Command) => Pr
       const wanted = ['sluice', ...words].join('-');
       const page = pages.find(({ name }) => name === wanted);
       if (page === undefined) throw new UsageError(`no command "${words.join(' ')}"; run "sluice --help"`);
-      process.stdout.write(page.text);
+      print(process.stdout, page.text);
     });
 }
 

@@ -5,6 +5,7 @@ import {
   columnsOf,
   createLogger,
   exitStatus,
+  print,
   printableLine,
   showWait,
   systemClock,
@@ -38,7 +39,7 @@ export function addMigrateCommand(program: Command): void {
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
   addConfigurationOptions(check).action(async () => {
     const { output, rollback = false } = check.opts<Options>();
-    const configuration = await configurationOf(check, process.env, (text) => void process.stderr.write(`${text}\n`));
+    const configuration = await configurationOf(check, process.env, (text) => print(process.stderr, `${text}\n`));
     const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
     const sources = clusterSources(clustersToRead(configuration), process.env, ports);
     if (sources.length === 0)
@@ -52,7 +53,8 @@ export function addMigrateCommand(program: Command): void {
       });
       const terminal = { clock: systemClock, output: process.stderr };
       for (const checked of await showWait(`checking the clusters in ${source.about}`, work, terminal)) {
-        process.stdout.write(
+        print(
+          process.stdout,
           output === 'json' ? `${JSON.stringify(flat(checked))}\n` : text(checked, columnsOf(process.stdout)),
         );
         const failed = checked.checks.some(({ result }) => result === 'failed');

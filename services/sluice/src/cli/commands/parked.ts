@@ -3,7 +3,7 @@ import type { OpenInfrastructure } from '@sluice/backends';
 import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKey, toParkedKey } from '@sluice/console';
 import { describeParked, listParked, parkedJson, textFormatFor } from '@sluice/console/terminal';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
-import { systemClock, UsageError } from '@sluice/process';
+import { printableLine, systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
 import { releaseParked, retryParked } from '../../composition/parked-requests.ts';
 import { clientFor, defaultUrl } from './client-for.ts';
@@ -97,7 +97,7 @@ function addRequestCommand(
       return [...services.values()]
         .map(
           ({ key, clusterName = key.cluster }) =>
-            `${clusterName}/${key.namespace}/${key.service} ${name} ${dryRun ? 'would be requested' : 'requested'}\n`,
+            `${printableLine(`${clusterName}/${key.namespace}/${key.service}`)} ${name} ${dryRun ? 'would be requested' : 'requested'}\n`,
         )
         .join('');
     },

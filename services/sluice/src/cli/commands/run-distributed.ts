@@ -1,6 +1,15 @@
 import { tracesFlags } from '@sluice/configuration';
 import { startSimulation } from '@sluice/demo';
-import { createLogger, exitStatus, marginMs, shutDown, systemClock, systemRandom, UsageError } from '@sluice/process';
+import {
+  createLogger,
+  exitStatus,
+  marginMs,
+  print,
+  shutDown,
+  systemClock,
+  systemRandom,
+  UsageError,
+} from '@sluice/process';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome } from '../display/record-outcome.ts';
 import { Statistics } from '../display/statistics.ts';
@@ -37,7 +46,7 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
       onOutcome: (plan, outcome) => {
         recordOutcome(statistics, display, { cluster: cluster.name, plan, outcome });
       },
-      onLine: (process, line) => void globalThis.process.stderr.write(`${process}: ${line}\n`),
+      onLine: (process, line) => print(globalThis.process.stderr, `${process}: ${line}\n`),
     });
     display.started([
       `A fleet manages Endpoints and EndpointSlices of the simulated cluster at ${cluster.server}`,

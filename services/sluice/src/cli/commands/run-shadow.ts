@@ -1,6 +1,15 @@
 import { connectReading } from '@sluice/clusters';
 import { toSettings } from '@sluice/configuration';
-import { createLogger, exitStatus, graceMs, marginMs, shutDown, systemClock, systemRandom } from '@sluice/process';
+import {
+  createLogger,
+  exitStatus,
+  graceMs,
+  marginMs,
+  print,
+  shutDown,
+  systemClock,
+  systemRandom,
+} from '@sluice/process';
 import { sleep } from '@sluice/runtime';
 import { jsonShadow, logShadow, pageShadow, readCurrentState, type ShadowDisplay } from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
@@ -80,9 +89,13 @@ async function show(
 
 function createShadowDisplay(output: OutputFormat): ShadowDisplay {
   const { stdout } = process;
-  const write = (text: string) => void stdout.write(text);
+  const write = (text: string) => print(stdout, text);
   if (output === 'json') return jsonShadow(write);
   if (output === 'none') return { ...jsonShadow(() => {}), everyMs: 60_000 };
   if (!stdout.isTTY) return logShadow(write, 160);
-  return pageShadow(write, () => ({ width: stdout.columns, height: stdout.rows }));
+  // It moves the cursor.
+  return pageShadow(
+    (text) => void stdout.write(text),
+    () => ({ width: stdout.columns, height: stdout.rows }),
+  );
 }

@@ -6,6 +6,7 @@ import {
   createLogger,
   defaultBindAddress,
   formatBindAddress,
+  print,
   showWait,
   systemClock,
   systemRandom,
@@ -47,7 +48,7 @@ export function addSupportBundleCommand(program: Command): void {
     const processes = urls.map(processUrl);
     const logs = log.map((path, index) => readLog(path, index + 1));
     const { resolveConfiguration, toYaml } = await import('@sluice/configuration/load');
-    const warn = (text: string) => void process.stderr.write(`${text}\n`);
+    const warn = (text: string) => print(process.stderr, `${text}\n`);
     const { configuration, entries } = resolveConfiguration(configurationSources(command, process.env, warn));
     const checks = await checkAll(configuration);
     const read = Promise.all([Promise.all(processes.map(readProcess)), fleetOf(configuration)]);
@@ -65,7 +66,8 @@ export function addSupportBundleCommand(program: Command): void {
     } catch (error) {
       throw new UsageError(`--file: ${errorMessage(error)}`);
     }
-    process.stdout.write(
+    print(
+      process.stdout,
       `${files.map(({ path }) => `${path}\n`).join('')}\nWritten to ${file}. Read it before you send it.\n`,
     );
   });

@@ -1,3 +1,4 @@
+import { print } from '@sluice/process';
 import type { Display } from './display.ts';
 import { JsonDisplay } from './json-display.ts';
 import { TextDisplay } from './text-display.ts';
@@ -6,7 +7,7 @@ export type OutputFormat = 'text' | 'json' | 'none';
 
 /** The display of a run on standard output. `showsCluster`: there may be several clusters. */
 export function createDisplay(output: OutputFormat, showsCluster = false): Display {
-  const write = (text: string) => void process.stdout.write(text);
+  const write = (text: string) => print(process.stdout, text);
   switch (output) {
     case 'json':
       return new JsonDisplay(write);

@@ -63,7 +63,7 @@ export class TextDisplay implements Display {
     const cause = `${cluster} ${service}${causeText(plan.causes)} ${observedAt}`;
     if (cause !== this.#lastCause) {
       this.#lastCause = cause;
-      const where = this.#showsCluster ? `${colors.cyan(cluster)}  ` : '';
+      const where = this.#showsCluster ? `${colors.cyan(printableLine(cluster))}  ` : '';
       // Without a date: each line is written when it happens.
       const time = localTime(outcome.completedAt, outcome.completedAt);
       this.#hanging(`${colors.dim(time)}  ${where}`, causeText(plan.causes), colors.bold);

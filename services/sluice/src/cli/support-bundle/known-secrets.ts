@@ -1,17 +1,27 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Configuration } from '@sluice/configuration';
+import { dirname, join, resolve } from 'node:path';
+import type { Configuration, Environment } from '@sluice/configuration';
 import { defaultKubeconfigs, type KubeconfigEnvironment } from '@sluice/kubernetes';
+import { asRecord, asString, secretsIn } from '@sluice/runtime';
 import { loadAll } from 'js-yaml';
-import { secretsIn } from './redact.ts';
 
-/** The secrets of the configuration and of the kubeconfigs that it uses. */
-export function knownSecrets(configuration: Configuration, environment: KubeconfigEnvironment): readonly string[] {
+/** The secrets of the configuration, of the kubeconfigs that it uses with the files that they name, and of the environment. */
+export function knownSecrets(
+  configuration: Configuration,
+  environment: Environment & KubeconfigEnvironment,
+): readonly string[] {
   const { clusters, clusterSecrets } = configuration;
   const named = [...clusters, ...(clusterSecrets === undefined ? [] : [clusterSecrets])];
   const paths = named.flatMap(({ kubeconfig }) => (kubeconfig === undefined ? [] : [kubeconfig]));
-  const kubeconfigs = [...paths, ...defaultKubeconfigs(environment)].flatMap(filesAt).flatMap(parsed);
-  return [...secretsIn(configuration), ...secretsIn(kubeconfigs)];
+  const { PWD: _, OLDPWD: __, ...variables } = environment;
+  const kubeconfigs = [...paths, ...defaultKubeconfigs(environment)].flatMap(filesAt);
+  return [
+    ...secretsIn(configuration),
+    ...kubeconfigs.flatMap(secretsOfKubeconfig),
+    ...content('/var/run/secrets/kubernetes.io/serviceaccount/token'),
+    ...secretsIn(variables),
+    ...otlpSecrets(environment),
+  ];
 }
 
 /** A path may be a directory of kubeconfigs, or missing. */
@@ -20,11 +30,55 @@ function filesAt(path: string): readonly string[] {
   return readdirSync(path).map((name) => join(path, name));
 }
 
-function parsed(file: string): readonly unknown[] {
+function secretsOfKubeconfig(file: string): readonly string[] {
+  return content(file)
+    .flatMap(parsed)
+    .flatMap((kubeconfig) => {
+      const { users } = asRecord(kubeconfig);
+      const found: readonly unknown[] = Array.isArray(users) ? users : [];
+      const files = found.flatMap((entry) => {
+        const user = asRecord(asRecord(entry).user);
+        const { config } = asRecord(user['auth-provider']);
+        return [user.tokenFile, user['client-key'], asRecord(config).tokenFile]
+          .map(asString)
+          .filter((path) => path !== '');
+      });
+      return [...secretsIn(kubeconfig), ...files.flatMap((path) => content(resolve(dirname(file), path)))];
+    });
+}
+
+/** The exporter's headers, and the path of its address, which may contain a key. */
+function otlpSecrets(environment: Environment): readonly string[] {
+  return Object.entries(environment).flatMap(([name, value = '']) => {
+    if (!name.startsWith('OTEL_EXPORTER_OTLP_')) return [];
+    if (name.endsWith('HEADERS'))
+      return value.split(',').map((header) => decoded(header.slice(header.indexOf('=') + 1)));
+    const path = name.endsWith('ENDPOINT') ? (URL.parse(value)?.pathname ?? '') : '';
+    return path.split('/').filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'traces');
+  });
+}
+
+function decoded(text: string): string {
   try {
-    return loadAll(readFileSync(file, 'utf8'));
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function content(file: string): readonly string[] {
+  try {
+    return [readFileSync(file, 'utf8')];
   } catch {
     // Sluice cannot read it either, so nothing of it is in the bundle.
+    return [];
+  }
+}
+
+function parsed(text: string): readonly unknown[] {
+  try {
+    return loadAll(text);
+  } catch {
     return [];
   }
 }

@@ -1,5 +1,6 @@
+import { printable } from '@sluice/process';
 import { tarGz, under } from '@sluice/process/archive';
-import { redact } from './redact.ts';
+import { redact } from '@sluice/runtime';
 
 /** A text file of the bundle. */
 export interface BundleFile {
@@ -13,8 +14,8 @@ export function packBundle(
   { folder, secrets, now }: { readonly folder: string; readonly secrets: readonly string[]; readonly now: number },
 ): Buffer {
   const entries = files.map(({ path, text }) => ({
-    path: redact(path, secrets),
-    content: Buffer.from(redact(text, secrets)),
+    path: printable(redact(path, secrets)),
+    content: Buffer.from(printable(redact(text, secrets))),
   }));
   return tarGz(under(folder, entries), Math.floor(now / 1_000));
 }

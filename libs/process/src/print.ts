@@ -1,0 +1,15 @@
+import colors from 'picocolors';
+import { printable, printableInColor } from './printable.ts';
+
+/** Standard output or standard error. */
+interface Output {
+  write(text: string, done?: () => void): unknown;
+}
+
+/**
+ * Prints a result, message or log line. All output passes here, because any part of it may come from an API server, a
+ * message or a file. `done` is called once it is written.
+ */
+export function print(output: Output, text: string, done?: () => void): void {
+  output.write(colors.isColorSupported ? printableInColor(text) : printable(text), done);
+}
