@@ -16,7 +16,11 @@ export function openTelemetryLayer(environment: Environment, warn: (text: string
     const text = environment[variable];
     if (!text) continue;
     // The general variable is a base URL; that of traces is complete.
-    give('traces.endpoint', variable.includes('TRACES') ? text : `${text.replace(/\/+$/, '')}/v1/traces`, variable);
+    give(
+      'traces.endpoint',
+      variable.includes('TRACES') ? text : `${text.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+      variable,
+    );
     warnAboutProtocol(environment, warn);
     break;
   }

@@ -97,7 +97,7 @@ export class Connection {
     const url = new URL(options.access.server);
     this.#options = options;
     this.#origin = url.origin;
-    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#prefix = url.pathname.replace(/(?<!\/)\/+$/, '');
     this.server = this.#origin + this.#prefix;
     this.#credentials = new Credentials(options.access, options.clock, options.logger);
   }

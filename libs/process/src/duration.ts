@@ -7,7 +7,7 @@ const units: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 export function parseDuration(text: string): number | undefined {
   if (!/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/.test(text)) return text === '0' ? 0 : undefined;
   let total = 0;
-  for (const [, amount, unit] of text.matchAll(/([0-9.]+)(ms|s|m|h)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(?<![0-9.])([0-9.]+)(ms|s|m|h)/g)) {
     total += Number(amount) * (units[unit ?? ''] ?? 0);
   }
   return total;

@@ -60,13 +60,13 @@ export function parseTraceUrl(text: string): string {
 export function parseQueryUrl(text: string): string {
   const url = URL.parse(text);
   const isPlain = url !== null && url.username === '' && url.search === '' && url.hash === '';
-  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/\/+$/, '');
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.href.replace(/(?<!\/)\/+$/, '');
   throw new InvalidArgumentError('not a URL such as http://127.0.0.1:16686, without credentials');
 }
 
 /** @throws InvalidArgumentError */
 export function parseRatio(text: string): number {
-  const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const share = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (share >= 0 && share <= 1) return share;
   throw new InvalidArgumentError(`"${text}" is not a ratio from 0 to 1, such as 0.05`);
 }

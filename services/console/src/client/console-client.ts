@@ -42,7 +42,7 @@ export class ConsoleClient {
   readonly #wait: <T>(answer: Promise<T>) => Promise<T>;
 
   constructor({ url, token, wait = (answer) => answer }: ConsoleClientOptions) {
-    this.#url = url.replace(/\/+$/, '');
+    this.#url = url.replace(/(?<!\/)\/+$/, '');
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#wait = wait;
   }

@@ -26,7 +26,7 @@ function eventOf(block: string): ServerSentEvent | undefined {
   let name = 'message';
   const data: string[] = [];
   for (const line of block.split('\n')) {
-    const [, field, value = ''] = /^([a-z]+):? ?(.*)$/.exec(line) ?? [];
+    const [, field, value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (field === 'event') name = value;
     if (field === 'data') data.push(value);
   }

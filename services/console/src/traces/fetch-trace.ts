@@ -18,7 +18,7 @@ export function jaegerTraces(queryUrl: string | undefined): ConsoleSources['trac
  * @throws Error with a message for people if Jaeger does not answer with a trace
  */
 export async function fetchTrace(queryUrl: string, traceId: string, limitMs = timeoutMs): Promise<TraceView | null> {
-  const text = await get(`${queryUrl.replace(/\/+$/, '')}/api/traces/${traceId}`, limitMs);
+  const text = await get(`${queryUrl.replace(/(?<!\/)\/+$/, '')}/api/traces/${traceId}`, limitMs);
   if (text === null) return null;
   let body: unknown;
   try {
