@@ -15,7 +15,10 @@ export const steadyNamespace = 'steady';
 /** A version of a written object; undefined: it was deleted. */
 export interface ObjectVersion {
   readonly atMs: number;
+  /** Undefined: it was deleted. */
   readonly object: StoredObject | undefined;
+  /** What was deleted: its response to the write that removed the last finalizer of a deleted object. */
+  readonly last?: StoredObject;
 }
 
 export interface ClusterOptions {
@@ -58,7 +61,9 @@ export class SimulatedCluster {
       if (resource !== 'endpoints' && resource !== 'endpointslices') return;
       const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
       const versions = this.versions.get(key) ?? [];
-      versions.push({ atMs: clock.now(), object: type === 'DELETED' ? undefined : object });
+      versions.push(
+        type === 'DELETED' ? { atMs: clock.now(), object: undefined, last: object } : { atMs: clock.now(), object },
+      );
       this.versions.set(key, versions);
     });
     for (const user of this.#users) user.createInitialObjects();

@@ -61,6 +61,9 @@ export interface PendingReport {
 /** Work that lasted this long resets the backoff: the next failure counts as the first. */
 const stableWorkMs = 60_000;
 
+/** A member that tries failed work again within this time, in milliseconds, keeps the scope for it. */
+const soonMs = 1_000;
+
 /** After so many failures in a row, a member leaves the scope to others. */
 const maxFailures = 3;
 
@@ -157,7 +160,9 @@ export class Holdings {
   /** Scopes on which the work has failed too often, or has not stopped although their leases are lost. */
   get failing(): readonly string[] {
     const now = this.#options.clock.monotonic();
-    const failing = [...this.#failures].flatMap(([scope, { unableUntil }]) => (unableUntil > now ? [scope] : []));
+    const failing = [...this.#failures].flatMap(([scope, { unableUntil, retryAt }]) =>
+      unableUntil > now || retryAt > now + soonMs ? [scope] : [],
+    );
     const stuck = [...this.#holdings].flatMap(([scope, { lost }]) =>
       lost && !this.#stopped.has(scope) ? [scope] : [],
     );

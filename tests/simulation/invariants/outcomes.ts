@@ -90,7 +90,9 @@ function untrue(plan: PlannedMutations, result: MutationResult, cluster: Simulat
 }
 
 const versionOf = (versions: readonly ObjectVersion[], resourceVersion: string) =>
-  versions.find(({ object }) => object?.metadata.resourceVersion === resourceVersion)?.object;
+  versions
+    .map(({ object, last }) => object ?? last)
+    .find((object) => object?.metadata.resourceVersion === resourceVersion);
 
 /** Whether the object did not exist at some time since. */
 function isAbsentSince(versions: readonly ObjectVersion[], sinceMs: number): boolean {

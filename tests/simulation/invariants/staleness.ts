@@ -73,8 +73,10 @@ function differencesOf(view: ClusterView, maxEndpointsPerSlice: number): readonl
   }
   return [...names].flatMap((service) => {
     const [namespace = '', name = ''] = service.split('/');
-    // While a finalizer holds the deletion of a Service back, nothing is created for it.
-    if (view.get('services', namespace, name)?.metadata.deletionTimestamp !== undefined) return [];
+    // While a finalizer holds the deletion of a Service or of Endpoints back, nothing is created for it.
+    const isDeleted = (resource: 'services' | 'endpoints') =>
+      view.get(resource, namespace, name)?.metadata.deletionTimestamp !== undefined;
+    if (isDeleted('services') || isDeleted('endpoints')) return [];
     const lines = compare(
       expectedLines(view, namespace, name),
       actualLines(view, namespace, name, maxEndpointsPerSlice),
