@@ -65,6 +65,17 @@ describe('the next decision for a Service continues from the last one', () => {
     }
   });
 
+  it('but not after the deletion of an empty slice of other ports, which may have failed', () => {
+    const service = aService();
+    const [full] = written(inputsOf(service, pods(2), []));
+    if (full === undefined) throw new Error('no slice was written');
+    const ports = (full.ports ?? []).map((one) => ({ ...one, port: 9 }));
+    const empty = { ...full, metadata: { ...full.metadata, name: 'web-empty' }, ports, endpoints: [] };
+    const deletion = [{ verb: 'delete', name: 'web-empty' }];
+    expect(decide(inputsOf(service, pods(2), [full, empty])).mutations).toMatchObject(deletion);
+    expect(decide(inputsOf(service, pods(2), [full, empty])).mutations).toMatchObject(deletion);
+  });
+
   it('if a Pod moves to another zone', () => {
     const service = aService();
     const slices = written(inputsOf(service, pods(4), []));
