@@ -28,14 +28,19 @@ export interface Past {
   readonly failedBefore: boolean;
 }
 
-type Step =
-  | { readonly kind: 'measure' }
-  | { readonly kind: 'mutant' | 'control' | 'confirm'; readonly mutant: string; readonly by?: Detection };
+interface MutantStep {
+  readonly kind: 'mutant' | 'control' | 'confirm';
+  readonly mutant: string;
+  readonly by?: Detection;
+}
+
+type Step = { readonly kind: 'measure' } | { readonly kind: 'repeat' } | MutantStep;
 
 /**
  * Runs one test again and again in the process that has loaded it: once without mutants, then with each mutant that it reaches.
  * A mutant counts as detected if the test fails with it, passes without it, and fails with it again. A test that then fails
- * without a mutant is broken by state that a mutant left behind, and the rest waits for a fresh process.
+ * without a mutant is broken by state that a mutant left behind, and the rest waits for a fresh process. There it is repeated without
+ * mutants first: a test that fails then cannot be repeated, and shows nothing.
  */
 export class TestSession {
   readonly #test: Named;
@@ -59,14 +64,16 @@ export class TestSession {
 
   /** The mutant that the next run is about, even if it is not active in it; undefined for the first run. */
   get subject(): string | undefined {
-    return this.#step === undefined || this.#step.kind === 'measure' ? undefined : this.#step.mutant;
+    return this.#step !== undefined && 'mutant' in this.#step ? this.#step.mutant : undefined;
   }
 
   /** Prepares the next run of the test; false if there is none. */
   start(): boolean {
-    if (this.#step === undefined) return false;
-    if (this.#step.kind === 'measure') measure(this.#test.id);
-    else activate(this.#step.kind === 'control' ? undefined : this.#step.mutant, this.#hits[this.#step.mutant]);
+    const step = this.#step;
+    if (step === undefined) return false;
+    if (step.kind === 'measure') measure(this.#test.id);
+    else if (step.kind === 'mutant' || step.kind === 'confirm') activate(step.mutant, this.#hits[step.mutant]);
+    else activate(undefined);
     return true;
   }
 
@@ -84,6 +91,7 @@ export class TestSession {
       record({ kind: 'unreached', mutant: step.mutant, test: this.#test.id });
     activate(undefined);
     if (step.kind === 'measure') this.#step = this.#afterMeasure(attempt);
+    else if (step.kind === 'repeat') this.#step = this.#afterRepetition(attempt);
     else if (step.kind === 'mutant') this.#step = this.#afterMutant(step.mutant, attempt, endless);
     else if (step.kind === 'control') this.#step = this.#afterControl(step, attempt);
     else this.#step = this.#afterConfirmation(step, attempt);
@@ -101,7 +109,15 @@ export class TestSession {
     if (result === 'passed' && cpuMs > this.#limits.laterMs) return undefined;
     if (result === 'passed') this.#queue = this.#undetected();
     if (this.#queue.length === 0) record({ kind: 'done', test: id });
-    return this.#next();
+    return this.#queue.length > 0 && this.#unconfirmed.size > 0 ? { kind: 'repeat' } : this.#next();
+  }
+
+  #afterRepetition({ failed }: Attempt): Step | undefined {
+    if (!failed) return this.#next();
+    this.isBroken = true;
+    record({ kind: 'abandoned', file: this.#test.file });
+    record({ kind: 'done', test: this.#test.id });
+    return undefined;
   }
 
   /**
@@ -128,7 +144,7 @@ export class TestSession {
     return this.#continue();
   }
 
-  #afterControl(step: Exclude<Step, { kind: 'measure' }>, { failed }: Attempt): Step | undefined {
+  #afterControl(step: MutantStep, { failed }: Attempt): Step | undefined {
     if (!failed && step.by === 'timeout') {
       // Waiting for it once more would show the same.
       this.#detect(step.mutant, 'timeout');
@@ -140,10 +156,7 @@ export class TestSession {
     return undefined;
   }
 
-  #afterConfirmation(
-    { mutant, by = 'killed' }: Exclude<Step, { kind: 'measure' }>,
-    { failed }: Attempt,
-  ): Step | undefined {
+  #afterConfirmation({ mutant, by = 'killed' }: MutantStep, { failed }: Attempt): Step | undefined {
     if (failed) this.#detect(mutant, by);
     return this.#continue();
   }
