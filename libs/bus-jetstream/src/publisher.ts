@@ -4,7 +4,7 @@ import { backoffMs, sleep } from '@sluice/runtime';
 import { Acks, type BatchResult, type Failure } from './acks.ts';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
-import { messageBytes, problemOf, recordHeaders } from './record-message.ts';
+import { boundedSize, recordHeaders } from './record-message.ts';
 
 export interface PublishTarget {
   readonly stream: string;
@@ -128,12 +128,12 @@ function nextBatch(records: readonly BusRecord[], from: number, maxPayload: numb
   let bytes = 0;
   let to = from;
   for (const record of records.slice(from, from + maxInFlight.records)) {
-    const problem = problemOf(record, maxPayload);
-    if (problem !== undefined) {
-      if (to === from) return problem;
+    const size = boundedSize(record, maxPayload);
+    if (typeof size === 'string') {
+      if (to === from) return size;
       break;
     }
-    bytes += messageBytes(record);
+    bytes += size;
     if (to > from && bytes > maxInFlight.bytes) break;
     to++;
   }

@@ -39,24 +39,23 @@ const maxHeaderBytes = 65_535;
 const isForbidden = (name: string, value: string): boolean =>
   /[\r\n]/.test(value) || !/^[!-9;-~]+$/.test(name) || name.toLowerCase().startsWith('nats-');
 
-/** Upper bound of the size of the message with its headers, in bytes: a UTF-16 code unit takes up to 3. */
-export function messageBytes(record: BusRecord): number {
-  return record.payload.length + overhead + headerText(record).length * 3;
-}
-
-/** Why JetStream can never store the record: its size with headers, or a header. Undefined if it can. */
-export function problemOf(record: BusRecord, maxPayload: number): string | undefined {
+/**
+ * Upper bound of the size of the message with its headers, in bytes, or why JetStream can never store the record: that size, or a
+ * header.
+ */
+export function boundedSize(record: BusRecord, maxPayload: number): number | string {
   const { id, key, headers, payload } = record;
   if (/[\r\n]/.test(key + id) || Object.entries(headers).some(([name, value]) => isForbidden(name, value)))
     return 'a header has a line break or a reserved name';
   const text = headerText(record);
+  // A UTF-16 code unit takes up to 3 bytes. The exact count is rarely needed.
   const atMost = overhead + text.length * 3;
-  // The exact count is rarely needed.
-  if (payload.length + atMost <= maxPayload && atMost <= maxHeaderBytes) return undefined;
+  const bound = payload.length + atMost;
+  if (bound <= maxPayload && atMost <= maxHeaderBytes) return bound;
   const headerBytes = overhead + encoder.encode(text).length;
   if (headerBytes > maxHeaderBytes) return `${headerBytes} bytes of headers exceed ${maxHeaderBytes}`;
   const size = payload.length + headerBytes;
-  if (size <= maxPayload) return undefined;
+  if (size <= maxPayload) return size;
   return `${size} bytes with its headers exceed max_payload of the NATS server (${maxPayload})`;
 }
 

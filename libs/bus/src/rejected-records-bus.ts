@@ -31,9 +31,10 @@ export class RejectedRecordsBus extends ForwardingBus {
         if (rejected === undefined || rejectionOf(rejected) !== undefined) throw error;
         // The bus has just learned of a lower limit, and splits the record accordingly.
         if (this.limits.recordBytes < recordBytes) continue;
-        const { key, id } = markRejected(rejected, error.message);
+        const marker = markRejected(rejected, error.message);
+        const { key, id } = marker;
         this.#logger.error('bus rejected record', { topic, partition, key, id, reason: error.message });
-        rest = [markRejected(rejected, error.message), ...others];
+        rest = [marker, ...others];
       }
     }
   }

@@ -31,8 +31,9 @@ export async function readGroup(client: Client, keys: GroupKeys): Promise<GroupS
     const [, state] = /^(\S*) \S*$/.exec(states.get(member) ?? '') ?? [];
     if (state === undefined || !isAlive(Number(expiresAt), now)) continue;
     alive.add(member);
-    if (state !== 'leaving') members.push(member);
-    if (state !== 'leaving') active.push([member, state]);
+    if (state === 'leaving') continue;
+    members.push(member);
+    active.push([member, state]);
   }
   const leases: Lease[] = [];
   for (const [scope, entry] of holders) {
