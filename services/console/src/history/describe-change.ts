@@ -65,7 +65,7 @@ function sliceTexts(
   if (after === undefined) return before === undefined ? [] : deletedTexts(state, change, before.slice);
   if (before?.slice === after.slice || isOwnWrite(state, name, after.slice)) return [];
   if (before === undefined) return [`exists with ${after.slice.endpoints?.length ?? 0} endpoints`];
-  return [`was modified by ${managerOf(change, name)}${modificationText(before.slice, after.slice)}`];
+  return [sliceModifiedText(managerOf(change, name), before.slice, after.slice)];
 }
 
 function deletedTexts(state: ServiceState, change: Change, { metadata }: EndpointSlice): readonly string[] {
@@ -78,14 +78,25 @@ function deletedTexts(state: ServiceState, change: Change, { metadata }: Endpoin
   return [`${relabelledText(fact.labelledFor)}${fact.manager === undefined ? '' : ` (${fact.manager})`}`];
 }
 
-function managerOf({ facts }: Change, slice: string): string {
+/** `was modified by kubectl-edit: − cart-1`, without the endpoints if a version is unknown. */
+export const sliceModifiedText = (
+  manager: string | undefined,
+  before: EndpointSlice | undefined,
+  after: EndpointSlice | undefined,
+): string => `was modified by ${manager ?? anotherClient}${before && after ? modificationText(before, after) : ''}`;
+
+export const endpointsModifiedText = (manager: string | undefined) => `were modified by ${manager ?? anotherClient}`;
+
+const anotherClient = 'another client';
+
+function managerOf({ facts }: Change, slice: string): string | undefined {
   const fact = facts.find((one) => one.kind === 'slice' && one.name === slice);
-  return (fact?.kind === 'slice' && fact.manager) || 'another client';
+  return fact?.kind === 'slice' ? fact.manager : undefined;
 }
 
-function endpointsManagerOf({ facts }: Change): string {
+function endpointsManagerOf({ facts }: Change): string | undefined {
   const fact = facts.find(({ kind }) => kind === 'endpoints');
-  return (fact?.kind === 'endpoints' && fact.manager) || 'another client';
+  return fact?.kind === 'endpoints' ? fact.manager : undefined;
 }
 
 /** `service`: the Service that its label names now; empty: it has lost the label. */
@@ -120,7 +131,7 @@ function endpointsTexts(
   const { endpoints } = after;
   if (before?.endpoints === endpoints || isOwnWrite(state, endpoints.metadata.name, endpoints, ['endpoints']))
     return [];
-  return [before === undefined ? 'exist' : `were modified by ${endpointsManagerOf(change)}`];
+  return [before === undefined ? 'exist' : endpointsModifiedText(endpointsManagerOf(change))];
 }
 
 /** Whether the watch delivered this version while a plan that writes the object is in flight: probably its own write. */

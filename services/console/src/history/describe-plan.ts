@@ -8,6 +8,7 @@ import type {
   MutationSummary,
   Observation,
 } from '../view/entry-schemas.ts';
+import { endpointsModifiedText, sliceModifiedText } from './describe-change.ts';
 import { type CompareSlices, withoutMoves } from './endpoint-changes.ts';
 import type { HistoryState } from './history-state.ts';
 
@@ -63,12 +64,23 @@ export function describeOutcome(
 }
 
 /** Writes of other clients to the plan's objects while it was in flight. Call this before the Outcome is applied. */
-export function otherWrites({ state }: HistoryState, outcome: Outcome): readonly Observation[] {
-  const { inFlight } = state.controller(outcome.controller);
-  if (inFlight === null || !isAwaited(state, outcome)) return [];
+export function otherWrites(history: HistoryState, outcome: Outcome): readonly Observation[] {
+  const { inFlight } = history.state.controller(outcome.controller);
+  if (inFlight === null || !isAwaited(history.state, outcome)) return [];
   const of = outcome.controller === 'endpoints' ? 'endpoints' : 'slice';
-  const text = `${of === 'endpoints' ? 'were' : 'was'} modified by another client`;
-  return namesModifiedByOthers(inFlight, outcome.results).map((name) => ({ of, name, text }));
+  return namesModifiedByOthers(inFlight, outcome.results).map((name) => {
+    const manager = history.managerOf(of, name);
+    if (of === 'endpoints') return { of, name, text: endpointsModifiedText(manager) };
+    const written = writtenSlice(name, inFlight.message, outcome.results);
+    return { of, name, text: sliceModifiedText(manager, written, history.slices.get(name)?.slice) };
+  });
+}
+
+/** The slice as the plan has written it; undefined if the write is not known to have succeeded. */
+function writtenSlice(name: string, { groups }: PlannedMutations, results: readonly MutationResult[]) {
+  const result = results.find((one) => one.name === name && one.status === 'applied');
+  const mutation = result && groups[result.group]?.mutations[result.index];
+  return (mutation && desired(mutation)) ?? undefined;
 }
 
 function changesOf(

@@ -1,5 +1,5 @@
 import type { Controller, Endpoints, NodeTopology, Service } from '@sluice/controllers';
-import type { PlannedMutations, ServiceKey, SimilarPods } from '@sluice/messages';
+import type { Fact, PlannedMutations, ServiceKey, SimilarPods } from '@sluice/messages';
 import {
   defaultSettings,
   evolve,
@@ -39,6 +39,8 @@ export class HistoryState {
   repair: Repair | null = null;
   /** Pods whose labels resemble the selector, while it matches none. */
   similarPods: SimilarPods | undefined;
+  /** Field managers of the last writes, if they are not Sluice, by kind and name of the object. */
+  #managers = new Map<string, string>();
   /** Time of the last cause or Outcome, in milliseconds since the Unix epoch; 0 if there is none. */
   lastEventAt = 0;
 
@@ -55,6 +57,7 @@ export class HistoryState {
   copy(): HistoryState {
     const copy = new HistoryState(this.state.copy(), this.refused);
     copy.#isRemoved = this.#isRemoved;
+    copy.#managers = new Map(this.#managers);
     copy.otherWrites = this.otherWrites;
     copy.repair = this.repair;
     copy.similarPods = this.similarPods;
@@ -81,6 +84,24 @@ export class HistoryState {
     this.#isRemoved = true;
     this.refused.clear();
     this.similarPods = undefined;
+    this.#managers.clear();
+  }
+
+  /** Remembers what a Change says besides the decider's state. */
+  remember(facts: readonly Fact[]): void {
+    for (const fact of facts) {
+      if (fact.kind === 'service') this.similarPods = fact.similarPods;
+      if (fact.kind !== 'slice' && fact.kind !== 'endpoints') continue;
+      const object = `${fact.kind}/${fact.kind === 'slice' ? fact.name : this.key.service}`;
+      const exists = (fact.kind === 'slice' ? fact.slice : fact.endpoints) !== null;
+      if (exists && fact.manager !== undefined) this.#managers.set(object, fact.manager);
+      else this.#managers.delete(object);
+    }
+  }
+
+  /** Field manager of the last write to this object, if it is known and not Sluice. */
+  managerOf(kind: 'slice' | 'endpoints', name: string): string | undefined {
+    return this.#managers.get(`${kind}/${name}`);
   }
 
   /** Whether the cluster was removed, and nothing was published of the Service since. */

@@ -94,6 +94,8 @@ describe('Journal', () => {
     expect(textAfter({ ...echo, slice: emptied })).toEqual(['was modified by another client: − web-1']);
     const named = { ...echo, slice: emptied, manager: 'kubectl-patch' };
     expect(textAfter(named)).toEqual(['was modified by kubectl-patch: − web-1']);
+    const meanwhile = journalOf(first, plan, podChange(2, 1_015, named), outcome).entries.at(-1);
+    expect(meanwhile).toMatchObject({ observations: [{ text: 'was modified by kubectl-patch: − web-1' }] });
     const gone = { ...echo, slice: null, relabelled: true } as const;
     expect(textAfter({ ...gone, labelledFor: '' })).toEqual(['lost its label kubernetes.io/service-name']);
     expect(textAfter({ ...gone, labelledFor: 'db', manager: 'kubectl-label' })).toEqual([
@@ -150,10 +152,13 @@ describe('Journal', () => {
     expect(theirs.entries.at(-1)).toMatchObject({
       observations: [{ of: 'endpoints', text: 'were modified by another client' }],
     });
-    const later = journalOf(first, plan, outcome, podChange(2, 1_030, { ...watched('15'), manager: 'kubectl-edit' }));
-    expect(later.entries.at(-1)).toMatchObject({
-      observations: [{ of: 'endpoints', text: 'were modified by kubectl-edit' }],
-    });
+    const edit = { ...watched('15'), manager: 'kubectl-edit' };
+    const later = journalOf(first, plan, outcome, podChange(2, 1_030, edit));
+    const meanwhile = journalOf(first, plan, podChange(2, 1_015, edit), outcome);
+    for (const { entries } of [later, meanwhile])
+      expect(entries.at(-1)).toMatchObject({
+        observations: [{ of: 'endpoints', text: 'were modified by kubectl-edit' }],
+      });
   });
 
   test('removes objects that a later snapshot does not contain', () => {

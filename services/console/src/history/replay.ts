@@ -82,7 +82,7 @@ export class Replay {
     const change = restoreOwnWrites(retained, ownWrites, state.state);
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
     const changes = state.evolve(change, at);
-    for (const fact of change.facts) if (fact.kind === 'service') state.similarPods = fact.similarPods;
+    state.remember(change.facts);
     state.dropOldRefusals();
     if (changes.length === 0) return [];
     state.lastEventAt = Math.max(state.lastEventAt, at);
