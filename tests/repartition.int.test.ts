@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { openInfrastructure } from '@sluice/backends';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { freePorts, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { systemClock } from '@sluice/process';
-import { randomInteger, seededRandom } from '@sluice/runtime';
+import { randomInteger, seededRandom, silentLogger } from '@sluice/runtime';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { endpointDifferences } from './harness/expected-endpoints.ts';
 
@@ -111,4 +113,30 @@ test('a fleet changes its number of partitions and changes it back, and loses ne
     .toBeGreaterThan(0)
     .catch(withLog);
   for (const worker of workers) await worker.stop();
+});
+
+test('logs that a command left behind, and a command at the same time, block no other number of partitions', async () => {
+  const flags = [...fleet(), '--fleet', 'other', '--partitions', '2'];
+  const current = async () => {
+    const lines = (await sluice('partitions', 'list', '-o', 'json', ...flags)).trim().split('\n');
+    return lines.map((line) => JSON.parse(line)).find((generation) => generation.current);
+  };
+  const file = join(root, 'other.json');
+  writeFileSync(file, JSON.stringify({ bus: { servers: [nats.url] }, store: { url: [redis.url] } }));
+  const { bus, store } = loadConfiguration({ file, flags: {}, environment: {} });
+  const ports = { clock: systemClock, random: seededRandom(1), logger: silentLogger };
+  const { openLogs, close } = await openInfrastructure({ fleet: 'other', partitions: 2, bus, store }, ports);
+  // As a command of a former version leaves them that dies before it changes the list.
+  await (await openLogs(1, 3)).close();
+  await close();
+  expect(await sluice('partitions', 'set', '5', '--dry-run', ...flags)).toContain('would change to 5 partitions');
+  expect(await sluice('partitions', 'set', '5', ...flags)).toContain('The logs of other keep the history');
+  expect(await current()).toMatchObject({ generation: 2, partitions: 5, logs: 'other-g2' });
+
+  const atOnce = await Promise.allSettled(['6', '7'].map((count) => sluice('partitions', 'set', count, ...flags)));
+  expect(atOnce.map(({ status }) => status)).toContain('fulfilled');
+  const { generation, partitions } = await current();
+  expect([6, 7]).toContain(partitions);
+  expect(await sluice('partitions', 'set', '4', ...flags)).toContain('The fleet changes to 4 partitions');
+  expect((await current()).generation).toBeGreaterThan(generation);
 });

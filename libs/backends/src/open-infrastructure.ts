@@ -38,6 +38,8 @@ export interface OpenInfrastructure extends Infrastructure {
   readonly generation: FleetGeneration;
   /** The generations of partitions, as the store has them. */
   readonly document: StoredDocument;
+  /** The generation whose logs are being created. */
+  readonly intended: StoredDocument;
   /** Opens the logs of a generation, and creates those that are missing. The caller closes them. */
   readonly openLogs: (generation: number, partitions: number) => Promise<Bus>;
   /** Resolves to 'abandoned' if requests in flight are given up. */
@@ -74,7 +76,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
   const [store, logs, schemas] = await Promise.allSettled(opening);
   if (store.status === 'fulfilled' && logs.status === 'fulfilled' && schemas.status === 'fulfilled') {
     const redis = store.value;
-    const { problems, partitions: document, ...stores } = redis;
+    const { problems, partitions: document, intendedPartitions: intended, ...stores } = redis;
     const { bus, generations } = logs.value;
     const generation = new FleetGeneration(generations, { ...ports, document, leases: redis.leases });
     if (generation.partitions !== options.partitions) {
@@ -87,7 +89,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
       ...stores,
       store: storeOf(redis.store, generation.number),
       leases: leasesOf(redis.leases, generation.number),
-      ...{ generation, document },
+      ...{ generation, document, intended },
       openLogs: async (number, partitions) => networkedBus(await openLogs(number, partitions), ports),
       storeProblems: problems,
       whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),

@@ -32,6 +32,8 @@ export interface RedisPorts {
   readonly clusterPins: ClusterPins;
   /** The generations of the fleet's partitions. */
   readonly partitions: StoredDocument;
+  /** The generation whose logs are being created. */
+  readonly intendedPartitions: StoredDocument;
   /** Settings of the servers that can lose data, checked each minute. */
   problems(): readonly StoreProblem[];
   /** Disconnects; commands in flight reject. Returns 'abandoned' if their timers keep running because Redis does not answer. */
@@ -117,6 +119,7 @@ export async function openRedis(
     directory: new RedisClusterDirectory(parts),
     clusterPins: new RedisDocument({ ...parts, name: 'cluster-pins' }),
     partitions: new RedisDocument({ ...parts, name: 'settled/partitions' }),
+    intendedPartitions: new RedisDocument({ ...parts, name: 'settled/intended-partitions' }),
     deadLetters: new RedisDeadLetters({
       ...parts,
       ...(max !== undefined && { max }),

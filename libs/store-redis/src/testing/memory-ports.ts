@@ -28,6 +28,7 @@ export function memoryPorts(options: MemoryPortsOptions): Omit<RedisPorts, 'prob
     directory: new RedisClusterDirectory(parts),
     clusterPins: new RedisDocument({ ...parts, name: 'cluster-pins' }),
     partitions: new RedisDocument({ ...parts, name: 'settled/partitions' }),
+    intendedPartitions: new RedisDocument({ ...parts, name: 'settled/intended-partitions' }),
     deadLetters: new RedisDeadLetters({
       ...parts,
       ...(max !== undefined && { max }),

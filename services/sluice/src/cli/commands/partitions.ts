@@ -1,7 +1,7 @@
-import { formatGenerations, logsOf, type PartitionGenerations } from '@sluice/backends';
+import { logsOf, type OpenInfrastructure, type PartitionGenerations, repartition } from '@sluice/backends';
 import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import { addConfiguredCommand, type Configuration, withFleet } from './configured-command.ts';
+import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 interface Options {
   readonly output: 'table' | 'json';
@@ -30,40 +30,22 @@ export function addPartitionsCommand(program: Command): void {
       throw new UsageError(`invalid number of partitions ${text}; expected 1 to ${largest}`);
     }
     const configuration = await configure();
-    const all = await repartition(configuration, partitions, options.dryRun === true);
+    const { dryRun = false } = options;
+    const change = (fleet: OpenInfrastructure) => repartition({ ...fleet, clock: systemClock }, partitions, { dryRun });
+    const all = await withFleet(configuration, change);
     if (options.output === 'json') return listed(all, configuration.fleet, options);
-    return describe(all, configuration.fleet, options.dryRun === true);
+    return describe(all, configuration.fleet, dryRun);
   }).option('--dry-run', 'check bus and store, and change nothing');
-}
-
-async function repartition(
-  configuration: Configuration,
-  partitions: number,
-  dryRun: boolean,
-): Promise<PartitionGenerations> {
-  return withFleet(configuration, async ({ generation, document, openLogs }) => {
-    if (generation.partitions === partitions) throw new UsageError(`this fleet has ${partitions} partitions already`);
-    const next: PartitionGenerations = [...generation.all, { partitions, since: systemClock.now() }];
-    if (dryRun) return next;
-    // A bus without room for the logs, or a user without the right to create them, refuses before anything changes.
-    const bus = await openLogs(next.length - 1, partitions);
-    try {
-      await bus.end('requests', 0);
-      if (await document.replace(formatGenerations(generation.all), formatGenerations(next))) return next;
-    } finally {
-      await bus.close();
-    }
-    throw new UsageError('the partitions of this fleet were changed at the same time; see "sluice partitions list"');
-  });
 }
 
 function describe(all: PartitionGenerations, fleet: string, dryRun: boolean): string {
   const last = all.length - 1;
-  const { partitions = 0 } = all[last] ?? {};
+  const { partitions = 0, since } = all[last] ?? {};
+  const former = all.findLastIndex((generation) => generation.since !== since);
   if (dryRun) return `The fleet would change to ${partitions} partitions, in the logs of ${logsOf(fleet, last)}.\n`;
   return (
     `The fleet changes to ${partitions} partitions within seconds, in the logs of ${logsOf(fleet, last)}.\n` +
-    `Set --partitions ${partitions} in its configuration. The logs of ${logsOf(fleet, last - 1)} keep the history until it expires.\n`
+    `Set --partitions ${partitions} in its configuration. The logs of ${logsOf(fleet, former)} keep the history until it expires.\n`
   );
 }
 

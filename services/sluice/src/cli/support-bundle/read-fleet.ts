@@ -5,7 +5,7 @@ import type { BundleFile } from './support-bundle.ts';
 
 /** Clusters, partitions, parked Services and dead letters of a fleet; dead letters without their content. */
 export async function readFleet(
-  fleet: Omit<OpenInfrastructure, 'generation' | 'document' | 'openLogs'>,
+  fleet: Omit<OpenInfrastructure, 'generation' | 'document' | 'intended' | 'openLogs'>,
   ports: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<readonly BundleFile[]> {
   const sources = new FleetSources(fleet, ports);

@@ -11,7 +11,7 @@ import { type Check, condition, type Health, Metrics, SharedRequest, startTeleme
 import { rereadConsole } from './reread-console.ts';
 
 export interface ConsoleRoleOptions {
-  readonly infrastructure: Omit<OpenInfrastructure, 'document' | 'openLogs' | 'generation'> &
+  readonly infrastructure: Omit<OpenInfrastructure, 'document' | 'intended' | 'openLogs' | 'generation'> &
     Partial<Pick<OpenInfrastructure, 'openLogs' | 'generation'>>;
   readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'>;
   /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
@@ -102,9 +102,11 @@ async function readFormerLogs(
   signal: AbortSignal,
 ): Promise<void> {
   const { generation, openLogs } = infrastructure;
-  for (const [former, { partitions }] of generation?.all.slice(0, -1).entries() ?? []) {
+  for (const [former, { partitions, since }] of generation?.all.slice(0, -1).entries() ?? []) {
     const endedAt = generation?.all[former + 1]?.since ?? 0;
-    if (openLogs === undefined || signal.aborted || endedAt < clock.now() - history.retentionMs) continue;
+    // Such a generation was given up while its logs were created.
+    const isEmpty = endedAt === since;
+    if (openLogs === undefined || signal.aborted || isEmpty || endedAt < clock.now() - history.retentionMs) continue;
     try {
       const bus = await openLogs(former, partitions);
       try {
