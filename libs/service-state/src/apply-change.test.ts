@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import { type Change, type Fact, noCauses } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { decideController } from './decide.ts';
+import { decide, planOf } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
 import { isDue } from './due.ts';
 import { evolve } from './evolve.ts';
@@ -218,10 +218,9 @@ describe('a snapshot', () => {
 
 describe('Endpoints without a Service (D3–D5)', () => {
   const orphaned = () =>
-    decideController(state, 'endpoints', now, {
-      settings: defaultSettings,
-      nextPlan: { epoch: 1, number: 1 },
-    }).plan?.groups.flatMap(({ mutations }) => mutations);
+    planOf(
+      decide(state, 'endpoints', now, { settings: defaultSettings, nextPlan: { epoch: 1, number: 1 } }),
+    )?.groups.flatMap(({ mutations }) => mutations);
 
   test.each<[string, Change, object | undefined]>([
     [

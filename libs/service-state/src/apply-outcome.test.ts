@@ -10,7 +10,7 @@ import {
 } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { differences } from './compare-digest.ts';
-import { decideController } from './decide.ts';
+import { decide, planOf } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
 import { dueAt } from './due.ts';
 import { evolve } from './evolve.ts';
@@ -42,10 +42,15 @@ function change(given: Change): void {
   evolve(state, given, now, settings);
 }
 
+/** Whatever it waits for, the controller decides now. */
 function decided(controller: Controller): PlannedMutations {
   const nextPlan = { epoch: 1, number: plans + 1 };
-  const made = decideController(state, controller, now, { settings, nextPlan }).plan;
-  if (made === undefined) throw new Error(`no plan of ${controller}`);
+  const { cooldownUntil, ...before } = state.controller(controller);
+  state.setController(controller, { ...before, dueAt: now });
+  const decision = decide(state, controller, now, { settings, nextPlan });
+  const made = planOf(decision);
+  if (decision === null || made === undefined) throw new Error(`no plan of ${controller}`);
+  evolve(state, decision, now, settings);
   plans++;
   return made;
 }

@@ -32,7 +32,7 @@ export function compact(
   return { groups, counts: withoutSlices(counts, removed), compaction: { removed, moved } };
 }
 
-function withoutSlices(counts: SyncCounts | null, removed: number): SyncCounts | null {
+export function withoutSlices(counts: SyncCounts | null, removed: number): SyncCounts | null {
   if (counts?.of !== 'endpointslice') return counts;
   return { ...counts, service: { ...counts.service, slices: counts.service.slices - removed } };
 }

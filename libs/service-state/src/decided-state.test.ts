@@ -40,7 +40,7 @@ test('a decision without plan returns what it counted', () => {
     .applied();
   const { decisions, state } = written.and(aChange(2, [service])).when();
   const counts = { of: 'endpointslice', service: { endpoints: 1, slices: 1 } };
-  expect(decisions).toMatchObject([{ kind: 'decided', controller: 'endpointslice', plan: undefined, counts }]);
+  expect(decisions).toMatchObject([{ kind: 'unchanged', controller: 'endpointslice', tracked: { counts } }]);
   expect(state.controller('endpointslice').counted).toMatchObject(counts.service);
 });
 

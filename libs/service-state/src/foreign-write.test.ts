@@ -1,9 +1,8 @@
 import type { Controller } from '@sluice/controllers';
 import type { Change, Fact, Outcome, PlannedMutations } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { decideController } from './decide.ts';
+import { decide as decideFor, planOf } from './decide.ts';
 import { evolve } from './evolve.ts';
-import { invalidate } from './invalidate.ts';
 import { proofOfRestore } from './restored-cluster.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings as settings } from './settings.ts';
@@ -35,8 +34,10 @@ function receive(change: Change): void {
 
 function decide(controller: Controller = 'endpointslice'): PlannedMutations {
   now += 10_000;
-  const { plan } = decideController(state, controller, now, { settings, nextPlan: { epoch: 1, number: ++plans } });
-  if (plan === undefined) throw new Error('nothing to write');
+  const decision = decideFor(state, controller, now, { settings, nextPlan: { epoch: 1, number: ++plans } });
+  const plan = planOf(decision);
+  if (decision === null || plan === undefined) throw new Error('nothing to write');
+  evolve(state, decision, now, settings);
   return plan;
 }
 
@@ -102,7 +103,9 @@ describe('a generation that rises without an Outcome (C19)', () => {
     if (slice !== undefined) facts.push({ kind: 'slice', name, slice, uid: slice.metadata.uid ?? '' });
     evolve(adopting, aSnapshot(1, facts, { initial: true }), now, settings);
     const inputs = { settings, nextPlan: { epoch: 1, number: 1 } };
-    expect(decideController(adopting, 'endpointslice', now, inputs).plan).toBeUndefined();
+    const decision = decideFor(adopting, 'endpointslice', now, inputs);
+    if (decision?.kind !== 'unchanged') return expect.unreachable(decision?.kind);
+    evolve(adopting, decision, now, settings);
     evolve(adopting, aChange(2, [version(60, 2)]), now, settings);
     expect(adopting.controller('endpointslice').foreignWrites?.count).toBe(1);
   });
@@ -127,7 +130,7 @@ describe('no foreign write is', () => {
 
   test('a write of a plan that was dropped because messages were lost', () => {
     update();
-    invalidate(state, now);
+    evolve(state, { kind: 'messagesLost' }, now, settings);
     receive(aChange(++sequence, [version(60, 2)]));
     expect(foreignWrites()).toBeUndefined();
   });

@@ -1,18 +1,15 @@
 export { type AdaptiveBatching, maxFreshnessTargetMs } from './adaptive-batch.ts';
 export { isAwaited, judgedStatus, namesModifiedByOthers } from './apply-outcome.ts';
 export type { BackoffOptions } from './backoff.ts';
-export { clampDeadlines } from './clamp-deadlines.ts';
 export * from './compare-digest.ts';
 export * from './controller-state.ts';
 export * from './decide.ts';
 export * from './decision-order.ts';
 export * from './due.ts';
 export * from './evolve.ts';
-export * from './invalidate.ts';
 export * from './is-disposable.ts';
 export { loadState } from './load-state.ts';
 export { isMirrored, managerOf, slicesOf } from './own-slices.ts';
-export { withdrawPlan } from './park.ts';
 export * from './policy.ts';
 export { readyAsWritten } from './ready-endpoints-delta.ts';
 export * from './restored-cluster.ts';

@@ -1,6 +1,9 @@
 import type { Fact } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
-import { park, withdrawPlan } from './park.ts';
+import { evolve } from './evolve.ts';
+import { park } from './park.ts';
+import type { ServiceState } from './service-state.ts';
+import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, aSnapshot, fact, key } from './testing/messages.ts';
 import { aService } from './testing/objects.ts';
@@ -9,10 +12,13 @@ const service: Fact = { kind: 'service', service: aService() };
 const inFlight = () => given(aSnapshot(1, [service, fact.pod('p')])).when();
 const release = { kind: 'release', key, releasedAt: startTime } as const;
 
+const withdraw = (state: ServiceState, reason: string, settings = defaultSettings) =>
+  evolve(state, { kind: 'parked', controller: 'endpointslice', reason }, startTime, settings);
+
 describe('a plan that nobody has received', () => {
   test('is not in flight any more, and is decided again later', () => {
     const history = inFlight();
-    withdrawPlan(history.state, 'endpointslice', 'too large', startTime, 60_000);
+    withdraw(history.state, 'too large');
     expect(history.state.controller('endpointslice')).toMatchObject({
       ...{ inFlight: null, parked: 'too large', parkedSince: startTime, dueAt: startTime + 60_000 },
     });
@@ -24,7 +30,7 @@ describe('a plan that nobody has received', () => {
 
   test('is decided again only when something changes if parked keys are not retried', () => {
     const history = inFlight();
-    withdrawPlan(history.state, 'endpointslice', 'too large', startTime, null);
+    withdraw(history.state, 'too large', { ...defaultSettings, parkedRetryMs: null });
     expect(history.state.controller('endpointslice').dueAt).toBeNull();
     history.and(aChange(2, [fact.pod('q')]));
     expect(history.state.controller('endpointslice')).toMatchObject({ parked: null, dueAt: startTime });
@@ -45,7 +51,7 @@ describe('a parked controller', () => {
   test('decides at once when an operator releases it, and its plan is marked', () => {
     const history = inFlight();
     for (const controller of ['endpointslice', 'endpoints'] as const)
-      withdrawPlan(history.state, controller, 'too many removals', startTime, null);
+      evolve(history.state, { kind: 'parked', controller, reason: 'too many removals' }, startTime, defaultSettings);
     const released = history.and(release, startTime + 5).when();
     const plan = released.thenPlans({ endpointslice: ['create'], endpoints: ['create'] }).plan('endpointslice');
     expect(plan.ready).toMatchObject({ released: true });

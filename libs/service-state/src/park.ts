@@ -12,15 +12,3 @@ export function park(
   const before = state.controller(controller);
   state.setController(controller, { ...before, dueAt, parked: reason, parkedSince: before.parkedSince ?? now });
 }
-
-/** Drops the plan in flight, which nobody has received, and parks the controller. */
-export function withdrawPlan(
-  state: ServiceState,
-  controller: Controller,
-  reason: string,
-  now: number,
-  parkedRetryMs: number | null,
-): void {
-  state.setController(controller, { ...state.controller(controller), inFlight: null });
-  park(state, controller, reason, now, parkedRetryMs === null ? null : now + parkedRetryMs);
-}

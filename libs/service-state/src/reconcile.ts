@@ -2,6 +2,7 @@ import {
   type Controller,
   type EndpointSlice,
   endpointSliceTracker,
+  type MutationGroup,
   type Plan,
   reconcileEndpointSlices,
   reconcileEndpoints,
@@ -11,12 +12,11 @@ import {
   type TrackedSlices,
   type TriggerTimes,
 } from '@sluice/controllers';
-import type { ControllerState } from './controller-state.ts';
 import { isMirrored, isOwn, slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
-interface Reconciled {
+export interface Reconciled {
   readonly plan: Plan;
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
@@ -27,12 +27,8 @@ interface Reconciled {
  * Runs a controller on the state. Controllers cache parts of their last result by object identity (ADR 0039); the cache
  * affects speed only.
  */
-export function reconcile(
-  state: ServiceState,
-  controller: Controller,
-  { triggers, hints }: Pick<ControllerState, 'triggers' | 'hints'>,
-  settings: Settings,
-): Reconciled {
+export function reconcile(state: ServiceState, controller: Controller, settings: Settings): Reconciled {
+  const { triggers, hints } = state.controller(controller);
   const service = state.service?.service ?? null;
   const policy = settings.policy.decisions;
   switch (controller) {
@@ -78,10 +74,10 @@ export function reconcile(
 export function trackUnchanged(
   state: ServiceState,
   controller: Controller,
-  tracked: TrackedSlices,
-  plan: Plan,
+  groups: readonly MutationGroup[],
   { policy }: Settings,
 ): TrackedSlices {
+  const { tracked } = state.controller(controller);
   if (controller === 'endpoints' || (controller === 'endpointslice' && !policy.provesByGeneration)) return tracked;
   if (controller === 'endpointslicemirroring' && !isMirrored(state)) return endpointSliceTracker.noTrackedSlices;
   const untracked: EndpointSlice[] = [];
@@ -90,9 +86,7 @@ export function trackUnchanged(
   }
   if (untracked.length === 0) return tracked;
   const written = new Set(
-    plan.groups.flatMap(({ mutations }) =>
-      mutations.map((m) => (m.verb === 'delete' ? m.name : m.object.metadata.name)),
-    ),
+    groups.flatMap(({ mutations }) => mutations.map((m) => (m.verb === 'delete' ? m.name : m.object.metadata.name))),
   );
   let next = tracked;
   for (const slice of untracked) {

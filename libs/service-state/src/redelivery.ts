@@ -1,6 +1,4 @@
-import type { Controller } from '@sluice/controllers';
-import type { InFlight } from './controller-state.ts';
-import type { ServiceState } from './service-state.ts';
+import type { ControllerState } from './controller-state.ts';
 
 /** Longer than a writer without a backlog takes. */
 const firstMs = 5_000;
@@ -17,17 +15,13 @@ export function redeliverAt(now: number, redeliveries: number): number {
 }
 
 /**
- * Counts a redelivery if the Outcome of the plan in flight is overdue, and returns the plan, which is published unchanged.
- * A writer that is applying it publishes one Outcome for both; one that has completed it answers with a conflict, and the reconciler decides
- * again.
+ * The plan in flight is published again, unchanged. A writer that is applying it publishes one Outcome for both; one that
+ * has completed it answers with a conflict, and the reconciler decides again.
  */
-export function redeliver(state: ServiceState, controller: Controller, now: number): InFlight | undefined {
-  const before = state.controller(controller);
-  const { inFlight } = before;
-  if (inFlight === null || inFlight.redeliverAt > now) return undefined;
+export function redelivered(state: ControllerState, now: number): ControllerState {
+  const { inFlight } = state;
+  if (inFlight === null) return state;
   // Reachable: plan redelivered
   const redeliveries = inFlight.redeliveries + 1;
-  const again = { ...inFlight, redeliveries, redeliverAt: redeliverAt(now, redeliveries) };
-  state.setController(controller, { ...before, inFlight: again });
-  return again;
+  return { ...state, inFlight: { ...inFlight, redeliveries, redeliverAt: redeliverAt(now, redeliveries) } };
 }

@@ -2,7 +2,6 @@ import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import type { Change, Fact, PlannedMutations } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
-import { invalidate } from './invalidate.ts';
 import { proofOfRestore, proofOfRestoreByOutcome } from './restored-cluster.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings as settings } from './settings.ts';
@@ -105,7 +104,7 @@ test('an object that was deleted and is restored comes back if messages were los
   evolve(state, aChange(2, [fact.sliceGone('web-1')]), 0, settings);
   evolve(state, aSnapshot(3, [service, fact.slice('web-1')]), 0, settings);
   expect([...state.slices.keys()], 'a late event').toEqual([]);
-  invalidate(state, 0);
+  evolve(state, { kind: 'messagesLost' }, 0, settings);
   evolve(state, aSnapshot(4, [service, fact.slice('web-1')]), 0, settings);
   expect([...state.slices.keys()], 'a snapshot after a loss').toEqual(['web-1']);
 });

@@ -25,7 +25,7 @@ test('a worker reports what is due, decided and completed, each once', async () 
   await partition.send(snapshot);
   expect(partition.reportedAs('due')).toEqual([[keyText, 'endpointslice']]);
   expect(take('decided')).toMatchObject([
-    [keyText, 'endpointslice', { plan: { plan: { number: 1 } }, counts: { service: { endpoints: 1 } } }],
+    [keyText, 'endpointslice', { plan: { plan: { number: 1 } }, tracked: { counts: { service: { endpoints: 1 } } } }],
   ]);
   // While the plan is in flight, the next decision waits.
   await partition.send(aChange(2, [fact.pod('q')]));
@@ -38,7 +38,7 @@ test('a worker reports what is due, decided and completed, each once', async () 
     [keyText, 'endpointslice', { status: 'applied', counted: { slices: 1 } }],
   ]);
   expect(take('decided')).toMatchObject([
-    [keyText, 'endpointslice', { plan: { plan: { number: 2 } }, counts: { service: { endpoints: 2 } } }],
+    [keyText, 'endpointslice', { plan: { plan: { number: 2 } }, tracked: { counts: { service: { endpoints: 2 } } } }],
   ]);
 });
 

@@ -1,6 +1,6 @@
 import type { Controller, CountedSlices, MutationGroup } from '@sluice/controllers';
 import type { Outcome, OutcomeStatus, PlannedMutations } from '@sluice/messages';
-import type { Decision, StatePart } from '@sluice/service-state';
+import type { Planned, StatePart, Unchanged } from '@sluice/service-state';
 
 /** Metrics of a reconciler, as a port. Called often: implementations are fast and never throw. */
 export interface ReconcilerMetrics {
@@ -34,7 +34,7 @@ export interface PartitionMetrics {
   close(): void;
 }
 
-export type Decided = Extract<Decision, { kind: 'decided' }>;
+export type Decided = Planned | Unchanged;
 
 export interface RestoredState {
   readonly counted: CountedSlices | null;

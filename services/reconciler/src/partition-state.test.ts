@@ -154,7 +154,7 @@ test('deadlines of another clock are corrected, and every Service is due', () =>
   receive(1, 'p');
   const before = state.service(keyText).controller('endpointslice');
   state.service(keyText).setController('endpointslice', { ...before, dueAt: 9_000_000 });
-  state.clampDeadlines(1_000_000, defaultSettings);
+  state.evolveAll({ kind: 'clockChanged' }, 1_000_000, defaultSettings);
   expect(state.service(keyText).controller('endpointslice').dueAt).toBe(1_000_000);
   expect(state.queue.take(0)).toEqual([keyText]);
 });

@@ -1,12 +1,13 @@
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage, type Random } from '@sluice/runtime';
 import {
-  clampDeadlines,
   decisionOrder,
+  evolve,
   initialState,
   isDisposable,
   loadState,
   readyAsWritten,
+  type ServiceEvent,
   type ServiceState,
   type Settings,
   storedFormVersion,
@@ -89,10 +90,10 @@ export class PartitionState {
     return true;
   }
 
-  /** Corrects deadlines that the clock of a former owner set, or this process's clock before it was set back. */
-  clampDeadlines(now: number, settings: Settings): void {
+  /** Applies an event to the states of all Services. */
+  evolveAll(event: ServiceEvent, now: number, settings: Settings): void {
     for (const [key, state] of this.#services) {
-      clampDeadlines(state, now, settings);
+      evolve(state, event, now, settings);
       // Any of it may be due.
       this.queue.set(key, 0);
     }

@@ -9,7 +9,7 @@ import {
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
 import { elapsedMs, instant } from '@sluice/runtime';
-import { abortSnapshot, decisionOrder, invalidate, type ServiceState, storedFormVersion } from '@sluice/service-state';
+import { decisionOrder, evolve, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import { FencedError, type ScopeState } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
@@ -145,7 +145,7 @@ export class PartitionWorker {
     if (setBackMs > maxClockErrorMs) {
       // Reachable: system clock set back
       logger.warn('system clock was set back; correcting deadlines', { setBackMs: Math.round(setBackMs) });
-      this.#state.clampDeadlines(now, settings);
+      this.#state.evolveAll({ kind: 'clockChanged' }, now, settings);
       this.#pending.clampDeadline(now);
     }
     return now;
@@ -178,7 +178,7 @@ export class PartitionWorker {
     });
     if (!isLoaded && !isFirstRun)
       throw new FencedError(`${this.#scope}: the numbers of published plans are unreadable`);
-    this.#state.clampDeadlines(clock.now(), this.#options.settings);
+    this.#state.evolveAll({ kind: 'clockChanged' }, clock.now(), this.#options.settings);
     for (const [key, state] of this.#state.services) {
       this.#reportRestored(key, state);
       this.#resyncs.observe(key, clock.now());
@@ -207,7 +207,7 @@ export class PartitionWorker {
   async #resyncPartition(reason: string): Promise<void> {
     const { bus, partition, fencingToken, clock } = this.#options;
     const end = await bus.end('changes', partition);
-    for (const state of this.#state.services.values()) invalidate(state, clock.now());
+    this.#state.evolveAll({ kind: 'messagesLost' }, clock.now(), this.#options.settings);
     const id = `${partition}/${fencingToken}/${clock.now()}`;
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, id)]);
     this.#pending.drain();
@@ -269,11 +269,12 @@ export class PartitionWorker {
   /** Keeps a record that cannot be applied and requests a resync of its Service. */
   async #deadLetter(record: Delivery, reason: string): Promise<void> {
     // Reachable: record dead-lettered by a reconciler
-    await this.#options.onDeadLetter?.(record, reason);
+    const { onDeadLetter, clock, settings } = this.#options;
+    await onDeadLetter?.(record, reason);
     if (!isServiceKey(record.key)) return;
     this.#state.gaps.skip(parseServiceKey(record.key).cluster);
     const state = this.#state.services.get(record.key);
-    if (state !== undefined) abortSnapshot(state);
+    if (state !== undefined) evolve(state, { kind: 'snapshotAborted' }, clock.now(), settings);
     this.#resyncs.reportUnreadable(record.key, reason);
   }
 

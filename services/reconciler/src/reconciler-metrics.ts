@@ -63,13 +63,13 @@ class PartitionCounts implements PartitionMetrics {
   decided(key: string, controller: Controller, decided: Decided | undefined): void {
     const { endpointSlice, mirroring } = this.#metrics;
     const identity = clusterOf(key);
-    const planned = decided?.plan !== undefined;
+    const planned = decided?.kind === 'planned';
     if (!planned) this.#shares[controller].queue.done(key);
     if (!planned && controller === 'endpointslice') endpointSlice.synced(identity, decided ? 'success' : 'error');
     if (!planned && controller === 'endpointslicemirroring') mirroring.synced(identity, 0);
     // Without a decision the counts stay.
     if (decided === undefined) return;
-    const { counts } = decided;
+    const counts = decided.tracked?.counts ?? null;
     this.#count(key, controller, counts?.service ?? null);
     if (counts?.of === 'endpointslice') endpointSlice.decided(identity, counts);
     else if (counts?.of === 'endpointslicemirroring') mirroring.decided(identity, counts);

@@ -12,7 +12,6 @@ import {
 import { errorMessage } from '@sluice/runtime';
 import {
   evolve,
-  invalidate,
   isAwaited,
   judgedStatus,
   proofOfRestore,
@@ -126,7 +125,7 @@ export class RecordProcessor {
       evolve(service, message, now, this.#options.settings);
       this.#reportForeignWrites(service, before);
     } catch (error) {
-      invalidate(service, now);
+      evolve(service, { kind: 'messagesLost' }, now, this.#options.settings);
       throw error;
     }
   }

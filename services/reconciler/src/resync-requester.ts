@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
 import { type Change, parseServiceKey, type Stamp } from '@sluice/messages';
-import { awaitsSnapshot, differences, invalidate, type ServiceState } from '@sluice/service-state';
+import { awaitsSnapshot, differences, evolve, type ServiceState } from '@sluice/service-state';
 import { LivenessProbe } from './liveness-probe.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -77,7 +77,7 @@ export class ResyncRequester {
     state.gaps.open(cluster);
     for (const [key, service] of state.services) {
       if (service.key.cluster !== cluster) continue;
-      invalidate(service, now);
+      evolve(service, messagesLost, now, this.#options.settings);
       this.#invalidated.add(key);
     }
   }
@@ -95,7 +95,7 @@ export class ResyncRequester {
     const fields = parts.join(',');
     logger.error('state digest mismatch; resyncing', { ...serviceFields(state), fields });
     this.#metrics.digestMismatch(parts);
-    invalidate(state, now);
+    evolve(state, messagesLost, now, this.#options.settings);
     this.#pending.add(key, `state digest mismatch in ${fields}`);
   }
 
@@ -179,6 +179,8 @@ export class ResyncRequester {
     return `${partition}/${fencingToken}/${clock.now()}`;
   }
 }
+
+const messagesLost = { kind: 'messagesLost' } as const;
 
 const serviceFields = ({ key: { cluster, namespace, service } }: ServiceState) => ({
   cluster,

@@ -48,7 +48,7 @@ describe('a due decision', () => {
     await partition.send(aChange(2, [fact.podGone('unknown')]), firstOfDb());
     expect(partition.reportedAs('decided')).toMatchObject([
       [keyText, 'endpointslice', { plan: { plan: { number: 1 } } }],
-      [keyText, 'endpointslice', { plan: undefined }],
+      [keyText, 'endpointslice', { kind: 'unchanged' }],
       ['c/shop/db', 'endpointslice', { plan: { plan: { number: 2 } } }],
     ]);
   });

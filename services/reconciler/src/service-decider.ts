@@ -3,14 +3,15 @@ import type { Controller } from '@sluice/controllers';
 import { traceFields } from '@sluice/messages';
 import {
   type Decision,
-  decideController,
+  decide,
   decisionOrder,
+  evolve,
   isDue,
   nextDueAt,
+  planOf,
   readyAsWritten,
   type ServiceState,
   wantsDecisionAt,
-  withdrawPlan,
 } from '@sluice/service-state';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
@@ -51,9 +52,9 @@ export class ServiceDecider {
     if (service === undefined) return [];
     const records: BusRecord[] = [];
     for (const controller of decisionOrder) {
-      if (!isDue(service, controller, now)) continue;
-      const { plan } = this.#decide(key, service, controller, now);
-      const record = plan && this.publishable(key, service, controller, now);
+      const decision = this.#decide(key, service, controller, now);
+      if (decision?.kind !== 'planned' && decision?.kind !== 'redelivered') continue;
+      const record = this.publishable(key, service, controller, now);
       if (record !== undefined) records.push(record);
     }
     for (const controller of decisionOrder) {
@@ -71,29 +72,32 @@ export class ServiceDecider {
     const record = planRecord(key, inFlight);
     const reason = oversize(record, bus.limits);
     if (reason === undefined) return record;
-    withdrawPlan(service, controller, reason, now, settings.parkedRetryMs);
+    evolve(service, { kind: 'parked', controller, reason }, now, settings);
     logger.error('plan exceeds the limit of the bus; service parked', { key, controller, reason });
     metrics.decided(key, controller, undefined);
     return undefined;
   }
 
-  #decide(key: string, service: ServiceState, controller: Controller, now: number): Decision {
+  #decide(key: string, service: ServiceState, controller: Controller, now: number): Decision | null {
+    if (!isDue(service, controller, now)) return null;
     const { state, fencingToken, settings, metrics, traces, logger } = this.#options;
     const { causes, inFlight } = service.controller(controller);
     if (inFlight === null) metrics.deciding(key, controller);
     const startedAt = traces?.now() ?? 0;
     const trace = inFlight === null ? traces?.planTrace(causes) : undefined;
-    const decision = decideController(service, controller, now, {
+    const decision = decide(service, controller, now, {
       settings,
       nextPlan: { epoch: fencingToken, number: state.planNumbers.next },
       readyElsewhere: (of) => state.ready.elsewhere(key, service.key.cluster, of),
       trace,
     });
+    if (decision === null) return null;
+    evolve(service, decision, now, settings);
     if (decision.kind === 'redelivered') return decision;
-    const { plan } = decision;
-    const reason = decision.kind === 'failed' ? decision.reason : undefined;
+    const plan = planOf(decision);
+    const reason = decision.kind === 'parked' ? decision.reason : undefined;
     if (trace !== undefined) traces?.decided({ key: service.key, controller, causes, startedAt, plan, trace, reason });
-    if (decision.kind === 'failed') {
+    if (decision.kind === 'parked') {
       logger.error('decision failed; service parked', { key, controller, reason, ...traceFields(trace) });
       metrics.decided(key, controller, undefined);
       return decision;

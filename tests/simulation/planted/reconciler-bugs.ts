@@ -56,7 +56,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'states stay valid after a truncated log',
     file: `${reconciler}/partition-worker.ts`,
-    search: 'for (const state of this.#state.services.values()) invalidate(state, clock.now());',
+    search: "this.#state.evolveAll({ kind: 'messagesLost' }, clock.now(), this.#options.settings);",
     replace: '',
   },
   {
@@ -139,9 +139,9 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'an overdue plan is not published again',
-    file: 'libs/service-state/src/redelivery.ts',
-    search: 'if (inFlight === null || inFlight.redeliverAt > now) return undefined;',
-    replace: 'if (inFlight === null || inFlight.redeliverAt > now || inFlight.redeliveries === 0) return undefined;',
+    file: 'libs/service-state/src/decide.ts',
+    search: 'if (state.controller(controller).inFlight !== null) return',
+    replace: 'if (state.controller(controller).inFlight?.redeliveries) return',
   },
   {
     name: 'a conflict is not decided again',
@@ -172,7 +172,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'states stay valid after a gap',
     file: `${reconciler}/resync-requester.ts`,
-    search: '      if (service.key.cluster !== cluster) continue;\n      invalidate(service, now);',
+    search:
+      '      if (service.key.cluster !== cluster) continue;\n      evolve(service, messagesLost, now, this.#options.settings);',
     replace: '      if (service.key.cluster !== cluster) continue;',
   },
   {

@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
 import { expect } from 'vitest';
-import { type Decision, decide } from '../decide.ts';
+import { type Decision, decide, planOf } from '../decide.ts';
 import { decisionOrder } from '../decision-order.ts';
 import { nextDueAt } from '../due.ts';
 import { evolve, initialState, type ServiceMessage } from '../evolve.ts';
@@ -58,9 +58,17 @@ class Given {
 
   /** Whatever is due at `at` is decided. */
   when(at = this.now): Decided {
-    const nextPlan = { epoch: 1, number: this.nextNumber };
-    const { decisions } = decide(this.state, at, { settings: this.settings, nextPlan });
-    return new Decided(this.state, this.settings, at, decisions, this.nextNumber);
+    const { state, settings } = this;
+    const decisions: Decision[] = [];
+    let number = this.nextNumber;
+    for (const controller of decisionOrder) {
+      const decision = decide(state, controller, at, { settings, nextPlan: { epoch: 1, number } });
+      if (decision === null) continue;
+      if (decision.kind === 'planned') number++;
+      evolve(state, decision, at, settings);
+      decisions.push(decision);
+    }
+    return new Decided(state, settings, at, decisions, number);
   }
 
   /** When the Service is due next; null: only a message makes it due. */
@@ -78,16 +86,15 @@ class Decided extends Given {
     settings: Settings,
     now: number,
     decisions: readonly Decision[],
-    firstNumber: number,
+    nextNumber: number,
   ) {
-    const made = decisions.filter(({ kind, plan }) => kind === 'decided' && plan !== undefined).length;
-    super(state, settings, now, firstNumber + made);
+    super(state, settings, now, nextNumber);
     this.decisions = decisions;
   }
 
   /** The plan of a controller; fails if there is none. */
   plan(controller: Controller): PlannedMutations {
-    const plan = this.decisions.find((decision) => decision.controller === controller)?.plan;
+    const plan = this.#plans().get(controller);
     if (plan === undefined) return expect.unreachable(`no plan of ${controller}`);
     return plan;
   }
@@ -95,13 +102,23 @@ class Decided extends Given {
   /** These controllers made or redelivered plans with these verbs; the others did not. */
   thenPlans(expected: ExpectedPlans): this {
     const plans: Partial<Record<Controller, readonly string[]>> = {};
-    for (const { controller, plan } of this.decisions) if (plan !== undefined) plans[controller] = verbsOf(plan);
+    for (const [controller, plan] of this.#plans()) plans[controller] = verbsOf(plan);
     expect(plans).toEqual(expected);
     return this;
   }
 
   thenNothing(): this {
     return this.thenPlans({});
+  }
+
+  #plans(): ReadonlyMap<Controller, PlannedMutations> {
+    const plans = this.decisions.flatMap((decision) => {
+      const { controller } = decision;
+      const again = decision.kind === 'redelivered' ? this.state.controller(controller).inFlight?.message : undefined;
+      const plan = planOf(decision) ?? again;
+      return plan === undefined ? [] : [[controller, plan] as const];
+    });
+    return new Map(plans);
   }
 
   /** The API server applies all plans in flight; the Outcomes arrive at `at`. */

@@ -53,7 +53,9 @@ export class ExportedMetrics {
 
   /** A decision about Service `web`. */
   decided(controller: Controller, counts: SyncCounts | null, plan?: PlannedMutations): void {
-    this.partition.decided(keyText, controller, { kind: 'decided', controller, plan, counts });
+    const tracked = { triggers: null, hints: null, counts };
+    const decided = plan ? ({ kind: 'planned', plan } as const) : ({ kind: 'unchanged' } as const);
+    this.partition.decided(keyText, controller, { ...decided, controller, tracked });
   }
 
   /** A plan of Service `web`, decided at 1 s and completed at 3 s. It creates one slice unless given otherwise. */

@@ -4,7 +4,7 @@ import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } f
 import { nameClusters } from '@sluice/process';
 import { observeDecisions, reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { Settings } from '@sluice/service-state';
+import { planOf, type Settings } from '@sluice/service-state';
 import {
   acknowledgePlans,
   observeUpstreamWrites,
@@ -79,7 +79,7 @@ export function startShadow(options: ShadowOptions): Shadow {
       partitions: Array.from({ length: partitions }, (_, partition) => partition),
       settings: { ...settings, policy: shadowPolicy(settings.policy, comparison.tracker, () => clock.now()) },
       metrics: observeDecisions(reconcilerMetrics(metrics, clock), (key, controller, decided) => {
-        if (decided) comparison.decided(parseServiceKey(key), controller, decided.plan);
+        if (decided) comparison.decided(parseServiceKey(key), controller, planOf(decided));
       }),
     },
     stop.signal,

@@ -30,18 +30,18 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'deadlines of a former owner are kept',
     file: `${reconciler}/partition-worker.ts`,
-    search: '    this.#state.clampDeadlines(clock.now(), this.#options.settings);\n',
+    search: "    this.#state.evolveAll({ kind: 'clockChanged' }, clock.now(), this.#options.settings);\n",
     replace: '',
   },
   {
     name: 'the end of the log is read after the resync was requested',
     file: `${reconciler}/partition-worker.ts`,
     search: `    const end = await bus.end('changes', partition);
-    for (const state of this.#state.services.values()) invalidate(state, clock.now());
+    this.#state.evolveAll({ kind: 'messagesLost' }, clock.now(), this.#options.settings);
     const id = \`\${partition}/\${fencingToken}/\${clock.now()}\`;
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, id)]);
 `,
-    replace: `    for (const state of this.#state.services.values()) invalidate(state, clock.now());
+    replace: `    this.#state.evolveAll({ kind: 'messagesLost' }, clock.now(), this.#options.settings);
     const id = \`\${partition}/\${fencingToken}/\${clock.now()}\`;
     await bus.append('requests', 0, [resyncRequest({ partition }, reason, id)]);
     const end = await bus.end('changes', partition);

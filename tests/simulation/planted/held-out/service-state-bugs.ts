@@ -54,14 +54,14 @@ export const serviceStateBugs: readonly PlantedBug[] = [
   {
     name: 'a compaction takes the place of what has changed',
     file: `${state}/decide.ts`,
-    search: 'const compacted = requested && isConverged ? compact(',
-    replace: 'const compacted = requested ? compact(',
+    search: 'requested && plan.groups.length === 0 ? compact(',
+    replace: 'requested ? compact(',
   },
   {
     name: 'a redelivery is not recorded',
-    file: `${state}/redelivery.ts`,
-    search: '  state.setController(controller, { ...before, inFlight: again });\n',
-    replace: '',
+    file: `${state}/apply-decision.ts`,
+    search: 'return state.setController(controller, redelivered(state.controller(controller), now));',
+    replace: 'return;',
   },
   {
     name: 'a request for a later decision postpones an earlier one',
