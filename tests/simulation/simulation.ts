@@ -21,6 +21,7 @@ import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
 import { decode } from './invariants/decode.ts';
 import { Invariants } from './invariants/invariants.ts';
+import { unknownObject } from './invariants/known-objects.ts';
 import { Unfinished } from './invariants/unfinished.ts';
 import { hasFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
@@ -42,6 +43,9 @@ const calmMs = 2_500;
 
 /** Shorter than in production, so that a parked Service is tried again within every bound. */
 const parkedRetryMs = 5_000;
+
+/** Faults after which the store may not have what the owners of its scopes last committed. */
+const replacedValues = ['store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'] as const;
 
 /** How long a Service may be wrong after the last disturbance, in milliseconds. */
 const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
@@ -122,6 +126,8 @@ class Simulation {
   readonly #deadLetters: DeadLetterObserver;
   readonly #backups: StoreBackup[] = [];
   readonly #boundMs: number;
+  /** Whether the store has what the owners of its scopes last committed. */
+  readonly #isKept: boolean;
   readonly #interrupter: Interrupter | undefined;
   #undisturbedSince = begin;
   #calls = 0;
@@ -200,10 +206,11 @@ class Simulation {
       ...{ clock, clusters, fleet: this.#fleet, bus, log, store: this.#store, storeFaults, backups: this.#backups },
       forgotten: () => {},
     };
+    this.#isKept = !hasFault(scenario, ...replacedValues);
     this.#unfinished = new Unfinished({
       // Chunks of a message that is never completed are passed by the next record only.
       ...{ log, store: this.#store, isIntact: !lossy && recordBytes === null },
-      isKept: !hasFault(scenario, 'store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'),
+      isKept: this.#isKept,
       mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append'),
       exists: (key) => exists(clusters, key),
     });
@@ -338,10 +345,15 @@ class Simulation {
       const left = isLossy(this.#scenario) ? undefined : leftover(this.#store, this.#clusters);
       const unfinished =
         this.#unfinished.find(this.#clock.now()) ?? this.#invariants.losses.unanswered(this.#partitionOf);
-      if (left === undefined && unfinished === undefined) return;
+      const unknown =
+        left === undefined && unfinished === undefined && this.#isKept
+          ? unknownObject(this.#store, this.#clusters)
+          : undefined;
+      if (left === undefined && unfinished === undefined && unknown === undefined) return;
       if (this.#clock.now() >= until) {
         if (left !== undefined) this.#violations.report('bounded', left);
         if (unfinished !== undefined) this.#violations.report('everything is finished', unfinished);
+        if (unknown !== undefined) this.#violations.report('objects are known', unknown);
         return;
       }
       await advance(this.#clock, tickMs);

@@ -1,3 +1,4 @@
+import type { StoredObject } from '@sluice/fake-apiserver';
 import type { ClusterView } from './cluster-view.ts';
 import {
   type EndpointsObject,
@@ -25,12 +26,7 @@ export function expectedLines(view: ClusterView, namespace: string, name: string
     for (const line of sliceLines(view, service)) lines.add(line);
     for (const line of endpointsLines(view, service)) lines.add(line);
   }
-  if (
-    service !== undefined &&
-    service.spec.selector === undefined &&
-    endpoints !== undefined &&
-    isMirrorable(endpoints)
-  )
+  if (service !== undefined && endpoints !== undefined && isMirrored(service, endpoints))
     for (const line of mirroredLines(endpoints)) lines.add(line);
   return [...lines].sort();
 }
@@ -149,8 +145,11 @@ function* mirroredLines({ metadata, subsets = [] }: EndpointsObject): Iterable<s
   }
 }
 
-function isMirrorable({ metadata: { labels = {}, annotations = {} } }: EndpointsObject): boolean {
+/** Whether slices mirror the Endpoints of users (H). */
+export function isMirrored({ spec }: ServiceObject, { metadata }: StoredObject): boolean {
+  const { labels = {}, annotations = {} } = metadata;
   return (
+    spec.selector === undefined &&
     labels['endpointslice.kubernetes.io/skip-mirror'] !== 'true' &&
     annotations['control-plane.alpha.kubernetes.io/leader'] === undefined
   );

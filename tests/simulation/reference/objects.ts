@@ -38,7 +38,11 @@ export interface PodObject extends StoredObject {
     readonly phase?: string;
     readonly podIP?: string;
     readonly podIPs?: readonly { readonly ip: string }[];
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly lastTransitionTime?: string;
+    }[];
   };
 }
 

@@ -1,0 +1,62 @@
+import { formatServiceKey, isServiceKey } from '@sluice/messages';
+import type { SimulatedStore } from '../doubles/simulated-store.ts';
+import type { ClusterView } from '../reference/cluster-view.ts';
+import { knownFields, knownWritten, storedField } from '../reference/known-service.ts';
+import { serviceNameLabel } from '../reference/objects.ts';
+import type { SimulatedCluster } from '../simulated-cluster.ts';
+
+type Fields = Map<string, unknown>;
+
+/**
+ * Once a run has converged, what reconcilers know of each Service equals the objects of its cluster, field by field. Returns the first
+ * difference; undefined if there is none.
+ */
+export function unknownObject(store: SimulatedStore, clusters: readonly SimulatedCluster[]): string | undefined {
+  const known = storedServices(store);
+  for (const { identity, name: clusterName, view } of clusters) {
+    for (const [namespace, name] of servicesOf(view)) {
+      const expected = knownFields(view, namespace, name);
+      const stored = known.get(formatServiceKey({ cluster: identity, namespace, service: name })) ?? new Map();
+      for (const field of new Set([...expected.keys(), ...stored.keys()])) {
+        // What a controller remembers of a Service that it no longer handles means nothing.
+        if (field.startsWith('controller/') && !expected.has(field)) continue;
+        const [wanted, found] = [expected.get(field), stored.get(field)].map((value) => JSON.stringify(value));
+        if (wanted !== found)
+          return `${field} of ${clusterName} ${namespace}/${name} is known as ${found}, and is ${wanted}`;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** What is stored about objects, by Service and field. */
+function storedServices(store: SimulatedStore): ReadonlyMap<string, Fields> {
+  const services = new Map<string, Fields>();
+  for (const scope of store.scopes) {
+    if (!scope.startsWith('reconciler/')) continue;
+    for (const [entry, json] of store.entries(scope)) {
+      const [key = '', field = ''] = entry.split('\n');
+      if (!isServiceKey(key)) continue;
+      const fields = services.get(key) ?? new Map<string, unknown>();
+      services.set(key, fields);
+      const written = /^(endpoints|slice\/.*):object$/.exec(field)?.[1];
+      if (written !== undefined) fields.set(written, knownWritten(JSON.parse(json)));
+      else if (/^(?:service|topology|pod\/.*|controller\/[a-z]+(?::triggers)?)$/.test(field))
+        fields.set(field, storedField(field, JSON.parse(json)));
+    }
+  }
+  return services;
+}
+
+/** Names with a Service, Endpoints or slices. */
+function servicesOf(view: ClusterView): readonly (readonly [namespace: string, name: string])[] {
+  const names = new Map<string, readonly [string, string]>();
+  const add = (namespace = '', name = '') => names.set(`${namespace}/${name}`, [namespace, name]);
+  for (const resource of ['services', 'endpoints'] as const)
+    for (const { metadata } of view.all(resource)) add(metadata.namespace, metadata.name);
+  for (const { metadata } of view.all('endpointslices')) {
+    const name = metadata.labels?.[serviceNameLabel];
+    if (name !== undefined && name !== '') add(metadata.namespace, name);
+  }
+  return [...names.values()];
+}
