@@ -53,7 +53,10 @@ module.exports = {
     room('libs/preflight', 'kubernetes', 'process', 'runtime'),
     room('libs/process', 'runtime'),
     room('libs/capacity'),
-    room('libs/configuration', 'bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'service-state'),
+    room(
+      'libs/configuration',
+      ...['bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'runtime', 'service-state'],
+    ),
     ...testedRoom(
       'libs/clusters',
       ['configuration', 'controllers', 'kubernetes', 'preflight', 'process', 'runtime', 'store'],

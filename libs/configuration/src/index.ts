@@ -1,6 +1,7 @@
 export * from './config-variable.ts';
 export * from './configuration.ts';
 export * from './configuration-options.ts';
+export * from './configuration-secrets.ts';
 export type { Environment } from './environment-layer.ts';
 export type { ConfigurationFlags } from './flags.ts';
 export { originText } from './layer.ts';

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { knownSecrets } from '@sluice/runtime';
 import { assembleBus } from './assemble-bus.ts';
 import { assembleClusters } from './assemble-clusters.ts';
 import { assembleConsole } from './assemble-console.ts';
 import { assembleStore } from './assemble-store.ts';
 import { configVariable } from './config-variable.ts';
 import type { Configuration } from './configuration.ts';
+import { configurationSecrets } from './configuration-secrets.ts';
 import { type Environment, environmentLayer } from './environment-layer.ts';
 import { fileLayer, type ReadText } from './file-layer.ts';
 import { flagLayer } from './flag-layer.ts';
@@ -54,8 +56,12 @@ export function resolveConfiguration(sources: ConfigurationSources): ResolvedCon
   problems.throwIfAny();
   const resolved = assemble(values, given, problems);
   problems.throwIfAny();
+  knownSecrets.remember(owner, configurationSecrets(resolved.configuration, environment));
   return resolved;
 }
+
+/** A process has one configuration, which it reads again. */
+const owner = {};
 
 function assemble(values: Values, given: Layer, problems: Problems): ResolvedConfiguration {
   const ttlMs = values.need('leases.ttl');

@@ -1,4 +1,5 @@
 import { isUsageError } from '@sluice/process';
+import { redact } from '@sluice/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toJson, toYaml } from './print.ts';
@@ -142,4 +143,28 @@ test('a valid secret in a file is read unchanged', () => {
       expect(bus).toMatchObject({ credentials: { token: text } });
     }),
   );
+});
+
+const nats = { SLUICE_BUS_SERVERS: 'tls://h' };
+const redis = { SLUICE_STORE_URL: 'rediss://h' };
+/** What else has to be set for a secret. */
+const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'bus.password': { ...nats, SLUICE_BUS_USERNAME: 'u' },
+  'bus.token': nats,
+  'bus.nkeySeed': nats,
+  'bus.creds': nats,
+  'bus.tls.key': { ...nats, SLUICE_BUS_TLS_CERT: 'c' },
+  'store.password': redis,
+  'store.sentinelPassword': { ...redis, SLUICE_STORE_MODE: 'sentinel', SLUICE_STORE_MASTER_NAME: 'n' },
+  'store.tls.key': { ...redis, SLUICE_STORE_TLS_CERT: 'c' },
+  'console.token': {},
+  'console.tls.key': { SLUICE_CONSOLE_TLS_CERT: 'c' },
+};
+
+test.each(secrets)('%s is masked in the log by its value, also after it was replaced', (path) => {
+  for (const value of ['opaque-first', 'opaque-second']) {
+    const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'x-team=opaque%20header' };
+    resolve({ environment: { ...besides[path], ...headers, [variableOf(path)]: value } });
+  }
+  expect(redact('opaque-first opaque-second (opaque header)')).toBe('*** *** (***)');
 });

@@ -148,11 +148,13 @@ export class Connection {
   /** Waits for requests in flight, then closes the connections. */
   async close(): Promise<void> {
     await Promise.all(this.#transports.map((transport) => transport.close()));
+    this.#credentials.close();
   }
 
   /** Aborts requests in flight and closes the connections. */
   async destroy(): Promise<void> {
     await Promise.all(this.#transports.map((transport) => transport.destroy()));
+    this.#credentials.close();
   }
 
   get #transports(): readonly Transport[] {

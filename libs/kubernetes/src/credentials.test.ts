@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import path from 'node:path';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { redact, silentLogger, VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import { Credentials } from './credentials.ts';
@@ -61,6 +61,25 @@ describe('a credential', () => {
     const [ca, cert, key] = [await pem('ca.crt'), Buffer.from(await pem('client.crt')), await pem('client.key')];
     given = { ca, cert, key, rejectUnauthorized: false, servername: 'name' };
     expect((await later()).tls).toEqual(given);
+  });
+
+  test('is masked in the log, also after a rotation, until the connection is closed', async () => {
+    const key = await pem('client.key');
+    const line = key.split('\n')[1] ?? '';
+    given = { headers: { Authorization: 'Bearer opaque-first\n' }, cert: await pem('client.crt'), key };
+    await current();
+    expect(redact(`sent opaque-first signed with ${line}`)).toBe('sent *** signed with ***');
+    given = { auth: 'sluice:opaque-second' };
+    await later();
+    expect(redact(`sent opaque-first, opaque-second, ${btoa('sluice:opaque-second')}`)).toBe('sent ***, ***, ***');
+    credentials.close();
+    expect(redact('sent opaque-second')).toBe('sent opaque-second');
+  });
+
+  test('hides no sentence from the log, whatever the author of a kubeconfig calls a token', async () => {
+    given = { headers: { Authorization: 'Bearer another fleet has claimed the cluster' } };
+    await current();
+    expect(redact('another fleet has claimed the cluster')).toBe('another fleet has claimed the cluster');
   });
 
   test('is evaluated once for all who need it, and is at hand for a minute', async () => {

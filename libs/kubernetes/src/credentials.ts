@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import { type Clock, knownSecrets, type Logger, secretsIn, sleep } from '@sluice/runtime';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { isKubeconfigError, KubeconfigError } from './kubeconfig-error.ts';
@@ -111,7 +111,18 @@ export class Credentials {
     } finally {
       done.abort();
     }
-    return { version, headers: headersOf(options), tls: tlsOf(options, this.#access, this.#credential?.tls) };
+    const credential = {
+      version,
+      headers: headersOf(options),
+      tls: tlsOf(options, this.#access, this.#credential?.tls),
+    };
+    knownSecrets.remember(this, secretsOf(credential, options, this.#access));
+    return credential;
+  }
+
+  /** Call when no request uses them any more. */
+  close(): void {
+    knownSecrets.forget(this);
   }
 }
 
@@ -125,6 +136,17 @@ function headersOf(options: RequestOptions): Record<string, string> {
     headers.authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`;
   }
   return headers;
+}
+
+/**
+ * What is sent to the API server and its proxy. Tokens contain no spaces: the author of a kubeconfig must not be able to hide
+ * sentences from the log.
+ */
+function secretsOf({ headers, tls }: Credential, { auth }: RequestOptions, access: ClusterAccess): readonly string[] {
+  const token = headers.authorization?.replace(/^[A-Za-z]+ /, '') ?? '';
+  const password = auth?.slice(auth.indexOf(':') + 1) ?? '';
+  const words = [token, password, ...secretsIn([access.server, access.proxyUrl])].filter((word) => !/\s/.test(word));
+  return tls.key === undefined ? words : [...words, tls.key.toString()];
 }
 
 /** Returns `known`, without checking it again, if the options are the same. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
+import { knownSecrets } from '@sluice/runtime';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from './logger.ts';
 
@@ -98,4 +99,30 @@ test.each([
   createLogger('text', 'info').warn('x', { value });
   expect(lines[0]?.length).toBeLessThan(4_300);
   expect(lines[0]).toMatch(/… \(100\d{3} characters\)"?\n$/);
+});
+
+test('no field and no error shows a secret of the process, wherever it is and however long the text', () => {
+  const owner = {};
+  const secret = 'opaque-value-of-a-token';
+  knownSecrets.remember(owner, [secret]);
+  try {
+    const logger = createLogger('text', 'info').with({ bound: secret });
+    const cutInTwo = `${'x '.repeat(2_040)}${secret}`;
+    logger.warn(`cannot log in with ${secret}`, {
+      ...{ error: new Error(secret), list: [secret], nested: { reason: secret }, cutInTwo },
+      ...{ manyAndCut: `${secret} `.repeat(341).padEnd(8_185) + secret },
+    });
+  } finally {
+    knownSecrets.forget(owner);
+  }
+  expect(lines[0]).not.toContain('opaque');
+  expect(stripVTControlCharacters(lines[0] ?? '')).toMatch(
+    /^warn {2}cannot log in with \*\*\* bound=\*\*\* error="Error: \*\*\*" list=/,
+  );
+});
+
+test('an object is redacted by the names in it', () => {
+  createLogger('text', 'info').warn('x', { settings: { password: 'hunter2' }, kept: { scopes: ['a'] } });
+  expect(lines[0]).not.toContain('hunter2');
+  expect(lines[0]).toContain('{"scopes":["a"]}');
 });

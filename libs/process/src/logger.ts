@@ -115,12 +115,16 @@ function bounded(value: unknown): unknown {
   if (value instanceof Error) return cut(`${value.name}: ${value.message}`);
   if (typeof value !== 'object' || value === null) return value;
   const json = JSON.stringify(value) ?? '';
-  return json.length <= maxValueLength ? value : cut(json);
+  const shown = cut(json);
+  return shown === json ? value : shown;
 }
 
+/** Redacts before it cuts: of a secret that is cut in two, the first part would stay. */
 function cut(text: string): string {
-  if (text.length <= maxValueLength) return redact(text);
-  return `${redact(text.slice(0, maxValueLength))}… (${text.length} characters)`;
+  const shown = redact(text.slice(0, 2 * maxValueLength));
+  if (text.length <= maxValueLength) return shown;
+  const whole = text.length <= 2 * maxValueLength ? shown : shown.slice(0, -maxValueLength);
+  return `${whole.slice(0, maxValueLength)}… (${text.length} characters)`;
 }
 
 /** Measured durations have more digits than anybody reads; a share below 1 keeps three of them. */

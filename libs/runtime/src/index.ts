@@ -5,6 +5,7 @@ export * from './connection-problem.ts';
 export * from './error-message.ts';
 export * from './json-limits.ts';
 export * from './json-record.ts';
+export { knownSecrets } from './known-secrets.ts';
 export * from './logger.ts';
 export * from './one-line.ts';
 export * from './random.ts';

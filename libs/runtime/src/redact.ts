@@ -1,4 +1,7 @@
-const masked = '***';
+import { knownSecrets } from './known-secrets.ts';
+import { masked } from './masked.ts';
+import { formsOf } from './secret-forms.ts';
+import { SecretIndex } from './secret-index.ts';
 
 /** What settings, kubeconfig fields, variables, headers and log fields are called whose value is a secret. */
 const secretNames =
@@ -14,7 +17,7 @@ const publicName = /(name|region|profile|context|role|id|url|uri|host|server|end
 const publicValue = /^(?:-{0,2}[a-z]+(?:-[a-z]+)*|[./~][\w./~-]*)$/;
 
 /** Shorter values would be found everywhere. */
-const shortestSecret = 4;
+const shortestGiven = 4;
 
 const isSecretName = (name: string): boolean => secretName.test(name) && !harmlessName.test(name);
 
@@ -123,12 +126,12 @@ const assignment = new RegExp(
   'gi',
 );
 
-/** Replaces the given secrets, in every form that they are sent or written in, and everything that looks like a secret. */
+/**
+ * Replaces the secrets that this process knows and those given, in every form that they are sent or written in, and everything that
+ * looks like a secret.
+ */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  const forms = new Set(secrets.filter((secret) => secret.trim().length >= shortestSecret).flatMap(formsOf));
-  // The longest first: one secret may be part of another.
-  let result = text;
-  for (const form of [...forms].sort((a, b) => b.length - a.length)) result = result.replaceAll(form, masked);
+  let result = knownSecrets.mask(secrets.length === 0 ? text : indexOf(secrets).mask(text));
   for (const pattern of patterns)
     result = result.replace(pattern, (_, kept?: unknown) => {
       if (typeof kept !== 'string') return masked;
@@ -141,24 +144,16 @@ export function redact(text: string, secrets: readonly string[] = []): string {
   return result;
 }
 
+function indexOf(secrets: readonly string[]): SecretIndex {
+  const index = new SecretIndex();
+  const long = secrets.filter((secret) => secret.trim().length >= shortestGiven);
+  for (const form of long.flatMap(formsOf)) index.add(form);
+  return index;
+}
+
 /** Keeps the quotes, so that JSON and YAML stay valid. */
 function maskedLike(value: string): string {
   const [opening = ''] = /^(?:\\*["']|\[")/.exec(value) ?? [];
   if (opening === '["') return `["${masked}"]`;
   return opening.startsWith('\\') ? `${opening}${masked}` : `${opening}${masked}${opening}`;
 }
-
-function formsOf(secret: string): readonly string[] {
-  const trimmed = secret.trim();
-  const bytes = Buffer.from(trimmed);
-  const base64 = [bytes.toString('base64'), Buffer.from(secret).toString('base64'), bytes.toString('base64url')];
-  const lines = trimmed.split(/\r?\n/).filter((line) => line.length >= 16 && !line.startsWith('-----'));
-  const json = jsonString(trimmed);
-  return [
-    ...[trimmed, json, jsonString(json), encodeURIComponent(trimmed), encodeURI(trimmed.toWellFormed())],
-    ...base64.flatMap((form) => [form, form.replace(/={1,2}$/, '')]),
-    ...lines,
-  ];
-}
-
-const jsonString = (text: string): string => JSON.stringify(text).slice(1, -1);

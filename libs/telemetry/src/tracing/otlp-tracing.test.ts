@@ -46,7 +46,7 @@ function start(): void {
   tracing = new OtlpTracing(
     {
       ...{
-        endpoint: 'http://collector.test/v1/traces',
+        endpoint: 'http://collector.test/key-in-path/v1/traces',
         ratio: 1,
         slowMs: 1_000,
         fleet: 'f',
@@ -117,11 +117,11 @@ test('counts spans of failed exports, and logs the first failure and the recover
   expect(logger.lines).toEqual([
     {
       ...{ level: 'warn', message: 'trace export failed; dropping spans' },
-      fields: { endpoint: 'http://collector.test/v1/traces', reason: 'connection refused' },
+      fields: { endpoint: 'http://collector.test', reason: 'connection refused' },
     },
     {
       ...{ level: 'info', message: 'trace export succeeds again' },
-      fields: { endpoint: 'http://collector.test/v1/traces' },
+      fields: { endpoint: 'http://collector.test' },
     },
   ]);
 });

@@ -46,6 +46,9 @@ export interface OtlpTracingOptions {
 /** Maximum number of queued spans, unless `OTEL_BSP_MAX_QUEUE_SIZE` is set. The failure of a Node causes thousands at once. */
 const maxQueueSize = 8_192;
 
+/** For the log: some collectors have their key in the path. */
+const originOf = (endpoint: string): string => URL.parse(endpoint)?.origin ?? '';
+
 /**
  * Batches the spans of all services of this process and exports them as OTLP (protobuf over HTTP). The exporter reads its
  * headers, compression, timeout and certificates from `OTEL_EXPORTER_OTLP_*`.
@@ -59,9 +62,8 @@ export class OtlpTracing {
   #ended = 0;
 
   constructor(options: OtlpTracingOptions, exporter: SpanExporter = new OTLPTraceExporter({ url: options.endpoint })) {
-    const { endpoint, logger } = options;
     this.#options = options;
-    this.#exporter = new LoggedExporter(exporter, logger.with({ endpoint }));
+    this.#exporter = new LoggedExporter(exporter, options.logger.with({ endpoint: originOf(options.endpoint) }));
     this.#processor = new BatchSpanProcessor({
       exporter: this.#exporter,
       selfObsMeterProvider: this.#counter.meterProvider,
@@ -105,7 +107,8 @@ export class OtlpTracing {
     const dropped = this.#ended - this.counts.exported;
     if (dropped > 0) {
       const { endpoint, logger } = this.#options;
-      logger.warn('spans were not exported; the collector did not accept them', { endpoint, dropped });
+      const fields = { endpoint: originOf(endpoint), dropped };
+      logger.warn('spans were not exported; the collector did not accept them', fields);
     }
     return finished ? 'closed' : 'abandoned';
   }

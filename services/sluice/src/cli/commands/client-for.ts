@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConsoleClient, type ConsoleClientOptions } from '@sluice/console/client';
 import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/process';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage, knownSecrets } from '@sluice/runtime';
 
 export interface ConsoleOptions {
   readonly console: string;
@@ -23,8 +23,11 @@ export function clientFor(
   if (token !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed.hostname)) {
     throw new UsageError(`--console: the token would go to ${parsed.host} unencrypted; give an https:// address`);
   }
+  knownSecrets.remember(owner, [token]);
   return new ConsoleClient({ ...options, url, token });
 }
+
+const owner = {};
 
 function tokenOf(given: string | undefined): string | undefined {
   const file = given ?? process.env.SLUICE_CONSOLE_TOKEN_FILE;

@@ -16,7 +16,7 @@ import {
 import { errorMessage } from '@sluice/runtime';
 import type { Command } from 'commander';
 import { checkAll } from '../doctor/check-all.ts';
-import { knownSecrets } from '../support-bundle/known-secrets.ts';
+import { bundleSecrets } from '../support-bundle/bundle-secrets.ts';
 import { readFleet } from '../support-bundle/read-fleet.ts';
 import { readLog } from '../support-bundle/read-log.ts';
 import { readProcess } from '../support-bundle/read-process.ts';
@@ -60,7 +60,7 @@ export function addSupportBundleCommand(program: Command): void {
       { path: 'checks.json', text: jsonChecks(checks) },
       ...[...served.flat(), ...fleet, ...logs],
     ];
-    const bundle = packBundle(files, { folder, secrets: knownSecrets(configuration, process.env), now });
+    const bundle = packBundle(files, { folder, secrets: bundleSecrets(configuration, process.env), now });
     try {
       writeFileSync(file, bundle, { mode: 0o600, flag: 'wx' });
     } catch (error) {

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Configuration, Environment } from '@sluice/configuration';
+import { type Configuration, configurationSecrets, type Environment } from '@sluice/configuration';
 import { defaultKubeconfigs, type KubeconfigEnvironment } from '@sluice/kubernetes';
 import { asRecord, asString, secretsIn } from '@sluice/runtime';
 import { loadAll } from 'js-yaml';
 
 /** The secrets of the configuration, of the kubeconfigs that it uses with the files that they name, and of the environment. */
-export function knownSecrets(
+export function bundleSecrets(
   configuration: Configuration,
   environment: Environment & KubeconfigEnvironment,
 ): readonly string[] {
@@ -16,11 +16,11 @@ export function knownSecrets(
   const { PWD: _, OLDPWD: __, ...variables } = environment;
   const kubeconfigs = [...paths, ...defaultKubeconfigs(environment)].flatMap(filesAt);
   return [
-    ...secretsIn(configuration),
+    ...configurationSecrets(configuration, environment),
     ...kubeconfigs.flatMap(secretsOfKubeconfig),
     ...content('/var/run/secrets/kubernetes.io/serviceaccount/token'),
     ...secretsIn(variables),
-    ...otlpSecrets(environment),
+    ...[configuration.traces.endpoint, ...exporterEndpoints(environment)].flatMap(keysInPath),
   ];
 }
 
@@ -47,23 +47,13 @@ function secretsOfKubeconfig(file: string): readonly string[] {
     });
 }
 
-/** The exporter's headers, and the path of its address, which may contain a key. */
-function otlpSecrets(environment: Environment): readonly string[] {
-  return Object.entries(environment).flatMap(([name, value = '']) => {
-    if (!name.startsWith('OTEL_EXPORTER_OTLP_')) return [];
-    if (name.endsWith('HEADERS'))
-      return value.split(',').map((header) => decoded(header.slice(header.indexOf('=') + 1)));
-    const path = name.endsWith('ENDPOINT') ? (URL.parse(value)?.pathname ?? '') : '';
-    return path.split('/').filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'traces');
-  });
-}
+const exporterEndpoints = (environment: Environment) =>
+  Object.entries(environment).flatMap(([name, value]) => (/^OTEL_EXPORTER_OTLP_.*ENDPOINT$/.test(name) ? [value] : []));
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The path of a collector's address may contain a key. */
+function keysInPath(address = ''): readonly string[] {
+  const segments = URL.parse(address)?.pathname.split('/') ?? [];
+  return segments.filter((segment) => segment !== '' && segment !== 'v1' && segment !== 'traces');
 }
 
 function content(file: string): readonly string[] {

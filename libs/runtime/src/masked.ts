@@ -1,0 +1,2 @@
+/** Takes the place of a secret. */
+export const masked = '***';
