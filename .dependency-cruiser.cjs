@@ -228,7 +228,7 @@ module.exports = {
     },
     {
       name: 'kafkajs-internals',
-      comment: 'one file uses kafkajs beneath its public API, and its tests guard what it relies on (ADR 0045)',
+      comment: 'one file uses kafkajs beneath its public API, and its tests guard what it relies on (ADR 0014)',
       severity: 'error',
       from: { pathNot: '^libs/bus-kafka/src/kafkajs-internals\\.ts$|node_modules' },
       to: { path: 'kafkajs/src/' },

@@ -7,7 +7,7 @@ import { silentLogger } from '@sluice/runtime';
 import { openRedis, type RedisOptions } from '@sluice/store-redis';
 import { expect, test } from 'vitest';
 
-/** A password of Redis is rotated under open connections (ADR 0057), in every topology and with TLS. */
+/** A password of Redis is rotated under open connections (ADR 0016), in every topology and with TLS. */
 interface Started {
   readonly options: Omit<RedisOptions, 'fleet'>;
   readonly servers: readonly RedisServer[];

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 
-/** The mass-addition guard (ADR 0059), from the watch to the write. */
+/** The mass-addition guard (ADR 0029), from the watch to the write. */
 
 const services = 20;
 const podsPerService = 10;

@@ -32,7 +32,7 @@ beforeEach(() => {
     }
   })();
   stop = new AbortController();
-  // An API server that needs 40 ms for a write, as under load: plans are followed by a cooldown (ADR 0040).
+  // An API server that needs 40 ms for a write, as under load: plans are followed by a cooldown (ADR 0023).
   const faults = new FaultPlan([{ latencyMs: 40, probability: 1 }], seededRandom(8));
   const client = new FakeClient(server, { clock, faults });
   const ports = { clock, random: seededRandom(2), logger: silentLogger, bus };

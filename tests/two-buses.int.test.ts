@@ -5,7 +5,7 @@ import { RoleProcess } from '@sluice/demo/distributed';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-/** Fleets of one name that share a Redis, on different NATS servers (ADR 0064). */
+/** Fleets of one name that share a Redis, on different NATS servers (ADR 0054). */
 const fleet = 'sluice';
 let directory: string;
 let redis: RedisServer;

@@ -12,7 +12,7 @@ export interface ConvergenceOptions {
   readonly random: Random;
 }
 
-/** A change lost last of all is detected within a minute (ADR 0017). The rest is time to recover on a busy machine. */
+/** A change lost last of all is detected within a minute (ADR 0009). The rest is time to recover on a busy machine. */
 const limitMs = 120_000;
 const quietMs = 1_000;
 

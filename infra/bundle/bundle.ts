@@ -23,7 +23,7 @@ const scriptsPackage = { fileName: 'package.json', code: '{ "type": "commonjs" }
 
 /**
  * Bundles a program and all its imports into a few files, so that a start reads and compiles these instead of five hundred
- * (ADR 0036). Nothing is minified, so the names in stack traces match the sources.
+ * (ADR 0001). Nothing is minified, so the names in stack traces match the sources.
  */
 export async function bundle({ entry, workers = [], directory }: BundleOptions): Promise<void> {
   const startedAt = new Date();

@@ -6,7 +6,7 @@ const clientNode = '@kubernetes/client-node';
 const stub = '\0client-node-generated-api';
 
 /**
- * Bundles only the kubeconfig part of @kubernetes/client-node, which runs credential plugins (ADR 0047). Its index also loads
+ * Bundles only the kubeconfig part of @kubernetes/client-node, which runs credential plugins (ADR 0007). Its index also loads
  * the generated API clients and the streaming clients, which make up four fifths of the chunk.
  *
  * The path `dist/config.js` is private to client-node. The bundle fails if an update moves it, and its test checks the size

@@ -1,6 +1,6 @@
 /**
  * Becomes `main.js` of a bundle and loads its chunks with V8's code cache. Node's own compile cache holds only what is
- * compiled at load time; this one also holds the functions that were called (ADR 0036).
+ * compiled at load time; this one also holds the functions that were called (ADR 0001).
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -15,7 +15,7 @@ await bundle({
   directory: join(root, '.cache/program'),
 });
 
-// The run caches the code of all functions it calls (ADR 0036), so it does what most starts do: it connects to a cluster
+// The run caches the code of all functions it calls (ADR 0001), so it does what most starts do: it connects to a cluster
 // and writes. The user's environment is left out because it may name another one.
 const server = new FakeApiServer({ clock, random: seededRandom(1) });
 populate(server, { services: 20, podsPerService: 5, now: clock.now() });

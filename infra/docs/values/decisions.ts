@@ -25,6 +25,21 @@ export const decisions: Rows = {
     ['After {} transient failures', count(settings, 'maxAttempts')],
     ['one to {}. A terminating', times(duration(settings, 'parkedRetryMs'), 2)],
   ],
+  'docs/adr/0007-own-reflector.md': [
+    ['{} of each type', count('libs/kubernetes-protobuf/src/intern-table.ts', 'maxMessages')],
+  ],
+  'docs/adr/0009-loss-detection.md': [
+    ['up to {}, with jitter', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
+  ],
+  'docs/adr/0012-redis-store.md': [
+    ['or {} records at the latest', count('services/reconciler/src/partition-worker.ts', 'recordsPerCommit')],
+    [
+      'after {}, or when there are {}.',
+      writerCommit,
+      count('services/writer/src/partition/plan-checkpoint.ts', 'plansPerCommit'),
+    ],
+    ['multiples of {} and {} on', writerCommit, reconcilerCommit],
+  ],
   'docs/adr/0013-jetstream.md': [
     ['every {} records', count('libs/bus-jetstream/src/acks.ts', 'ackEvery')],
     [
@@ -50,31 +65,6 @@ export const decisions: Rows = {
       duration(priority, 'requestMs'),
       duration(priority, 'maxDelayMs'),
     ],
-  ],
-  'docs/adr/0024-competing-controllers.md': [
-    ['up to {}; {} without a repair', duration(repair, 'maxRepairIntervalMs'), duration(repair, 'resetAfterMs')],
-  ],
-  'docs/adr/0025-many-clusters.md': [
-    ['completely every {} and', duration('libs/clusters/src/cluster-set.ts', 'refreshMs')],
-    ['connects to {} clusters', count('libs/clusters/src/cluster-connector.ts', 'permits.permits')],
-    ['and every {}. If it differs', duration('libs/kubernetes/src/middleware/identity-guard.ts', 'recheckMs')],
-    ['is awaited for {}.', duration('libs/clusters/src/pending-clusters.ts', 'waitMs')],
-  ],
-  'docs/adr/0029-mass-removal-guard.md': [
-    ['`writer.maxRemovalPercent` ({})', { ...setting('writer.maxRemovalPercent'), kind: 'count' }],
-    ['endpoints within {}, and more than {},', duration(guard, 'windowMs'), count(guard, 'floor')],
-    ['one plan in {} is checked', count(sampling, 'interval')],
-  ],
-  'docs/adr/0037-deferred-commits.md': [
-    ['or {} records at the latest', count('services/reconciler/src/partition-worker.ts', 'recordsPerCommit')],
-    [
-      'after {}, or when there are {}:',
-      writerCommit,
-      count('services/writer/src/partition/plan-checkpoint.ts', 'plansPerCommit'),
-    ],
-    ['multiples of {} and {} on', writerCommit, reconcilerCommit],
-  ],
-  'docs/adr/0040-write-cooldown.md': [
     [
       'beyond {}, at most {}. Endpoints of {} addresses',
       duration(cooldown, 'promptMs'),
@@ -85,44 +75,18 @@ export const decisions: Rows = {
     ['Endpoints plan, at most {}.', duration(saturated, 'ofEndpoints.maxMs')],
     ['twice that excess, at most {}.', duration(saturated, 'ofSlices.maxMs')],
   ],
-  'docs/adr/0041-protobuf.md': [
-    ['{} of each type', count('libs/kubernetes-protobuf/src/intern-table.ts', 'maxMessages')],
+  'docs/adr/0024-competing-controllers.md': [
+    ['up to {}; {} without a repair', duration(repair, 'maxRepairIntervalMs'), duration(repair, 'resetAfterMs')],
+    ['are read every {}, otherwise every {}.', duration(competing, 'changeCheckMs'), duration(competing, 'checkMs')],
   ],
-  'docs/adr/0048-messages-bounded-by-bytes.md': [['at most {}.', bytes('libs/bus/src/bus.ts', 'largestMessageBytes')]],
-  'docs/adr/0049-unreadable-records.md': [
-    ['up to {}, with jitter', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
+  'docs/adr/0025-many-clusters.md': [
+    ['completely every {} and', duration('libs/clusters/src/cluster-set.ts', 'refreshMs')],
+    ['connects to {} clusters', count('libs/clusters/src/cluster-connector.ts', 'permits.permits')],
+    ['and every {}. If it differs', duration('libs/kubernetes/src/middleware/identity-guard.ts', 'recheckMs')],
+    ['is awaited for {}.', duration('libs/clusters/src/pending-clusters.ts', 'waitMs')],
   ],
-  'docs/adr/0054-one-writer-per-cluster.md': [
-    ['It lasts {} and', clusterClaim],
-    ['renewed every {}, on', duration(claim, 'renewMs')],
-    [
-      'not renewed for {} is',
-      {
-        kind: 'duration',
-        value: Number(clusterClaim.value) - Number(duration(claim, 'renewMs').value) / 2,
-        source: `validMs in ${claim}`,
-      },
-    ],
-    ['are read every {}.', duration(competing, 'checkMs')],
-  ],
-  'docs/adr/0055-lease-thread.md': [
-    ['A lease lasts {},', ttl],
-    ['After {} without one', duration(ownership, 'maxSilenceMs')],
-    ['After {} without a thread', duration(ownership, 'maxStartMs')],
-    ['for more than {} and less than {} keeps', ttl, duration(ownership, 'maxSilenceMs')],
-  ],
-  'docs/adr/0060-compaction.md': [
-    ['expires after {}.', duration('libs/service-state/src/apply-compaction-request.ts', 'compactionExpiresAfterMs')],
-    ['every {}, for Services', duration('services/watcher/src/compactor.ts', 'scanPeriodMs')],
-  ],
-  'docs/adr/0063-paced-hints.md': [
-    ['at most {}', duration('libs/service-state/src/topology-delay.ts', 'maxTopologyDelayMs')],
-  ],
-  'docs/adr/0064-one-bus-per-fleet.md': [
-    ['every {}; it expires after {}.', duration(busClaim, 'renewMs'), duration(busClaim, 'ttlMs')],
-  ],
-  'docs/adr/0065-console-budget.md': [
-    ['pieces of about {},', duration('services/console/src/thread-budget.ts', 'sliceMs')],
+  'docs/adr/0026-history-from-the-log.md': [
+    ['pieces of about {} with', duration('services/console/src/thread-budget.ts', 'sliceMs')],
     [
       'At most {} requests are in progress, and at most {}',
       count(requestLimit, 'maxRequests'),
@@ -135,14 +99,47 @@ export const decisions: Rows = {
       count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.perAddress'),
     ],
   ],
+  'docs/adr/0028-messages-by-reference.md': [['at most {}.', bytes('libs/bus/src/bus.ts', 'largestMessageBytes')]],
+  'docs/adr/0029-mass-change-guards.md': [
+    [
+      '`writer.maxRemovalPercent` ({}) of ready endpoints, and more than {} |',
+      { ...setting('writer.maxRemovalPercent'), kind: 'count' },
+      count(guard, 'floor'),
+    ],
+    ['threshold within {} |', duration(guard, 'windowMs')],
+    ['one plan in {} is checked', count(sampling, 'interval')],
+  ],
+  'docs/adr/0044-one-decider.md': [
+    ['at most {}. The share', duration('libs/service-state/src/topology-delay.ts', 'maxTopologyDelayMs')],
+  ],
+  'docs/adr/0054-one-writer-per-cluster.md': [
+    ['It lasts {} and', clusterClaim],
+    ['renewed every {}, on', duration(claim, 'renewMs')],
+    [
+      'not renewed for {} is',
+      {
+        kind: 'duration',
+        value: Number(clusterClaim.value) - Number(duration(claim, 'renewMs').value) / 2,
+        source: `validMs in ${claim}`,
+      },
+    ],
+    ['renews it every {}; it expires after {}.', duration(busClaim, 'renewMs'), duration(busClaim, 'ttlMs')],
+  ],
+  'docs/adr/0055-lease-thread.md': [
+    ['A lease lasts {},', ttl],
+    ['After {} without one', duration(ownership, 'maxSilenceMs')],
+    ['After {} without a thread', duration(ownership, 'maxStartMs')],
+    ['for more than {} and less than {} keeps', ttl, duration(ownership, 'maxSilenceMs')],
+  ],
+  'docs/adr/0060-compaction.md': [
+    ['expires after {}.', duration('libs/service-state/src/apply-compaction-request.ts', 'compactionExpiresAfterMs')],
+    ['every {}, for Services', duration('services/watcher/src/compactor.ts', 'scanPeriodMs')],
+  ],
   'docs/adr/0070-local-plans.md': [['At most {} records', count('libs/bus/src/lingering-records.ts', 'maxLingering')]],
   'docs/adr/0071-leader-election.md': [
     ['Lease every {}, or', duration('libs/clusters/src/election/leader-elector.ts', 'observeMs')],
   ],
-  'docs/adr/0073-migration.md': [
-    ['are read every {}, otherwise every {}.', duration(competing, 'changeCheckMs'), duration(competing, 'checkMs')],
-  ],
-  'docs/adr/0078-sixteen-partitions.md': [
+  'docs/adr/0075-generations-of-partitions.md': [
     ['begins with {} partitions', setting('partitions')],
     ['`sluice run` keeps {},', count('services/sluice/src/composition/all-in-one.ts', 'partitionsInMemory')],
   ],

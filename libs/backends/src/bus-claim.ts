@@ -19,7 +19,7 @@ const renewMs = 5_000;
 const pollMs = 1_000;
 
 /**
- * The claim of a fleet's store for one bus (ADR 0064). All processes of the fleet hold it together, under the identity that
+ * The claim of a fleet's store for one bus (ADR 0054). All processes of the fleet hold it together, under the identity that
  * the bus has at that moment. So a bus that was created again is claimed once the claim of the former one has expired.
  */
 export class BusClaim {

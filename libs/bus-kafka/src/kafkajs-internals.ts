@@ -21,7 +21,7 @@ import untypedProduceResponse from 'kafkajs/src/protocol/requests/produce/v7/res
 
 /**
  * Everything that Sluice uses beneath the public API of kafkajs, whose consumers read only through consumer groups
- * (ADR 0045). No other file imports `kafkajs/src`. The version is pinned, and kafkajs-internals.test.ts fails if an
+ * (ADR 0014). No other file imports `kafkajs/src`. The version is pinned, and kafkajs-internals.test.ts fails if an
  * upgrade changes anything this file relies on.
  */
 

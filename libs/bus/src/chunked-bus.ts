@@ -10,7 +10,7 @@ import { appendAcceptable, isRecordRejectedError, oversizedPayload, RecordReject
 const holdMs = 1_000;
 
 /**
- * A bus that sends messages larger than a record in chunks and joins them for its readers (ADR 0048). A record of another
+ * A bus that sends messages larger than a record in chunks and joins them for its readers (ADR 0028). A record of another
  * bus, or one that fits, passes unchanged.
  */
 export class ChunkedBus extends ForwardingBus {

@@ -3,7 +3,7 @@ import type { JsonRecord } from '@sluice/runtime';
 import { type LeasePath, type LeaseRecord, leasePath, leaseRecord } from './lease.ts';
 
 /**
- * The Leases through which fleets claim a cluster (ADR 0054): an instance that serves only listed namespaces (ADR 0056)
+ * The Leases through which fleets claim a cluster (ADR 0054): an instance that serves only listed namespaces (ADR 0071)
  * claims one of its own, because the fleet that excludes them writes to the same cluster.
  */
 const claimLeases = { namespace: 'kube-system', all: 'sluice', listed: 'sluice-namespaces' } as const;

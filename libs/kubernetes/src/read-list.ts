@@ -4,7 +4,7 @@ import { ListSplitter, MalformedListError } from './list-splitter.ts';
 
 /**
  * Reads a list as its bytes arrive and passes on each item. Items may be malformed but have a name: an object that a list
- * lacks counts as deleted, so a list with an item that cannot be identified is rejected as a whole (ADR 0052).
+ * lacks counts as deleted, so a list with an item that cannot be identified is rejected as a whole (ADR 0002).
  *
  * @throws MalformedListError
  */

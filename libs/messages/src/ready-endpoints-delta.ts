@@ -1,4 +1,4 @@
-/** How a plan changes the ready endpoints, for the mass-removal guard (ADR 0029) and the mass-addition guard (ADR 0059). */
+/** How a plan changes the ready endpoints, for the mass-removal and mass-addition guards (ADR 0029). */
 export interface ReadyEndpointsDelta {
   /** Change in the Service's ready endpoints; negative for removals. */
   readonly delta: number;

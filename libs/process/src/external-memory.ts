@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 
 /**
  * Has V8 count buffers as part of the heap when it decides when to collect garbage. It otherwise marks the whole heap after each
- * 64 MiB of new buffers, however large the heap is, and a process with many clusters allocates them all the time (ADR 0038). Set at run
+ * 64 MiB of new buffers, however large the heap is, and a process with many clusters allocates them all the time (ADR 0001). Set at run
  * time because Node does not accept the flag in NODE_OPTIONS, and an image starts all roles with the same command line.
  */
 export function countBuffersAsHeap(): void {

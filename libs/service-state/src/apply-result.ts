@@ -51,7 +51,7 @@ function recordDeletion(state: ServiceState, resource: WrittenResource, name: st
 
 /**
  * The plan's content takes the place of what is known, also where the watch has delivered the same version: the next
- * decision then recognizes the object and need not examine its endpoints (ADR 0039).
+ * decision then recognizes the object and need not examine its endpoints (ADR 0044).
  */
 function applyStored(
   state: ServiceState,

@@ -24,7 +24,7 @@ export interface Reconciled {
 }
 
 /**
- * Runs a controller on the state. Controllers cache parts of their last result by object identity (ADR 0039); the cache
+ * Runs a controller on the state. Controllers cache parts of their last result by object identity (ADR 0044); the cache
  * affects speed only.
  */
 export function reconcile(state: ServiceState, controller: Controller, settings: Settings): Reconciled {

@@ -23,7 +23,7 @@ export interface AppliedPlan {
 
 /**
  * How long, in milliseconds, a controller leaves a Service alone after a plan.
- * Changes that arrive meanwhile become one plan; the first change after the cooldown is written at once (ADR 0040).
+ * Changes that arrive meanwhile become one plan; the first change after the cooldown is written at once (ADR 0023).
  *
  * For Endpoints it depends on size: each write carries all addresses, whereas a slice carries a hundred at most. For
  * everything it depends on how long the plan took: an API server at its limit only gets slower with a write per change.

@@ -58,5 +58,5 @@ async function main(): Promise<void> {
   }
 }
 
-// Not awaited, because the bundle is CommonJS, which has no top-level await (ADR 0036).
+// Not awaited, because the bundle is CommonJS, which has no top-level await (ADR 0001).
 void main();

@@ -32,7 +32,7 @@ export interface ClusterWatcherOptions {
   readonly resyncPeriodMs?: number;
   /**
    * How often each partition gets a Change with the digest of some of its Services. The Change reveals that the previous
-   * one was lost (ADR 0017), and the digest reveals that the reconciler's state differs (ADR 0019). Default: never.
+   * one was lost, and the digest reveals that the reconciler's state differs (ADR 0009). Default: never.
    */
   readonly digestPeriodMs?: number;
   /** A Service's digest is persisted after this much time without changes, so a busy Service causes no store writes. Default: 10 s. */

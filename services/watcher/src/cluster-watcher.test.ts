@@ -297,7 +297,7 @@ describe('resync', () => {
   });
 });
 
-test('each partition gets the digest of one Service per period, in rotation (ADR 0017)', async () => {
+test('each partition gets the digest of one Service per period, in rotation (ADR 0009)', async () => {
   const options = { cluster: 'c', fencingToken: 1, reader, bus, clock, random: seededRandom(1), logger: silentLogger };
   watcher = new ClusterWatcher({ ...options, digestPeriodMs: 60_000 });
   await start();

@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
 
-/** How long a reader waits for the next chunk of a message, in milliseconds (ADR 0048). */
+/** How long a reader waits for the next chunk of a message, in milliseconds (ADR 0028). */
 const holdMs = 1_000;
 
 /**

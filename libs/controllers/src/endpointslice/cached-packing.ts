@@ -34,7 +34,7 @@ interface CachedDecision {
 }
 
 /**
- * Cache of the last decision per Service object (ADR 0039). A Service object is replaced whenever it changes. The cache
+ * Cache of the last decision per Service object (ADR 0044). A Service object is replaced whenever it changes. The cache
  * only saves work: a decision with it equals a decision without it.
  */
 const decisionCache = new WeakMap<Service, Map<AddressType, CachedDecision>>();

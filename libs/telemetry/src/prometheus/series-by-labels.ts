@@ -7,7 +7,7 @@ interface Branch<Series> {
 
 /**
  * The time series of one metric. prom-client finds a series by a string that it builds from all labels on each call, which
- * costs most of what a metric costs in code that is not hot (ADR 0046).
+ * costs most of what a metric costs in code that is not hot (ADR 0018).
  */
 export class SeriesByLabels<Series> {
   readonly #names: readonly string[];

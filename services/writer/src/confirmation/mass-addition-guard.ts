@@ -12,7 +12,7 @@ interface Level {
 
 /**
  * Detects that a large share of a cluster's endpoints gets new addresses within a minute, as another API server in its
- * place would cause (ADR 0059). While a new cluster fills, there is nothing to replace.
+ * place would cause (ADR 0029). While a new cluster fills, there is nothing to replace.
  */
 export class MassAdditionGuard extends MassChangeGuard {
   readonly #levels = new Map<Controller, Level>();

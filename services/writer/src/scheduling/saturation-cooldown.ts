@@ -7,7 +7,7 @@ interface Cooldown {
 }
 
 const ofEndpoints: Cooldown = { factor: 50, maxMs: 2_000 };
-/** A larger factor delays changes on a slightly overloaded server; a longer cooldown leaves an overloaded one idle at times (ADR 0040). */
+/** A larger factor delays changes on a slightly overloaded server; a longer cooldown leaves an overloaded one idle at times (ADR 0023). */
 const ofSlices: Cooldown = { factor: 2, maxMs: 500 };
 
 /**

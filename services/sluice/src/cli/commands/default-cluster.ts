@@ -1,7 +1,7 @@
 import { hasDefaultCluster } from '@sluice/kubernetes';
 import type { Configuration } from './configured-command.ts';
 
-/** The clusters to read: without any configuration, the one that kubectl uses. Not for commands that write (ADR 0068). */
+/** The clusters to read: without any configuration, the one that kubectl uses. Not for commands that write (ADR 0016). */
 export function clustersToRead({ clusters, clusterSecrets, bus, store }: Configuration) {
   const isFleet = bus.kind !== 'memory' || store.kind !== 'memory';
   const useDefault = clusters.length === 0 && clusterSecrets === undefined && !isFleet;
