@@ -12,7 +12,7 @@ import { warnings } from './warnings.ts';
 import { allWorkloads } from './workloads.ts';
 
 /** Pages with tables of results. */
-export const pages = ['docs/contributing/performance.md', 'docs/contributing/profiling.md'];
+export const pages = ['docs/contributing/performance.md', 'bench/results/README.md'];
 
 const region = /(<!-- results of ([\w-]+): node bench\/tables\.ts -->\n)[\s\S]*?(<!-- end of the results -->)/g;
 

@@ -90,7 +90,6 @@ export const root: Rows = {
     ['a session of {} with', session],
     ['At most {} streams are open', streams],
   ],
-  'bench/results/README.md': [],
   'conformance/README.md': [
     ['plays {} recorded scenarios', vectors('settled/**/*.jsonl.gz')],
     ['compares {} recorded calls', vectors('functions.jsonl.gz')],
