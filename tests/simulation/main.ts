@@ -19,6 +19,7 @@ import { runSeeds } from './run-seeds.ts';
 import { type Layer, layers, type ScenarioOptions, scenarioOf } from './scenario.ts';
 import { shrink } from './shrink.ts';
 import { simulate } from './simulation.ts';
+import { suiteNames } from './suites/suite-kinds.ts';
 import { formatEntry } from './timeline.ts';
 
 const instrumentHook = new URL('./coverage/instrument-hook.ts', import.meta.url).href;
@@ -46,6 +47,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     replay: text('FILE', 'run a saved regression'),
     swarm: flag('many faults at high rates in each seed'),
     'disable-layers': text('LIST', `repair layers that no seed has: some of ${layers.join(', ')}`),
+    suite: text('NAME', `run only seeds of a suite: ${suiteNames.join(', ')}`),
     exhaustive: flag('run every stale read, unobserved event and crash of a small world instead of seeds'),
     planted: flag('plant bugs one at a time, and report how many seeds find each'),
     'held-out': flag('plant bugs that nothing was made to find, and report the share that is found in each room'),
@@ -58,8 +60,9 @@ checked during the run, and the result is compared with a recomputation. See doc
   },
   main(options) {
     const disabled = layersOf(options['disable-layers']);
-    const scenario: ScenarioOptions = { swarm: options.swarm, ...(disabled.length > 0 && { disabled }) };
-    const flags = `${options.swarm ? ' --swarm' : ''}${disabled.length > 0 ? ` --disable-layers ${disabled.join()}` : ''}`;
+    const suite = options.suite === undefined ? undefined : oneOf('suite', options.suite, suiteNames);
+    const scenario: ScenarioOptions = { swarm: options.swarm, suite, ...(disabled.length > 0 && { disabled }) };
+    const flags = `${suite === undefined ? '' : ` --suite '${suite}'`}${options.swarm ? ' --swarm' : ''}${disabled.length > 0 ? ` --disable-layers ${disabled.join()}` : ''}`;
     if (options.seed !== undefined) return runOne(positiveInteger('seed', options.seed), options.trace, scenario);
     if (options.replay !== undefined) return runReplay(options.replay);
     if (options['held-out']) return runHeldOut(options);

@@ -1,4 +1,5 @@
 import { type Random, randomInteger, seededRandom } from '@sluice/runtime';
+import { type SuiteEventKind, type SuiteName, suiteKinds, suiteOf } from './suites/suite-kinds.ts';
 
 /** Layers that repair what another one missed. A run without one of them judges the layers before it. */
 export const layers = ['digests', 'resyncs', 'redelivery', 'preconditions', 'fencing'] as const;
@@ -64,7 +65,7 @@ const closeTogetherMs = 3_000;
 /** Something that happens to the fleet. What exactly follows from its own seed, so events can be left out independently. */
 export interface ScenarioEvent {
   readonly atMs: number;
-  readonly kind: 'user' | 'steady' | FaultKind;
+  readonly kind: 'user' | 'steady' | FaultKind | SuiteEventKind;
   readonly seed: number;
 }
 
@@ -80,6 +81,8 @@ export type BusKind = 'model' | 'jetstream' | 'replicated jetstream';
 /** One run, as data. */
 export interface Scenario {
   readonly seed: number;
+  /** A suite runs the events, in a world of its own, instead of a fleet. */
+  readonly suite?: SuiteName;
   readonly clusters: number;
   /** Namespaces of users in each cluster, with objects of the same names. */
   readonly namespaces: number;
@@ -111,12 +114,45 @@ export interface ScenarioOptions {
   readonly swarm: boolean;
   /** Layers that every seed does without. Default: some seeds do without one. */
   readonly disabled?: readonly Layer[];
+  /** The suite that every seed runs. Default: some seeds run one, the others a fleet. */
+  readonly suite?: SuiteName | undefined;
 }
 
 const processKinds: readonly ProcessKind[] = ['roles', 'workers', 'roles', 'mixed', 'roles'];
 
 /** The scenario of a seed. */
-export function scenarioOf(seed: number, { swarm: isSwarm, disabled }: ScenarioOptions): Scenario {
+export function scenarioOf(seed: number, options: ScenarioOptions): Scenario {
+  const suite = options.suite ?? suiteOf(seed);
+  return suite === undefined ? fleetScenario(seed, options) : suiteScenario(seed, suite);
+}
+
+function suiteScenario(seed: number, suite: SuiteName): Scenario {
+  const random = seededRandom(seed);
+  const activeMs = randomInteger(random, 60_000, 240_000);
+  const kinds: readonly SuiteEventKind[] = suiteKinds[suite];
+  // Every other seed has few kinds of faults, so that others do not hide what they do.
+  const several = random.next() < 0.5 ? kinds.length : randomInteger(random, 1, 4);
+  const chosen = Array.from({ length: several }, () => kinds[randomInteger(random, 0, kinds.length - 1)]);
+  const events = Array.from({ length: randomInteger(random, 5, 40) }, (): ScenarioEvent => {
+    const kind = chosen[randomInteger(random, 0, chosen.length - 1)] ?? suiteKinds[suite][0];
+    return { atMs: randomInteger(random, 0, activeMs), kind, seed: randomInteger(random, 0, 2 ** 31 - 1) };
+  });
+  return {
+    ...{ seed, suite, activeMs, events: events.sort((a, b) => a.atMs - b.atMs) },
+    ...{ clusters: 1, namespaces: 1, partitions: 1, maxEndpointsPerSlice: 100, batchPeriodMs: 0, recordBytes: null },
+    ...{
+      dropsRepeated: false,
+      dropsReleased: false,
+      recordsPerRead: null,
+      processes: 'roles',
+      store: 'model',
+      bus: 'model',
+    },
+    disabled: [],
+  };
+}
+
+function fleetScenario(seed: number, { swarm: isSwarm, disabled }: ScenarioOptions): Scenario {
   const random = seededRandom(seed);
   const swarm = isSwarm || seed % 4 === 0;
   const chance = (probability: number) => random.next() < probability;
@@ -170,6 +206,10 @@ export const isLossyFault = (kind: string): kind is LossyFault => (lossyFaults a
 
 /** Whether the scenario may lose messages or stored state. */
 export const isLossy = ({ events }: Scenario): boolean => events.some(({ kind }) => isLossyFault(kind));
+
+/** Whether the event is a fault of a fleet. */
+export const isFault = (kind: string): kind is FaultKind =>
+  (losslessFaults as readonly string[]).includes(kind) || isLossyFault(kind);
 
 export const hasFault = ({ events }: Scenario, ...kinds: readonly FaultKind[]): boolean =>
   events.some(({ kind }) => kinds.some((one) => one === kind));

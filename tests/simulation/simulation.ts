@@ -23,8 +23,9 @@ import { decode } from './invariants/decode.ts';
 import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
 import { Unfinished } from './invariants/unfinished.ts';
-import { hasFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
+import { hasFault, isFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
+import { runSuite } from './suites/run-suite.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
 import { type Violation, Violations } from './violations.ts';
 import type { World } from './world.ts';
@@ -80,6 +81,10 @@ export interface RunOptions {
 /** Runs a scenario until its end or the first violation. */
 export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
   const clock = new VirtualClock(begin);
+  if (scenario.suite !== undefined) {
+    const result = await runSuite(scenario.suite, scenario, clock, options.timeline ?? 40);
+    return { scenario, calls: 0, longestStaleMs: 0, ...result };
+  }
   return new Simulation(scenario, options, clock, await startServers(scenario, clock)).run();
 }
 
@@ -269,6 +274,7 @@ class Simulation {
       if (random.next() < 0.05) this.#takeBackups();
       return;
     }
+    if (!isFault(kind)) throw new RangeError(`no fleet has the event ${kind}`);
     const { forMs, what } = inject(kind, random, this.#world);
     this.#note('fault', () => what);
     this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0));

@@ -9,6 +9,7 @@ export * from './competing-managers.ts';
 export * from './connect.ts';
 export * from './connected-cluster.ts';
 export { EarlyConnections, type EarlyConnectionsOptions } from './early-connections.ts';
+export { fenceWrites } from './election/fence-writes.ts';
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.ts';
 export { guardWrites } from './guard-writes.ts';
 export * from './identity/accept-cluster.ts';

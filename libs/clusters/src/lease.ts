@@ -1,3 +1,4 @@
+import type { RequestedObject } from '@sluice/kubernetes';
 import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
 
 /** What a Lease says about its holder. Times are in milliseconds since the Unix epoch. */
@@ -7,6 +8,9 @@ export interface LeaseRecord {
   readonly renewedAt: number;
   /** Undefined if the Lease states none. */
   readonly durationMs: number | undefined;
+  readonly transitions: number;
+  /** The holder has given it up itself. */
+  readonly isReleased: boolean;
   /** `metadata.uid` of the Lease. */
   readonly uid: string;
 }
@@ -16,22 +20,30 @@ export interface LeasePath {
   readonly lease: string;
   readonly namespace: string;
   readonly name: string;
+  readonly object: RequestedObject;
 }
 
 export function leasePath(namespace: string, name: string): LeasePath {
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases`;
-  return { collection, lease: `${collection}/${encodeURIComponent(name)}`, namespace, name };
+  const object = { resource: 'leases', name };
+  return { collection, lease: `${collection}/${encodeURIComponent(name)}`, namespace, name, object };
 }
+
+/** What client-go's leader election writes when it releases a Lease. */
+const releasedSeconds = 1;
 
 /** Longer than any name of a holder. What another client wrote goes into messages. */
 const longestHolder = 512;
 
 export function leaseRecord(lease: JsonRecord): LeaseRecord {
-  const { holderIdentity, renewTime, leaseDurationSeconds } = asRecord(lease.spec);
+  const { holderIdentity, renewTime, leaseDurationSeconds, leaseTransitions } = asRecord(lease.spec);
+  const holder = asString(holderIdentity).slice(0, longestHolder);
   return {
-    holder: asString(holderIdentity).slice(0, longestHolder),
+    holder,
     renewedAt: Date.parse(asString(renewTime)) || 0,
     durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1000 : undefined,
+    transitions: typeof leaseTransitions === 'number' ? leaseTransitions : 0,
+    isReleased: holder === '' && leaseDurationSeconds === releasedSeconds,
     uid: asString(asRecord(lease.metadata).uid),
   };
 }
@@ -57,7 +69,7 @@ export function renewed(lease: JsonRecord, { holder, durationMs, now }: Renewal)
 
 /** The Lease without a holder, as client-go's leader election releases it. */
 export function released(lease: JsonRecord): JsonRecord {
-  return { ...lease, spec: { ...asRecord(lease.spec), holderIdentity: '', leaseDurationSeconds: 1 } };
+  return { ...lease, spec: { ...asRecord(lease.spec), holderIdentity: '', leaseDurationSeconds: releasedSeconds } };
 }
 
 export function newLease({ namespace, name }: LeasePath): JsonRecord {

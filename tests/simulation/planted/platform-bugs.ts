@@ -165,4 +165,22 @@ export const platformBugs: readonly PlantedBug[] = [
     search: 'const lastStamp = publishedState?.lastStamp(partition) ?? {',
     replace: 'const lastStamp = (publishedState && undefined) ?? {',
   },
+  {
+    name: 'a leader does not count the time of a suspension',
+    file: 'libs/clusters/src/election/leader-elector.ts',
+    search: 'return elapsedMs(clock, this.#renewedAt) < renewDeadlineMs;',
+    replace: 'return clock.monotonic() - this.#renewedAt.monotonic < renewDeadlineMs;',
+  },
+  {
+    name: 'a Lease that was deleted is free at once',
+    file: 'libs/clusters/src/election/leader-elector.ts',
+    search: 'if (!isOwn && clock.monotonic() < this.#validUntil) return false;',
+    replace: "if (!isOwn && this.#holder !== '' && clock.monotonic() < this.#validUntil) return false;",
+  },
+  {
+    name: 'a standby trusts the clock of the leader',
+    file: 'libs/clusters/src/election/leader-elector.ts',
+    search: 'this.#validUntil = clock.monotonic() + Math.max',
+    replace: 'this.#validUntil = clock.monotonic() - clock.now() + leaseRecord(lease).renewedAt + Math.max',
+  },
 ];

@@ -1,7 +1,7 @@
-import type { ApiRequest, ApiResponse } from '@sluice/kubernetes';
+import { ApiError, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
 import { VirtualClock } from '@sluice/runtime';
 import { advance, recordingLogger } from '@sluice/runtime/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { LeaseServer, rejected } from '../testing/lease-server.ts';
 import { fenceWrites } from './fence-writes.ts';
 import { LeaderElector } from './leader-elector.ts';
@@ -204,6 +204,41 @@ test('a standby waits as long as the Lease says, not as its own flags say', asyn
   expect(leaders()[1]).toBe(false);
   await advance(clock, 10_000);
   expect(leaders()[1]).toBe(true);
+});
+
+describe('a standby that has seen the leader waits for the end of its lease', () => {
+  test.each([
+    ['is deleted', undefined],
+    ['is emptied', {}],
+    ['is restored to an earlier release', { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 }],
+    ['gets a shorter duration', { holderIdentity: 'a', leaseDurationSeconds: 1, leaseTransitions: 1 }],
+  ])('although the Lease %s', async (_, spec) => {
+    const a = start('a');
+    start('b');
+    await advance(clock, 20_000);
+    a.network = 'silent';
+    server.write('leader', spec);
+    await advanceSafely(12_000);
+    expect(leaders()).toEqual([false, false]);
+    await advanceSafely(5_000);
+    expect(leaders()).toEqual([false, true]);
+  });
+});
+
+test('a leader creates a Lease that was deleted', async () => {
+  start('a');
+  start('b');
+  await advance(clock, 20_000);
+  server.write('leader', undefined);
+  await advanceSafely(60_000);
+  expect(leaders()).toEqual([true, false]);
+  expect(server.spec('leader')).toMatchObject({ holderIdentity: 'a' });
+});
+
+test('a 404 of a proxy is no deleted Lease', async () => {
+  const member = start('a', { runs: false });
+  server.request = () => Promise.reject(new ApiError('', { kind: 'retry', status: 404, reason: 'HTTP404' }));
+  await expect(member.elector.check(member.stop.signal)).rejects.toThrow('Lease kube-system/leader');
 });
 
 test('a leader ends when another process holds the Lease', async () => {

@@ -33,7 +33,8 @@ const releaseTimeoutMs = 1_000;
 
 /**
  * Leader election with a Lease, with the rules of client-go (ADR 0071). A process that is not the leader counts the duration in
- * the Lease from the time at which it saw the last renewal, so clocks need not agree. The leader counts the renew deadline,
+ * the Lease from the time at which it saw the last renewal, so clocks need not agree. Without a release it also does so if the Lease was
+ * deleted, emptied or restored from a backup meanwhile: the holder that it has seen may not know yet. The leader counts the renew deadline,
  * which is shorter, from the time at which it sent its last renewal. Leadership that is lost does not come back.
  */
 export class LeaderElector {
@@ -45,7 +46,9 @@ export class LeaderElector {
   #holder = '';
   /** What the Lease said when it was read last, to detect a renewal. */
   #spec = '';
-  /** Monotonic time until which the lease of another holder is valid. */
+  /** `leaseTransitions` of the last holder: who releases the Lease keeps them, and an older Lease has fewer. */
+  #transitions = 0;
+  /** Monotonic time until which the lease of the last holder is valid, even if the Lease was deleted or emptied. */
   #validUntil = Number.NEGATIVE_INFINITY;
   /** When the last successful renewal of this process was sent; undefined if it was never elected. */
   #renewedAt: Instant | undefined;
@@ -110,10 +113,11 @@ export class LeaderElector {
     this.#renewedAt = undefined;
     try {
       if (!wasElected) return;
-      const signal = AbortSignal.timeout(releaseTimeoutMs);
-      const lease = await this.#read(signal);
+      const { signal } = new AbortController();
+      const lease = await this.#read(signal, releaseTimeoutMs / 2);
       if (leaseRecord(lease).holder !== identity) return;
-      await connection.request({ method: 'PUT', path: this.#path.lease, body: released(lease), signal });
+      const put = { method: 'PUT' as const, path: this.#path.lease, timeoutMs: releaseTimeoutMs / 2 };
+      await connection.request({ ...put, body: released(lease), signal });
     } catch (error) {
       logger.warn('cannot release leader lease; it will expire', { cluster, lease: this.#name, error });
     } finally {
@@ -176,8 +180,8 @@ export class LeaderElector {
     const { clock, identity, leaseDurationMs } = this.#options;
     const sentAt = instant(clock);
     const lease = await this.#read(signal);
-    const isFree = this.#holder === '' || this.#holder === identity || clock.monotonic() >= this.#validUntil;
-    if (!isFree) return false;
+    const isOwn = this.#holder === identity || (this.#holder === '' && this.isLeader);
+    if (!isOwn && clock.monotonic() < this.#validUntil) return false;
     const body = renewed(lease, { holder: identity, durationMs: leaseDurationMs, now: clock.now() });
     this.#observe(await this.#write(body, signal));
     this.#renewedAt = sentAt;
@@ -195,14 +199,15 @@ export class LeaderElector {
   }
 
   /** The Lease, or a new one if there is none. */
-  async #read(signal: AbortSignal): Promise<JsonRecord> {
-    const { connection, renewDeadlineMs } = this.#options;
-    const get = { method: 'GET' as const, path: this.#path.lease, signal, timeoutMs: renewDeadlineMs / 2 };
+  async #read(signal: AbortSignal, timeoutMs = this.#options.renewDeadlineMs / 2): Promise<JsonRecord> {
+    const { connection } = this.#options;
+    const { lease: path, object } = this.#path;
+    const get = { method: 'GET' as const, path, object, signal, timeoutMs };
     let lease = newLease(this.#path);
     try {
       lease = asRecord((await connection.request(get)).body);
     } catch (error) {
-      if (!isApiError(error) || error.status !== 404) throw error;
+      if (!isApiError(error) || error.kind !== 'notFound') throw error;
     }
     this.#observe(lease);
     return lease;
@@ -213,8 +218,12 @@ export class LeaderElector {
     const spec = JSON.stringify(lease.spec ?? {});
     if (spec === this.#spec) return;
     this.#spec = spec;
-    const { holder, durationMs = leaseDurationMs } = leaseRecord(lease);
-    this.#validUntil = clock.monotonic() + durationMs;
+    const { holder, durationMs = 0, transitions, isReleased } = leaseRecord(lease);
+    if (holder !== '') {
+      // An edited Lease may say less than its holder counts on.
+      this.#validUntil = clock.monotonic() + Math.max(durationMs, leaseDurationMs);
+      this.#transitions = transitions;
+    } else if (isReleased && transitions >= this.#transitions) this.#validUntil = Number.NEGATIVE_INFINITY;
     if (holder === this.#holder) return;
     this.#holder = holder;
     if (holder !== '' && holder !== identity) {

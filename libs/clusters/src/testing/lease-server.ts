@@ -1,8 +1,10 @@
-import { ApiError, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
+import { ApiError, type ApiErrorKind, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
 import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
 
+const kinds: Readonly<Record<number, ApiErrorKind>> = { 404: 'notFound', 409: 'conflict' };
+
 export const rejected = (status: number) =>
-  new ApiError(`status ${status}`, { kind: status === 409 ? 'conflict' : 'retry', status, reason: '' });
+  new ApiError(`status ${status}`, { kind: kinds[status] ?? 'retry', status, reason: '' });
 
 /** The Leases of an API server, with optimistic locking. */
 export class LeaseServer {
@@ -20,10 +22,11 @@ export class LeaseServer {
     return this.#specs.get(name);
   }
 
-  /** Another client writes the Lease. */
-  write(name: string, spec: JsonRecord): void {
+  /** Another client writes the Lease, or deletes it. */
+  write(name: string, spec: JsonRecord | undefined): void {
     this.#version += 1;
-    this.#specs.set(name, spec);
+    if (spec === undefined) this.#specs.delete(name);
+    else this.#specs.set(name, spec);
   }
 
   async request({ method, path, body }: ApiRequest): Promise<ApiResponse> {
