@@ -135,6 +135,13 @@ module.exports = {
       to: { path: '^services/sluice/src/cli/' },
     },
     {
+      name: 'commands-on-top',
+      comment: 'what a command calls knows no command',
+      severity: 'error',
+      from: { path: '^services/sluice/src/cli/[^/]+/', pathNot: '(^services/sluice/src/cli/commands/|\\.test\\.ts$)' },
+      to: { path: '^services/sluice/src/cli/commands/' },
+    },
+    {
       name: 'production-without-test-code',
       comment: 'production code never imports what only tests use, nor the fake API server, except for the demo',
       severity: 'error',

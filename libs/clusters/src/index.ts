@@ -6,6 +6,7 @@ export * from './cluster-set-options.ts';
 export * from './cluster-source.ts';
 export * from './cluster-state.ts';
 export * from './competing-managers.ts';
+export { configuredNames } from './configured-names.ts';
 export * from './connect.ts';
 export * from './connected-cluster.ts';
 export { EarlyConnections, type EarlyConnectionsOptions } from './early-connections.ts';

@@ -53,7 +53,7 @@ export async function serveConsole(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>
   const metrics = new Metrics({ clusters: new Map(), process: false });
   const health = { livez: () => [], readyz: () => [] };
   const listen = (port: number) =>
-    serveTelemetry({ host: '127.0.0.1', port }, { metrics, health, otherwise: console.handle });
+    serveTelemetry({ host: '127.0.0.1', port }, { metrics, health, clock: systemClock, otherwise: console.handle });
   let telemetry = await listen(0);
   const { url } = telemetry;
   return {

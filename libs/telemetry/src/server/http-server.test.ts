@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogLevel } from '@sluice/process';
-import { parseBindAddress } from '@sluice/process';
+import { parseBindAddress, systemClock } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Metrics } from '../metrics.ts';
@@ -24,7 +24,7 @@ afterEach(() => Promise.all(servers.map((server) => server.close())));
 async function start(at: Parameters<typeof startTelemetry>[0], log?: { level: LogLevel }): Promise<TelemetryServer> {
   const server = await startTelemetry(
     at,
-    { metrics, health: syncHealth('c', () => ready), ...(log && { log }) },
+    { metrics, health: syncHealth('c', () => ready), clock: systemClock, ...(log && { log }) },
     silentLogger,
   );
   if (server === undefined) throw new Error('not served');

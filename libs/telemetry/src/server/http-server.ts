@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { RootLogger } from '@sluice/process';
-import { type BindAddress, formatBindAddress, printable, systemClock } from '@sluice/process';
-import { errorMessage } from '@sluice/runtime';
+import { type BindAddress, formatBindAddress, printable } from '@sluice/process';
+import { type Clock, errorMessage } from '@sluice/runtime';
 import type { Metrics } from '../metrics.ts';
 import { CachedExposition } from './cached-exposition.ts';
 import { monitorEventLoop } from './event-loop-monitor.ts';
@@ -28,6 +28,7 @@ export interface ServingTls {
 export interface TelemetryServerOptions {
   readonly metrics: Metrics;
   readonly health: Health;
+  readonly clock: Clock;
   /** Logger whose level `/debug/log-level` changes. Default: none. */
   readonly log?: Pick<RootLogger, 'level'>;
   /** Handles all other paths. */
@@ -47,12 +48,12 @@ export class AddressInUseError extends Error {
  * @throws AddressInUseError, or another error of the system if it cannot listen
  */
 export async function serveTelemetry(at: BindAddress, options: TelemetryServerOptions): Promise<TelemetryServer> {
-  const eventLoop = monitorEventLoop(systemClock);
+  const eventLoop = monitorEventLoop(options.clock);
   const health: Health = {
     livez: () => [eventLoop.check, ...options.health.livez()],
     readyz: () => options.health.readyz(),
   };
-  const served = { ...options, metrics: new CachedExposition(options.metrics, systemClock), health, at };
+  const served = { ...options, metrics: new CachedExposition(options.metrics, options.clock), health, at };
   const listener = (request: IncomingMessage, response: ServerResponse) => void answer(request, response, served);
   const server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener);
   limitConnections(server);

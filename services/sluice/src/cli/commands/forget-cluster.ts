@@ -1,7 +1,7 @@
 import type { OpenInfrastructure } from '@sluice/backends';
-import { type ClusterSource, StoredIdentities } from '@sluice/clusters';
+import { type ClusterSource, configuredNames, StoredIdentities } from '@sluice/clusters';
 import { UsageError } from '@sluice/process';
-import { type Clock, errorMessage } from '@sluice/runtime';
+import type { Clock } from '@sluice/runtime';
 import { readStoredClusters, removeStoredCluster, removeUnidentified } from '../../composition/stored-clusters.ts';
 
 export interface ForgottenCluster {
@@ -20,8 +20,6 @@ export interface ForgetOptions {
   readonly dryRun: boolean;
   readonly clock: Clock;
 }
-
-const timeoutMs = 35_000;
 
 /**
  * Removes what a fleet has stored of a cluster: its state, its pins and its entry in the directory.
@@ -48,24 +46,6 @@ export async function forgetCluster(name: string, options: ForgetOptions): Promi
     await new StoredIdentities(fleet.clusterPins).release(name);
   }
   return { name, identities, pinned };
-}
-
-/**
- * The names in these sources, also those of clusters that cannot be used.
- *
- * @throws UsageError which source cannot be read: it may list the cluster
- */
-export async function configuredNames(sources: readonly ClusterSource[]): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  for (const source of sources) {
-    try {
-      const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs));
-      for (const { name } of [...candidates, ...problems]) names.add(name);
-    } catch (error) {
-      throw new UsageError(`cannot read ${source.about}: ${errorMessage(error)}`, { cause: error });
-    }
-  }
-  return names;
 }
 
 const watched = (name: string, holder: string): UsageError =>

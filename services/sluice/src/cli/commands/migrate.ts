@@ -14,8 +14,8 @@ import {
   wrap,
 } from '@sluice/process';
 import { type Command, Option } from 'commander';
+import { clustersToRead } from '../clusters-to-read.ts';
 import { checkSource } from '../doctor/check-source.ts';
-import { clustersToRead } from './default-cluster.ts';
 
 interface Options {
   readonly rollback?: boolean;

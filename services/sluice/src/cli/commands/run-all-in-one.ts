@@ -57,7 +57,7 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     metrics &&
     (await startTelemetry(
       address ?? undefined,
-      { metrics, health, log: logger, ...(console && { otherwise: console.console.handle }) },
+      { metrics, health, clock: systemClock, log: logger, ...(console && { otherwise: console.console.handle }) },
       logger,
     ).catch(async (error: unknown) => {
       clusters.pause();

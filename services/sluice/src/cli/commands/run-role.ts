@@ -57,7 +57,7 @@ export async function runRole(role: Role, command: Command, startLeaseThread: St
     early = undefined;
     const { metrics, health } = running;
     const address = configuration.metricsBindAddress ?? undefined;
-    const server = metrics && (await startTelemetry(address, { metrics, health, log }, logger));
+    const server = metrics && (await startTelemetry(address, { metrics, health, clock: ports.clock, log }, logger));
     const { recordBytes, messageBytes } = infrastructure.bus.limits;
     const limits = { maxRecordBytes: recordBytes, maxMessageBytes: messageBytes };
     logger.info('started', { member, ...limits, ...(server && { metrics: `${server.url}/metrics` }) });

@@ -36,7 +36,7 @@ export async function runShadow(stopped: Promise<void>, options: RunOptions): Pr
       ? undefined
       : await startTelemetry(
           metricsBindAddress?.address,
-          { metrics, health: syncHealth(cluster.name, () => ready) },
+          { metrics, health: syncHealth(cluster.name, () => ready), clock: systemClock },
           logger,
         );
   const shadow = startShadow({

@@ -1,6 +1,6 @@
 import { BusClaim, openInfrastructure } from '@sluice/backends';
 import type { BusLimits } from '@sluice/bus';
-import { type ClusterSource, type IdentityConflict, StoredIdentities } from '@sluice/clusters';
+import { type ClusterSource, configuredNames, type IdentityConflict, StoredIdentities } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
 import { type Check, failed, ok, warning } from '@sluice/preflight';
@@ -8,7 +8,6 @@ import { firstLine, isUsageError } from '@sluice/process';
 import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
 import { heldBackReasons } from '@sluice/writer';
 import { readStoredClusters, type StoredCluster } from '../../composition/stored-clusters.ts';
-import { configuredNames } from '../commands/forget-cluster.ts';
 
 /** Connects to bus and store like a role. Errors and warnings at that point become checks with the same text. */
 export async function checkInfrastructure(

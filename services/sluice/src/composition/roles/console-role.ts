@@ -62,7 +62,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
     await follower.run(signal);
   };
   let ready = false;
-  const served = { metrics, health: healthOf(backends, () => ready), log: logger };
+  const served = { metrics, health: healthOf(backends, () => ready), clock, log: logger };
   const page = { ...served, otherwise: console.handle, tls: settings.tls };
   const servers = [await startTelemetry(settings.bindAddress, page, logger, '--console-bind-address')];
   const [server] = servers;

@@ -1,5 +1,5 @@
+import type { Configuration } from '@sluice/configuration';
 import { hasDefaultCluster } from '@sluice/kubernetes';
-import type { Configuration } from './configured-command.ts';
 
 /** The clusters to read: without any configuration, the one that kubectl uses. Not for commands that write (ADR 0016). */
 export function clustersToRead({ clusters, clusterSecrets, bus, store }: Configuration) {
