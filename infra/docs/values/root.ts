@@ -89,6 +89,8 @@ export const root: Rows = {
     ['Beyond {} of a cluster within {}, removals', setting('writer.maxRemovalPercent'), guard],
     ['a session of {} with', session],
     ['At most {} streams are open', streams],
+    ['a random id and ends after {}', session],
+    ['more requests than {} in progress', count(requestLimit, 'maxRequests')],
   ],
   'conformance/README.md': [
     ['plays {} recorded scenarios', vectors('settled/**/*.jsonl.gz')],

@@ -66,14 +66,14 @@ describe('a credential', () => {
   test('is masked in the log, also after a rotation, until the connection is closed', async () => {
     const key = await pem('client.key');
     const line = key.split('\n')[1] ?? '';
-    given = { headers: { Authorization: 'Bearer opaque-first\n' }, cert: await pem('client.crt'), key };
+    given = { headers: { Authorization: 'Bearer token-before\n' }, cert: await pem('client.crt'), key };
     await current();
-    expect(redact(`sent opaque-first signed with ${line}`)).toBe('sent *** signed with ***');
-    given = { auth: 'sluice:opaque-second' };
+    expect(redact(`sent token-before signed with ${line}`)).toBe('sent *** signed with ***');
+    given = { auth: 'sluice:token-after' };
     await later();
-    expect(redact(`sent opaque-first, opaque-second, ${btoa('sluice:opaque-second')}`)).toBe('sent ***, ***, ***');
+    expect(redact(`sent token-before, token-after, ${btoa('sluice:token-after')}`)).toBe('sent ***, ***, ***');
     credentials.close();
-    expect(redact('sent opaque-second')).toBe('sent opaque-second');
+    expect(redact('sent token-after')).toBe('sent token-after');
   });
 
   test('hides no sentence from the log, whatever the author of a kubeconfig calls a token', async () => {

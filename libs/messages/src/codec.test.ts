@@ -142,6 +142,11 @@ describe('an invalid message is rejected with a reason that names the field', ()
     ['10,000 nested arrays in an object', deep({ facts: [{ ...sliceFact, slice: { ...slice, future } }] }), tooDeep],
     ['10,000 nested arrays as the kind', deep({ kind: future }), tooDeep],
     ['nine million values', altered({ future: new Array(9_000_000).fill(0) }), /more than 8000000 values/],
+    [
+      'a plan for another resource',
+      altered({ ...plan, groups: [{ mutations: [{ verb: 'delete', resource: 'secrets', name: 'x' }] }] }),
+      /groups.0.mutations.0.resource/,
+    ],
     ['a negative count', altered({ stamp: { epoch: -1, sequence: 0 } }), /stamp.epoch/],
   ])('%s', (_, payload, reason) => {
     expect(() => decodeMessage(payload)).toThrow(reason);
