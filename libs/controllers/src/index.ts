@@ -1,5 +1,7 @@
 export * from './client-name.ts';
+export { equalMetadata } from './comparison/is-noop-update.ts';
 export { equalStringMaps } from './comparison/string-maps.ts';
+export { structurallyEqual } from './comparison/structural-equality.ts';
 export * from './endpoints/is-leftover.ts';
 export * from './endpoints/pod-to-address.ts';
 export * from './endpoints/reconcile-endpoints.ts';

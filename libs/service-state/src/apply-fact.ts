@@ -1,8 +1,10 @@
-import { compareResourceVersions, type WrittenResource } from '@sluice/controllers';
+import { type Controller, compareResourceVersions, type WrittenResource } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
+import { admissionChange } from './admission-change.ts';
 import { noticeForeignWrite } from './foreign-write.ts';
 import { observerOf } from './own-slices.ts';
 import { removeService, removeTracked } from './remove-service.ts';
+import { repairsAdmission } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 import { isDeleted } from './tombstones.ts';
@@ -51,9 +53,14 @@ function applyEndpoints(
   if (!exists(state, 'endpoints', fact.endpoints.metadata, work.now)) return;
   const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known.resourceVersion ?? '');
   if (order < 0) return;
-  const endpoints = order === 0 && state.endpoints ? state.endpoints.endpoints : fact.endpoints;
+  const changed =
+    order === 0 && state.endpoints ? admissionChange(state.endpoints.endpoints, fact.endpoints) : 'content';
+  const endpoints = changed === undefined && state.endpoints ? state.endpoints.endpoints : fact.endpoints;
   state.setEndpoints({ endpoints, stamp });
-  if (order === 0) return;
+  if (order === 0) {
+    if (changed === 'content') repairAdmission(state, 'endpoints', work);
+    return;
+  }
   if (!recordWatchEcho(state, 'endpoints', name, resourceVersion)) work.repair('endpoints');
   work.add('endpointslicemirroring');
 }
@@ -120,11 +127,21 @@ function applySlice(
   const order =
     known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '');
   if (order < 0) return;
-  state.setSlice(fact.name, { slice: order === 0 && known ? known : fact.slice, stamp });
-  if (order === 0) return;
+  const changed = order === 0 && known ? admissionChange(known, fact.slice) : 'content';
+  state.setSlice(fact.name, { slice: changed === undefined && known ? known : fact.slice, stamp });
+  if (order === 0) {
+    if (changed === 'content') repairAdmission(state, observerOf(fact.slice), work);
+    return;
+  }
   for (const controller of new Set([fact.slice, ...(known ? [known] : [])].map(observerOf))) {
     if (recordWatchEcho(state, controller, fact.name, resourceVersion)) continue;
     noticeForeignWrite(state, controller, fact.slice, work.now, settings);
     work.repair(controller);
   }
+}
+
+/** A mutating webhook has changed what the controller wrote. */
+function repairAdmission(state: ServiceState, controller: Controller, work: WorkSet): void {
+  if (repairsAdmission(state.controller(controller), work.now)) work.repair(controller);
+  if (controller === 'endpoints') work.add('endpointslicemirroring');
 }

@@ -1,11 +1,11 @@
 import { compareResourceVersions, endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
 import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
 import { nextBatch } from './adaptive-batch.ts';
-import { applyResult, knows } from './apply-result.ts';
+import { applyResult, isChangedAtAdmission, knows } from './apply-result.ts';
 import { jitterOf } from './backoff.ts';
 import { type ControllerState, type InFlight, requestDecision, type UnconfirmedCreates } from './controller-state.ts';
 import { noticeForeignWrites, uncertainAfter } from './foreign-write.ts';
-import { repairAfterOutcome } from './repair.ts';
+import { repairAfterOutcome, repairsAdmission } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -40,7 +40,9 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   const written = track(before.tracked, inFlight, results, deletedBefore);
   const { provesByGeneration } = settings.policy;
   const tracked = provesByGeneration ? uncertainAfter(state, written, inFlight, judged) : written;
-  state.setController(controller, { ...after, tracked });
+  const changed = results.some((result) => isChangedAtAdmission(state, inFlight, result));
+  const repaired = changed && repairsAdmission(after, now) ? requestRepair(after, outcome, now, settings) : after;
+  state.setController(controller, { ...repaired, tracked });
   if (controller !== 'endpoints') noticeForeignWrites(state, controller, results, now, settings);
   if (state.endpoints !== endpointsBefore) requestMirroring(state, outcome, now, settings);
 }

@@ -6,6 +6,7 @@ import {
   type WrittenResource,
 } from '@sluice/controllers';
 import type { MutationResult, Stamp } from '@sluice/messages';
+import { admissionChange } from './admission-change.ts';
 import type { InFlight } from './controller-state.ts';
 import { belongsToService } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
@@ -50,8 +51,8 @@ function recordDeletion(state: ServiceState, resource: WrittenResource, name: st
 }
 
 /**
- * The plan's content takes the place of what is known, also where the watch has delivered the same version: the next
- * decision then recognizes the object and need not examine its endpoints (ADR 0044).
+ * The plan's content takes the place of what is known, also where the watch has delivered the same version with the same
+ * content: the next decision then recognizes the object and need not examine its endpoints (ADR 0044).
  */
 function applyStored(
   state: ServiceState,
@@ -63,21 +64,35 @@ function applyStored(
   const metadata = { ...mutation.object.metadata, ...stored, name };
   if (mutation.resource === 'endpoints') {
     const known = state.endpoints?.endpoints;
-    if (isNewer(state, mutation.resource, stored, known, now) || isSameVersion(stored, known)) {
-      const stamp = publishedStamp(state.endpoints, known, stored);
-      state.setEndpoints({ endpoints: { ...mutation.object, metadata }, stamp });
+    const endpoints = { ...mutation.object, metadata };
+    if (isNewer(state, mutation.resource, stored, known, now) || isSameObject(endpoints, known)) {
+      state.setEndpoints({ endpoints, stamp: publishedStamp(state.endpoints, known, stored) });
     }
     return;
   }
   const entry = state.slices.get(name);
-  if (isNewer(state, mutation.resource, stored, entry?.slice, now) || isSameVersion(stored, entry?.slice)) {
-    const stamp = publishedStamp(entry, entry?.slice, stored);
-    state.setSlice(name, { slice: { ...mutation.object, metadata }, stamp });
+  const slice = { ...mutation.object, metadata };
+  if (isNewer(state, mutation.resource, stored, entry?.slice, now) || isSameObject(slice, entry?.slice)) {
+    state.setSlice(name, { slice, stamp: publishedStamp(entry, entry?.slice, stored) });
   }
 }
 
-function isSameVersion({ resourceVersion = '' }: Version, known: { readonly metadata: Version } | undefined): boolean {
-  return known !== undefined && compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '') === 0;
+/** Whether the watch has delivered what the plan wrote, as it wrote it. */
+function isSameObject<T extends Endpoints | EndpointSlice>(written: T, known: T | undefined): boolean {
+  return known !== undefined && isSameVersion(written.metadata, known) && admissionChange(written, known) === undefined;
+}
+
+/** Whether a mutating webhook has changed the content of this write, as the watch has delivered before its Outcome. */
+export function isChangedAtAdmission(state: ServiceState, inFlight: InFlight, result: MutationResult): boolean {
+  const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
+  if (result.stored === undefined || mutation === undefined || mutation.verb === 'delete') return false;
+  const { resource, object } = mutation;
+  const known = resource === 'endpoints' ? state.endpoints?.endpoints : state.slices.get(result.name)?.slice;
+  return known !== undefined && isSameVersion(result.stored, known) && admissionChange(object, known) === 'content';
+}
+
+function isSameVersion({ resourceVersion = '' }: Version, known: { readonly metadata: Version }): boolean {
+  return compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '') === 0;
 }
 
 /** The stamp under which a watcher published this object; null if none has yet. */

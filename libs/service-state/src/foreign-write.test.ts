@@ -50,12 +50,13 @@ function complete(plan: PlannedMutations, at = 50, generation = 1, given: Partia
   evolve(state, anOutcome(plan, { results, ...given }), now, settings);
 }
 
-/** The slice as the watch delivers it. */
+/** The slice as the watch delivers it: another version has other content. */
 function version(resourceVersion: number, generation: number, metadata: object = {}): Fact {
   const slice = state.slices.get(name)?.slice;
   if (slice === undefined) throw new Error(`no slice ${name}`);
   const observed = { ...slice.metadata, resourceVersion: `${resourceVersion}`, generation, ...metadata };
-  return { kind: 'slice', name, slice: { ...slice, endpoints: [], metadata: observed }, uid: observed.uid ?? '' };
+  const endpoints = slice.metadata.resourceVersion === observed.resourceVersion ? (slice.endpoints ?? []) : [];
+  return { kind: 'slice', name, slice: { ...slice, endpoints, metadata: observed }, uid: observed.uid ?? '' };
 }
 
 const update = () => {

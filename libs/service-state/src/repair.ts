@@ -19,8 +19,7 @@ export function requestRepair(state: ControllerState, at: number, causes: Causes
   const isRequested = state.parked === null && state.dueAt !== null && state.dueAt <= repairAt;
   const requested = requestDecision(state, repairAt, causes, now);
   if (isRequested) return { ...requested, repairing: true };
-  const isCalm = state.repairAt !== null && at - state.repairAt > resetAfterMs;
-  return { ...requested, repairAt, repairing: true, repairs: isCalm ? 0 : state.repairs };
+  return { ...requested, repairAt, repairing: true, repairs: isCalm(state, at) ? 0 : state.repairs };
 }
 
 /** The repair of what another client wrote while a plan was in flight. */
@@ -28,6 +27,16 @@ export function repairAfterOutcome(state: ControllerState, now: number): Partial
   const dueAt = state.repairs < freeRepairs ? now : notBefore(state, now);
   return { dueAt: Math.min(dueAt, state.dueAt ?? dueAt), repairAt: dueAt, repairing: true };
 }
+
+/**
+ * Whether the controller repairs what a mutating webhook made of its write. The webhook may change every write, so a few
+ * repairs in a row are the last ones; the next decision for another reason tries again.
+ */
+export const repairsAdmission = (state: ControllerState, now: number): boolean =>
+  state.repairs < freeRepairs || isCalm(state, now);
+
+const isCalm = ({ repairAt }: ControllerState, at: number): boolean =>
+  repairAt !== null && at - repairAt > resetAfterMs;
 
 /** Counts a decision. `isWrite`: it led to a write. */
 export function afterDecision(

@@ -128,8 +128,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'an older slice replaces a newer one',
     file: 'libs/service-state/src/apply-fact.ts',
-    search: '  if (order < 0) return;\n  state.setSlice',
-    replace: '  state.setSlice',
+    search: '  if (order < 0) return;\n  const changed = order === 0 && known ?',
+    replace: '  const changed = order === 0 && known ?',
   },
   {
     name: 'deleted slices come back',

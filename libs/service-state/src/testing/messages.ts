@@ -78,8 +78,8 @@ export function anOutcome(plan: PlannedMutations, given: Partial<Outcome> = {}):
   };
 }
 
-/** Every mutation applied, with resourceVersions from `version` on. */
-export function allApplied(plan: PlannedMutations, version = 50): MutationResult[] {
+/** Every mutation applied, with resourceVersions from `version` on, which rise from plan to plan. */
+export function allApplied(plan: PlannedMutations, version = 40 + 10 * plan.plan.number): MutationResult[] {
   return plan.groups.flatMap(({ mutations }, group) =>
     mutations.map((mutation, index) => {
       const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
