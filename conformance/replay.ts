@@ -13,7 +13,7 @@ const HELP = `usage: node conformance/replay.ts [--as-shipped] < scenarios.jsonl
 Reads scenarios from standard input, one JSON object per line (see conformance/README.md). Replays each through the whole
 pipeline on a fake API server with a virtual clock, and prints one result per line.
 
-  --as-shipped  reproduce no deviation from upstream (docs/reference/deviations.md), and let only time pass in a resync
+  --as-shipped  reproduce no deviation from upstream (docs/reference/parity.md), and let only time pass in a resync
 `;
 
 async function main(): Promise<number> {

@@ -14,7 +14,7 @@ import { Tally } from './golden/tally.ts';
 const HELP = `usage: node conformance/run.ts [options] [CONTROLLER[/PROFILE] ...]      (or: npm run conformance -- ...)
 
 Replays the vectors of conformance/vectors/settled, all or some, through the whole pipeline on all cores. Compares states,
-Events and numbers of requests with upstream's, with all deviations reproduced (docs/reference/deviations.md). Prints the
+Events and numbers of requests with upstream's, with all deviations reproduced (docs/reference/parity.md). Prints the
 passed scenarios and the compared rounds per controller, profile and class, and the first differences of those that fail.
 
   --as-shipped  reproduce no deviation; a scenario differs if and only if conformance/golden/as-shipped.json names it, and

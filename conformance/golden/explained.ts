@@ -8,7 +8,7 @@ interface Group {
 }
 
 /**
- * Scenarios that differ although all deviations are reproduced (docs/reference/deviations.md, "Scenarios that still differ").
+ * Scenarios that differ although all deviations are reproduced (docs/reference/parity.md, "Scenarios that still differ").
  * The list is exact: a listed scenario that does not differ fails.
  */
 const groups: readonly Group[] = [

@@ -1,37 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enclosingSymbol } from './enclosing-symbol.ts';
-import { type BrokenRule, fileOf, type Rule, type Section } from './rule.ts';
+import type { BrokenRule, Rule, Section } from './rule.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-const introduction = `# Parity
+const marker = '<!-- rules: npm run parity -- --write-page -->\n';
 
-Each rule of the upstream controllers, where Sluice implements it, and which tests fail when it is broken. For people who change
-the controllers.
-
-\`npm run parity\` proves it: it breaks each rule by a small change of the declaration named here, which \`conformance/parity/rules\`
-contains, runs the tests, and requires that they fail. Most rules are also held by the recorded scenarios that
-\`npm run conformance\` plays. “Differs” is explained in [deviations](deviations.md).
-
-After a change of \`conformance/parity/rules\`, \`npm run parity -- --write-page\` writes this page.
-`;
-
-/** Renders docs/reference/parity.md. */
-export function parityPage(sections: readonly Section[]): string {
-  return [introduction, ...sections.map(sectionTable)].join('\n');
+/** The page docs/reference/parity.md with the tables of these rules after its marker. */
+export function parityPage(page: string, sections: readonly Section[]): string {
+  return [proseOf(page) + marker, ...sections.map(sectionTable)].join('\n');
 }
 
+/** What people write: everything before the tables of the rules. */
+export const proseOf = (page: string): string => page.slice(0, page.indexOf(marker));
+
 function sectionTable({ heading, rules }: Section): string {
-  const rows = rules.map((rule) => [rule.id, titleCell(rule), whereCell(rule), testsCell(rule)]);
-  const head = ['rule', '', 'where', 'tests that fail when it is broken'];
+  const rows = rules.map((rule) => [rule.id, titleCell(rule), whereCell(rule)]);
+  const head = ['rule', 'behaviour', 'where'];
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((cells) => cells[column]?.length ?? 0)),
   );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const table = [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('\n');
-  return `## ${heading}\n\n${table}\n`;
+  return `### ${heading}\n\n${table}\n`;
 }
 
 function titleCell({ title, note, differs }: Rule): string {
@@ -47,9 +40,6 @@ function whereCell({ broken, unbreakable }: Rule): string {
   });
   return unbreakable ?? cells.join('; ');
 }
-
-const testsCell = ({ broken }: Rule): string =>
-  [...new Set(broken.flatMap(({ tests }) => tests.map((test) => `\`${fileOf(test)}\``)))].join(', ');
 
 /** The declaration that a change breaks. */
 export function symbolOf({ file, search }: BrokenRule): string | undefined {

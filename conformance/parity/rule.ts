@@ -7,7 +7,7 @@ export interface Rule {
   readonly title: string;
   /** How Sluice does it, where the code does not say so. Markdown. */
   readonly note?: string;
-  /** Sluice deviates; docs/reference/deviations.md says how. */
+  /** Sluice deviates; docs/reference/parity.md says how. */
   readonly differs?: true;
   /** Ways to break the rule, each of which some tests detect. */
   readonly broken: readonly BrokenRule[];

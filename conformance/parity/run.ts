@@ -1,7 +1,7 @@
 /** Breaks each rule of the upstream controllers and verifies that its tests notice. See `--help`. */
 
 import { execFileSync } from 'node:child_process';
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UsageError } from '@sluice/process';
 import { flag, integer, list, runCommand, say, text } from '@sluice/program';
@@ -23,12 +23,12 @@ hold it. They must pass as long as the rule is kept, and fail when it is broken.
     rules: text('LIST', 'only these rules or sections, for example C5,D'),
     changed: text('REF', 'only rules of which a file has changed since this commit'),
     find: text('LIST', 'instead: print all tests in these folders that fail when a rule is broken'),
-    'write-page': flag('instead: write docs/reference/parity.md'),
+    'write-page': flag('instead: write the tables of docs/reference/parity.md'),
     processes: integer(2, 'processes that run tests'),
     quiet: flag('print only rules whose tests do not notice'),
   },
   async main({ rules: wanted, changed, find, processes, quiet, 'write-page': writePage }) {
-    if (writePage) return writeFileSync(page, parityPage(sections));
+    if (writePage) return writeFileSync(page, parityPage(readFileSync(page, 'utf8'), sections));
     const rules = touched(changed, selected(wanted));
     if (find !== undefined) return printTests(rules, list(find), processes);
     const unbreakable = rules.filter(({ broken }) => broken.length === 0);

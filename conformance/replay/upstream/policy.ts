@@ -13,7 +13,7 @@ import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
 import { recycleByName } from './recycling-by-name.ts';
 
 /**
- * Keys of docs/reference/deviations.md: upstream's behaviour that a replay can reproduce. The effects of stale caches are
+ * Keys of docs/reference/parity.md: upstream's behaviour that a replay can reproduce. The effects of stale caches are
  * not among them, since Sluice has none.
  */
 export const deviations = ['C21', 'H15', 'H19', 'E3', 'E15', 'B3', 'B2', 'C19', 'D3', 'E4', 'K5', 'A7'] as const;

@@ -20,7 +20,8 @@ export const reference: Rows = {
     ['fits into terminals of {} columns', written('count', 'services/sluice/src/cli/help.ts', /Math\.max\((\d+),/)],
     ['| status | meaning {…}', 'compared with the code by libs/process/src/exit-status.test.ts'],
   ],
-  'docs/reference/deviations.md': [
+  'docs/reference/parity.md': [
+    ['| rule | behaviour {…}', 'generated from conformance/parity/rules'],
     ['recorded with {};', vectorsVersion],
     ['the resync after 12–24 h', upstream],
     ['decided at once, the others ten per second, all within {} (', duration(topologyDelay, 'maxTopologyDelayMs')],

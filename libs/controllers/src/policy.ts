@@ -6,7 +6,7 @@ import type { Endpoints } from './objects/endpoints.ts';
 import type { EndpointSlice } from './objects/endpointslice.ts';
 
 /**
- * Decisions in which Sluice deviates from upstream (docs/reference/deviations.md), as a port: replays of upstream recordings
+ * Decisions in which Sluice deviates from upstream (docs/reference/parity.md), as a port: replays of upstream recordings
  * inject upstream's behaviour.
  */
 export interface DecisionPolicy {

@@ -17,7 +17,7 @@ export interface Moment {
 
 /**
  * When Sluice decides, as a port. Clusters are served with {@link neverStale}; a run that is compared with a recording of
- * upstream uses upstream's rules (docs/reference/deviations.md). All methods are pure.
+ * upstream uses upstream's rules (docs/reference/parity.md). All methods are pure.
  */
 export interface ReconcilerPolicy {
   readonly decisions: DecisionPolicy;
