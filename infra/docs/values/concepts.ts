@@ -23,6 +23,7 @@ export const concepts: Rows = {
     ["the watcher's sequence, at the latest within {}", digestPeriod],
     ['the {} digest comparison', allDigests],
   ],
+  'docs/concepts/one-change.md': [['{…}', 'messages, compared by tests/one-change.test.ts']],
   'docs/concepts/watcher.md': [
     ['lists in pages of {} without', count('libs/kubernetes/src/reflector.ts', 'pageSize')],
     [
