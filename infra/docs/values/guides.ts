@@ -83,7 +83,6 @@ export const guides: Rows = {
       'without events and bookmarks for {}',
       written('duration', 'libs/kubernetes/src/http-cluster.ts', /watchIdleMs \?\? ([\d_]+)/),
     ],
-    ['finds each within {}.', sourcesRead],
   ],
   'docs/guides/migrate.md': [
     ['checks every {} whether', duration(competing, 'changeCheckMs')],
@@ -91,7 +90,6 @@ export const guides: Rows = {
     ['In `tests/migration.int.test.ts`, {…}', 'measured; the sentence names the test'],
     ['Sluice stops writing within about {}', duration(competing, 'changeCheckMs')],
     ['Kubernetes before 1.36 needs', 'kubeadm'],
-    ['the comparison takes most of the time, 30 minutes above', 'the command above'],
   ],
   'docs/guides/nats.md': [
     [
