@@ -6,6 +6,7 @@ import type { SimulatedLog } from './doubles/simulated-bus.ts';
 import type { Link, Peer } from './doubles/simulated-process.ts';
 import type { StoreBackup } from './doubles/simulated-store.ts';
 import { leaseTimes, type Member, type Role, replacedWithinMs } from './fleet.ts';
+import { logFaults } from './log-faults.ts';
 import type { FaultKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { World } from './world.ts';
@@ -179,6 +180,7 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   'log recreated': (random, world) => forLogs(random, world, 'recreate', (log) => log.recreate()),
   'log truncated': (random, world) =>
     forLogs(random, world, 'truncate', (log) => log.loseLast(randomInteger(random, 1, 10))),
+  ...logFaults,
   'byte limit reached'(random, world) {
     const bytes = randomInteger(random, 5_000, 12_000);
     const forMs = duration(random);

@@ -44,6 +44,8 @@ export const lossyFaults = [
   'log purged',
   'log recreated',
   'log truncated',
+  'log refilled',
+  'records replaced',
   'byte limit reached',
   'stored value unreadable',
   'message of another version',
@@ -97,6 +99,8 @@ export interface Scenario {
   readonly dropsReleased: boolean;
   /** Records that a reader gets at once, at most. Null: no limit. */
   readonly recordsPerRead: number | null;
+  /** Offset at which the logs begin, as after a long time. */
+  readonly firstOffset: number;
   readonly processes: ProcessKind;
   readonly store: StoreKind;
   readonly bus: BusKind;
@@ -143,6 +147,7 @@ function suiteScenario(seed: number, suite: SuiteName): Scenario {
     ...{
       dropsRepeated: false,
       dropsReleased: false,
+      firstOffset: 0,
       recordsPerRead: null,
       processes: 'roles',
       store: 'model',
@@ -199,6 +204,7 @@ function fleetScenario(seed: number, { swarm: isSwarm, disabled }: ScenarioOptio
     store: chance(0.08) ? 'redis' : 'model',
     bus: chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
     recordsPerRead: chance(0.3) ? randomInteger(random, 1, 3) : null,
+    firstOffset: chance(0.7) ? randomInteger(random, 1, 2 ** 40) : 0,
   };
 }
 

@@ -44,6 +44,7 @@ export async function shrink(
   const simpler: Partial<Scenario>[] = [
     { clusters: 1 },
     { partitions: 1 },
+    { firstOffset: 0 },
     { recordBytes: null },
     { batchPeriodMs: 0 },
     { maxEndpointsPerSlice: 100 },

@@ -106,6 +106,9 @@ async function startServers(scenario: Scenario, clock: VirtualClock): Promise<Se
     bus === 'model'
       ? new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits)
       : await JetStreamBusDouble.start({ partitions, replicas, recordBytes, clock, random });
+  for (const topic of ['changes', 'mutations', 'requests'] as const)
+    for (let n = 0; n < partitions; n++)
+      log.log(topic, n).startAt(scenario.firstOffset && scenario.firstOffset + 97 * n);
   return { lua: onRedis ? await loadedLua() : undefined, log };
 }
 

@@ -51,6 +51,7 @@ export class JetStreamBusDouble extends ForwardingBus implements SimulatedBus {
       end: () => ({ offset: stream()?.state.last_seq ?? 0 }),
       purge: () => stream()?.purge(),
       recreate: () => this.#nats.recreate(name),
+      startAt: (offset) => stream()?.load({ messages: [], last: offset, ids: new Map() }),
       limitBytes: (bytes) => stream()?.limitBytes(bytes),
       loseLast: (count) => {
         stream()?.loseLast(count);

@@ -103,6 +103,10 @@ export class LossyLog extends PartitionLog implements SimulatedLog {
     this.changed();
   }
 
+  startAt(offset: number): void {
+    this.#last = offset;
+  }
+
   limitBytes(bytes = Number.POSITIVE_INFINITY): void {
     this.#maxBytes = bytes;
     this.#discard();

@@ -15,6 +15,8 @@ export interface SimulatedLog {
   purge(): void;
   /** Deletes and recreates the log. */
   recreate(): void;
+  /** Offset that the first record of an empty log follows. */
+  startAt(offset: number): void;
   /** Discards the oldest records beyond this size; undefined: no more. */
   limitBytes(bytes: number | undefined): void;
   /** Loses the last `count` records, as after a power failure; later records reuse their offsets. */

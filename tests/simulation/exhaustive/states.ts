@@ -30,6 +30,7 @@ export function smallScenario(periodMs: number): Scenario {
       processes: 'roles',
       recordBytes: null,
       recordsPerRead: null,
+      firstOffset: 0,
       dropsRepeated: true,
       dropsReleased: true,
       disabled: [],

@@ -45,8 +45,14 @@ export class LossInvariants {
   readonly #now: () => number;
   /** When a resync of a Service, a cluster or a partition was last requested. */
   readonly #requestedAt = new Map<string, number>();
-  /** When a record of a Service was last dead-lettered. */
-  readonly #deadLetters = new Map<string, number>();
+  /** When a record of a Service was last dead-lettered, and which record it was. */
+  readonly #deadLetters = new Map<string, { readonly at: number; readonly record: string }>();
+  #delivered = 0;
+  /** Numbers of the deliveries of Changes, by the id of the record. */
+  readonly #deliveries = new Map<string, number>();
+  /** Deliveries with which the last snapshot of a Service began and, once it has ended, the last complete one. */
+  readonly #begun = new Map<string, number>();
+  readonly #snapshots = new Map<string, number>();
 
   constructor(violations: Violations, isReadable: boolean, now: () => number) {
     this.#now = now;
@@ -84,7 +90,9 @@ export class LossInvariants {
 
   delivered(member: string, topic: Topic, partition: number, records: readonly Delivery[]): void {
     const claim = this.#claims.get(`${member} reconciler/${partition}`);
-    if (topic !== 'changes' || claim === undefined || !this.#isReadable) return;
+    if (topic !== 'changes' || claim === undefined) return;
+    for (const record of records) this.#count(record);
+    if (!this.#isReadable) return;
     for (const { payload } of records) {
       const message = decode(payload);
       if (message.kind === 'change') this.#observe(claim, message);
@@ -110,17 +118,30 @@ export class LossInvariants {
   }
 
   deadLettered({ topic, record }: NewDeadLetter): void {
-    if (topic === 'changes' && isServiceKey(record.key)) this.#deadLetters.set(record.key, this.#now());
+    if (topic === 'changes' && isServiceKey(record.key))
+      this.#deadLetters.set(record.key, { at: this.#now(), record: record.id });
   }
 
   /** A Service of which a record was dead-lettered and no resync was requested; undefined if there is none. */
   unanswered(partitionOf: (key: string) => number): string | undefined {
-    for (const [key, at] of this.#deadLetters) {
+    for (const [key, { at, record }] of this.#deadLetters) {
+      // A snapshot that begins after the record answers the request before it is sent.
+      if ((this.#snapshots.get(key) ?? 0) > (this.#deliveries.get(record) ?? 0)) continue;
       const requestedAt = [key, `partition ${partitionOf(key)}`].map((name) => this.#requestedAt.get(name) ?? 0);
       // A request that is pending already is not sent again at once.
       if (Math.max(...requestedAt) < at - pendingMs) return `no resync of ${key} was requested after a dead letter`;
     }
     return undefined;
+  }
+
+  #count({ key, id, headers, payload }: Delivery): void {
+    const delivery = ++this.#delivered;
+    this.#deliveries.set(id, delivery);
+    if (headers['Sluice-Chunk'] !== undefined) return;
+    const message = decode(payload);
+    if (message.kind !== 'change' || message.snapshot === undefined) return;
+    if (message.snapshot.first) this.#begun.set(key, delivery);
+    if (message.snapshot.last) this.#snapshots.set(key, this.#begun.get(key) ?? 0);
   }
 
   #observe(claim: Claim, change: Change): void {
