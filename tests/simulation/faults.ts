@@ -7,6 +7,8 @@ import type { Link, Peer } from './doubles/simulated-process.ts';
 import type { StoreBackup } from './doubles/simulated-store.ts';
 import { leaseTimes, type Member, type Role, replacedWithinMs } from './fleet.ts';
 import { logFaults } from './log-faults.ts';
+import { operationFaults } from './operation-faults.ts';
+import { replace } from './replace.ts';
 import type { FaultKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { World } from './world.ts';
@@ -181,6 +183,7 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   'log truncated': (random, world) =>
     forLogs(random, world, 'truncate', (log) => log.loseLast(randomInteger(random, 1, 10))),
   ...logFaults,
+  ...operationFaults,
   'byte limit reached'(random, world) {
     const bytes = randomInteger(random, 5_000, 12_000);
     const forMs = duration(random);
@@ -233,10 +236,6 @@ function end(how: 'kill' | 'stop', random: Random, world: World) {
   world.fleet.end(member, how);
   replace(member, random, world);
   return { forMs: replacedWithinMs + takeOverMs, what: `${how} ${member.name}` };
-}
-
-function replace({ role, cluster }: Member, random: Random, { clock, fleet }: World): void {
-  clock.schedule(randomInteger(random, 0, replacedWithinMs), () => void fleet.start(role, cluster));
 }
 
 function freeze(how: 'freeze' | 'pause', random: Random, world: World) {

@@ -1,7 +1,7 @@
 import type { RoleOptions, ServedShare } from '@sluice/backends';
 import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, networkedBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
-import { chainWriter, type Middleware } from '@sluice/kubernetes';
+import { chainReader, chainWriter, type Middleware } from '@sluice/kubernetes';
 import {
   type Clock,
   type Logger,
@@ -15,6 +15,7 @@ import type { Settings } from '@sluice/service-state';
 import { runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
+import type { Operations } from './doubles/operations.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
@@ -44,6 +45,7 @@ export interface FleetOptions {
   readonly bus: FaultyBus;
   readonly store: SimulatedStore;
   readonly storeFaults: StoreFaults;
+  readonly operations: Operations;
   readonly deadLetters: DeadLetters;
   /** Null: no digests. */
   readonly digestPeriodMs: number | null;
@@ -93,7 +95,7 @@ export class Fleet {
   /** Starts a process with this role, or the worker that this fleet has in its place. */
   start(wanted: Role, cluster = 0): Member {
     const { clock, seed, random, bus, store, storeFaults, onCall, atEffect, onEnd, logger: loggerOf } = this.#options;
-    const { processes } = this.#options;
+    const { processes, operations } = this.#options;
     const isWorker = processes === 'workers' || (processes === 'mixed' && this.#started % 3 === 1);
     const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
@@ -104,7 +106,7 @@ export class Fleet {
     });
     const stop = new AbortController();
     const logger = loggerOf(name);
-    const connected = process.bus(bus.connect(name));
+    const connected = process.bus(operations.bus(name, bus.connect(name)));
     const stored = store.connect(name);
     const networked = networkedBus(connected, { clock: process.clock, logger });
     const options = {
@@ -115,7 +117,7 @@ export class Fleet {
       logger,
       yieldQueue: new YieldQueue(setImmediate),
       bus: role === 'worker' ? this.#localBus(name, networked, process.clock) : networked,
-      store: process.store(storeFaults.store(stored.store)),
+      store: process.store(operations.store(name, storeFaults.store(stored.store))),
       leases: process.leases(storeFaults.leases(stored.leases)),
       deadLetters: this.#options.deadLetters,
     };
@@ -193,13 +195,14 @@ export class Fleet {
     options: RoleOptions & { readonly share: ServedShare },
     signal: AbortSignal,
   ): Promise<void> {
-    const { clusters, clock, digestPeriodMs, seed } = this.#options;
+    const { clusters, clock, digestPeriodMs, seed, operations } = this.#options;
     const cluster = clusters[index];
     if (cluster === undefined) throw new RangeError(`no cluster ${index}`);
     const { name, identity, server, faults } = cluster;
     // With initial events, a standby reads the cluster while another process still watches it.
     const watchList = seed % 2 === 0;
-    const reader = process.reader(new FakeClient(server, { clock, faults, watchList }));
+    const client = new FakeClient(server, { clock, faults, watchList });
+    const reader = process.reader(chainReader(client, operations.requests(options.member)));
     // Only the comparison of digests finds a slice that was created and deleted while no watcher ran, if a stored digest fits.
     const digests =
       digestPeriodMs === null ? { digestPeriodMs: Number.MAX_SAFE_INTEGER } : { digestPeriodMs, digestQuietPeriodMs };
@@ -207,13 +210,15 @@ export class Fleet {
   }
 
   #write(process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {
-    const { clusters, clock, auditRequests, writtenServer } = this.#options;
+    const { clusters, clock, auditRequests, writtenServer, operations } = this.#options;
     const connected = new Map(
       clusters.map((cluster) => {
         const { name, identity, server, faults } = cluster;
         // Requests that a frozen process has already sent are executed.
         const client = new FakeClient(writtenServer(cluster), { clock, faults });
-        const writer = process.writer(chainWriter(client, auditRequests(options.member, cluster)));
+        const writer = process.writer(
+          chainWriter(client, auditRequests(options.member, cluster), operations.requests(options.member)),
+        );
         const reader = new FakeClient(server, { clock, faults });
         const given = { name, identity, reader, writer, record: () => {} };
         return [identity, writable(given, { clock: options.clock, logger: options.logger })];

@@ -30,6 +30,11 @@ export const losslessFaults = [
   'commit reported as failed',
   'namespace deletion',
   'store clock set back',
+  'kill at an operation',
+  'freeze at an operation',
+  'commit after the next claim',
+  'unanswered creates',
+  'change during a list',
 ] as const;
 
 /** Faults that lose messages or stored state. */
@@ -46,6 +51,9 @@ export const lossyFaults = [
   'log truncated',
   'log refilled',
   'records replaced',
+  'log loss at an operation',
+  'store loss at an operation',
+  'plans pile up',
   'byte limit reached',
   'stored value unreadable',
   'message of another version',
@@ -56,7 +64,7 @@ export const lossyFaults = [
 const restores: readonly FaultKind[] = ['etcd restored', 'etcd restored'];
 
 /** Losses that show only in digests, because nothing that follows reveals them. */
-const silentLosses: readonly string[] = ['lost append', 'message of another version', 'etcd restored'];
+const silentLosses: readonly string[] = ['lost append', 'plans pile up', 'message of another version', 'etcd restored'];
 
 export type LossyFault = (typeof lossyFaults)[number];
 export type FaultKind = (typeof losslessFaults)[number] | LossyFault;

@@ -88,6 +88,14 @@ export class SimulatedCluster {
     this.#putSteady(name, 0, random.next() < 0.5);
   }
 
+  /** A user deletes slices, which are then created again. */
+  deleteSlices(random: Random): void {
+    for (const { metadata } of this.server.list('endpointslices').items) {
+      const { namespace = '', name } = metadata;
+      if (namespace !== steadyNamespace && random.next() < 0.7) this.server.delete('endpointslices', namespace, name);
+    }
+  }
+
   takeBackup(): void {
     // After a restore nobody would finish the deletion of the namespace.
     const namespaces = this.server.list('namespaces').items;

@@ -9,6 +9,7 @@ import { FaultyBus } from './doubles/faulty-bus.ts';
 import { JetStreamBusDouble } from './doubles/jetstream-bus.ts';
 import { LossyBus } from './doubles/lossy-bus.ts';
 import { LossyStore } from './doubles/lossy-store.ts';
+import { Operations } from './doubles/operations.ts';
 import { RedisStoreDouble } from './doubles/redis-store.ts';
 import type { SimulatedBus } from './doubles/simulated-bus.ts';
 import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
@@ -46,7 +47,13 @@ const calmMs = 2_500;
 const parkedRetryMs = 5_000;
 
 /** Faults after which the store may not have what the owners of its scopes last committed. */
-const replacedValues = ['store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'] as const;
+const replacedValues = [
+  'store wiped',
+  'store rolled back',
+  'scope rolled back',
+  'store loss at an operation',
+  'stored value unreadable',
+] as const;
 
 /** How long a Service may be wrong after the last disturbance, in milliseconds. */
 const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
@@ -186,6 +193,9 @@ class Simulation {
       invariants.losses.deadLettered(letter),
     );
     const storeFaults = new StoreFaults(seededRandom(seed + 4));
+    const operations = new Operations(clock, (operation, { member, scope }) =>
+      note('fault', () => `strikes ${member}: ${operation} ${scope}`),
+    );
     const settings: Settings = {
       ...defaultSettings,
       maxEndpointsPerSlice,
@@ -198,7 +208,7 @@ class Simulation {
     };
     this.#fleet = new Fleet({
       processes: scenario.processes,
-      ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults },
+      ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults, operations },
       deadLetters: this.#deadLetters,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,
       onCall: () => this.#count(),
@@ -211,7 +221,17 @@ class Simulation {
         disabled.includes('preconditions') ? withoutPreconditions(cluster.server) : cluster.server,
     });
     this.#world = {
-      ...{ clock, clusters, fleet: this.#fleet, bus, log, store: this.#store, storeFaults, backups: this.#backups },
+      ...{
+        clock,
+        clusters,
+        fleet: this.#fleet,
+        bus,
+        log,
+        store: this.#store,
+        storeFaults,
+        operations,
+        backups: this.#backups,
+      },
       forgotten: () => {},
     };
     this.#isKept = !hasFault(scenario, ...replacedValues);

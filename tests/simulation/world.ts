@@ -1,5 +1,6 @@
 import type { VirtualClock } from '@sluice/runtime';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
+import type { Operations } from './doubles/operations.ts';
 import type { SimulatedBus } from './doubles/simulated-bus.ts';
 import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
@@ -15,6 +16,7 @@ export interface World {
   readonly log: SimulatedBus;
   readonly store: SimulatedStore;
   readonly storeFaults: StoreFaults;
+  readonly operations: Operations;
   /** Backups of the store taken so far. */
   readonly backups: readonly StoreBackup[];
   /** The store has forgotten plans. */

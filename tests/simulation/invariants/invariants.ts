@@ -35,6 +35,7 @@ export interface InvariantsOptions {
 /** Losses after which a plan may be applied after a newer one. */
 const forgetful: readonly FaultKind[] = [
   ...(['store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'] as const),
+  'store loss at an operation',
   ...(['leases lost', 'store clock set ahead', 'etcd restored'] as const),
 ];
 

@@ -90,7 +90,7 @@ export class RequestInvariants {
   /**
    * A slice was created: not by a request of an old plan that arrived after the writes of a later one. Nothing stops a repeated
    * request that arrives after its slice was created and deleted, or one of a plan that has created more slices than the later one:
-   * the names of the other slices are still free.
+   * the names of the other slices are still free. A Service that was recreated has other names for its slices.
    */
   created({ identity, name: cluster }: SimulatedCluster, { metadata }: StoredObject): void {
     const slice = `${metadata.namespace}/${metadata.name}`;
@@ -99,7 +99,10 @@ export class RequestInvariants {
     const plan = this.#plans.ofSlice(identity, slice);
     if (isRepeated || plan === undefined || !this.#observations.conditions.isIntact) return;
     const later = [...(this.#creating.get(workKeyOf(plan)) ?? [])].findLast(
-      (other) => comparePlans(plan.plan, other.plan) < 0 && creationsOf(other) >= creationsOf(plan),
+      (other) =>
+        comparePlans(plan.plan, other.plan) < 0 &&
+        creationsOf(other) >= creationsOf(plan) &&
+        ownerOf(other) === ownerOf(plan),
     );
     if (later === undefined) return;
     const newest = later.plan;
@@ -156,6 +159,11 @@ const isCreation = ({ verb, resource }: Mutation): boolean => verb === 'create' 
 
 const creationsOf = ({ groups }: PlannedMutations): number =>
   groups.reduce((sum, { mutations }) => sum + mutations.filter(isCreation).length, 0);
+
+const ownerOf = ({ groups }: PlannedMutations): string | undefined => {
+  const creation = groups.flatMap(({ mutations }) => mutations).find(isCreation);
+  return creation?.verb === 'create' ? creation.object.metadata.ownerReferences?.[0]?.uid : undefined;
+};
 
 /** A create has no precondition; a name that is taken fails. */
 function isConditional(mutation: Mutation): boolean {
