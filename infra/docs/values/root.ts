@@ -46,6 +46,7 @@ export const root: Rows = {
     ['needs Go ≥ 1.{}, openssl', go],
     ['Java ≥ {}, Maven', java],
     ['50–250 lines', 'a guideline'],
+    ['at most 72 characters', 'a guideline'],
     ['Apache License 2.0', 'a license'],
   ],
   'SECURITY.md': [

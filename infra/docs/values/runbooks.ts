@@ -23,7 +23,7 @@ export const runbooks: Rows = {
   'docs/operations/runbooks/README.md': [],
   'docs/operations/runbooks/bus-data-loss.md': [
     ['notice within {} and', duration(busClaim, 'renewMs')],
-    ['waits up to {}, until', duration(busClaim, 'ttlMs')],
+    ['waits up to {} for the claim', duration(busClaim, 'ttlMs')],
   ],
   'docs/operations/runbooks/bus-unavailable.md': [['`JetStream not ready` after {}.', setting('bus.connectWithin')]],
   'docs/operations/runbooks/cluster-identity.md': [
@@ -37,7 +37,7 @@ export const runbooks: Rows = {
     ['at most once per {}.', duration(repair, 'intervalMs')],
     ['up to {}. Changes', duration(repair, 'maxRepairIntervalMs')],
     ['After {} without a repair', duration(repair, 'resetAfterMs')],
-    ['They resume within a minute after', 'three checks of libs/clusters/src/watch-competing-controller.ts'],
+    ['Writes resume within a minute after', 'three checks of libs/clusters/src/watch-competing-controller.ts'],
   ],
   'docs/operations/runbooks/dead-letters.md': [
     ['at most every {}, until', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
