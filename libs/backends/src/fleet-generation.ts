@@ -61,7 +61,7 @@ export class FleetGeneration {
       }
     }
     if (signal.aborted) return;
-    logger.info('the fleet has another number of partitions; changing over', { from: this.partitions });
+    logger.info('partition count of the fleet changed; restarting with it', { from: this.partitions });
   }
 
   /**

@@ -55,7 +55,7 @@ export async function openCurrentLogs(
       // The store lost the list of a fleet that was repartitioned. Its logs are those of a later generation.
       const next: PartitionGenerations = [...generations, { partitions, since: 0 }];
       if (await document.replace(formatGenerations(generations), formatGenerations(next))) {
-        logger.warn('the logs have another number of partitions than the store; looking for those of a later change', {
+        logger.warn('partition count of the logs differs from the store; looking for the logs of a later change', {
           ...{ partitions, generation: number + 1 },
         });
       }

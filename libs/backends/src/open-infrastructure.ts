@@ -80,7 +80,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     const { bus, generations } = logs.value;
     const generation = new FleetGeneration(generations, { ...ports, document, leases: redis.leases });
     if (generation.partitions !== options.partitions) {
-      ports.logger.warn('this fleet has another number of partitions than configured; using its own', {
+      ports.logger.warn('partition count of the fleet differs from the configuration; using the count of the fleet', {
         ...{ partitions: generation.partitions, configured: options.partitions },
       });
     }
@@ -150,7 +150,7 @@ interface Logs {
   readonly partitions: number;
 }
 
-/** Creates no streams or topics before `checked` resolves: another number of partitions would need others. */
+/** Creates no streams or topics before `checked` resolves: a different partition count needs others. */
 async function openBus(
   bus: Shared<Configuration['bus']>,
   { fleet, generation, partitions }: Logs,

@@ -13,6 +13,6 @@ export type BusSetupCode =
   | 'BUS_SERVER_TOO_OLD'
   | 'BUS_NO_JETSTREAM'
   | 'BUS_STREAM_MISMATCH'
-  /** The streams belong to a fleet with another number of partitions. */
+  /** The streams belong to a fleet with a different partition count. */
   | 'BUS_OTHER_PARTITIONS'
   | 'BUS_STREAM_REFUSED';

@@ -21,7 +21,7 @@ export interface JetStreamBusOptions {
   readonly fleet?: string;
   /** Name under which a connection without a user name receives replies. Default: `fleet`. */
   readonly inboxOwner?: string;
-  /** Never changes: a fleet with another number of partitions has logs of its own. */
+  /** Never changes: a fleet with a different partition count has its own logs. */
   readonly partitions: number;
   /** Shown in the server's monitoring. Default `sluice`. */
   readonly clientName?: string;

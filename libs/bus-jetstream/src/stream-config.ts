@@ -89,7 +89,7 @@ export function streamMismatches(wanted: Wanted, existing: StreamConfig): readon
   return lines;
 }
 
-/** Whether an existing stream belongs to a fleet with another number of partitions. */
+/** Whether an existing stream belongs to a fleet with a different partition count. */
 export function hasOtherPartitions(wanted: Wanted, existing: Pick<StreamConfig, 'metadata'>): boolean {
   const partitions = existing.metadata?.[partitionsKey];
   return partitions !== undefined && partitions !== wanted.metadata?.[partitionsKey];

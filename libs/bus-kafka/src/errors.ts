@@ -13,7 +13,7 @@ export type BusSetupCode =
   | 'BUS_TLS'
   /** A topic exists with other settings than configured. */
   | 'BUS_TOPIC_MISMATCH'
-  /** The topics have another number of partitions. */
+  /** The partition count of the topics differs. */
   | 'BUS_OTHER_PARTITIONS'
   /** Kafka refuses to create a topic or to show it. */
   | 'BUS_TOPIC_REFUSED';

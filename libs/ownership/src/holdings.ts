@@ -64,7 +64,7 @@ const stableWorkMs = 60_000;
 /** A member that tries failed work again within this time, in milliseconds, keeps the scope for it. */
 const soonMs = 1_000;
 
-/** After so many failures in a row, a member leaves the scope to others. */
+/** Failures in a row after which a member leaves the scope to others. */
 const maxFailures = 3;
 
 /** For how long, in milliseconds: only another attempt can show that it works again. */

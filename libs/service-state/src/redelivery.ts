@@ -4,7 +4,7 @@ import type { ControllerState } from './controller-state.ts';
 const firstMs = 5_000;
 const maxMs = 600_000;
 
-/** How long a plan waits for its Outcome after so many redeliveries. */
+/** How long a plan waits for its Outcome after this many redeliveries. */
 export function maxRedeliveryMs(redeliveries: number): number {
   return Math.min(maxMs, firstMs * 2 ** redeliveries);
 }

@@ -55,7 +55,7 @@ function notBefore({ repairAt, repairs }: ControllerState, at: number): number {
   return Math.max(at, repairAt + repairIntervalMs(repairs));
 }
 
-/** Minimum time between two repairs after so many in a row, in milliseconds. */
+/** Minimum time between two repairs after this many in a row, in milliseconds. */
 export function repairIntervalMs(repairs: number): number {
   return Math.min(maxRepairIntervalMs, intervalMs * 2 ** Math.max(0, repairs - freeRepairs));
 }

@@ -16,7 +16,7 @@ import { Router } from './router.ts';
 
 /** How often the published state is saved. */
 const checkpointPeriodMs = 1_000;
-/** Each Service's digest is published once in so many rounds. */
+/** Rounds in which each Service's digest is published once. */
 const digestRounds = 60;
 /** How long a stopping watcher waits for appends and commits in flight. */
 const flushTimeoutMs = 500;

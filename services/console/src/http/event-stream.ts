@@ -4,7 +4,7 @@ import type { Clock } from '@sluice/runtime';
 
 /** Interval of comments that keep an idle connection open. */
 const heartbeatMs = 15_000;
-/** A client that reads nothing for so many heartbeats is disconnected. */
+/** Heartbeats after which a client that reads nothing is disconnected. */
 const maxUnreadHeartbeats = 4;
 
 /** A stream of server-sent events to one client. */

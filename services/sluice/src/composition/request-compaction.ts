@@ -1,7 +1,7 @@
 import { type Bus, recordId } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, partitionOf, type ServiceKey } from '@sluice/messages';
 
-/** Requests the compaction of a Service's slices from its reconciler, with at most so many writes. */
+/** Requests the compaction of a Service's slices from its reconciler, with a maximum number of writes. */
 export async function requestCompaction(
   bus: Bus,
   key: ServiceKey,

@@ -117,7 +117,7 @@ function reportChecks(
 /** Minimum time between two reads that find out who caused a conflict, in milliseconds. */
 const investigateMs = 1_000;
 
-/** From so many repairs in a row on, another controller is assumed (ADR 0024); fewer may be one edit by a person. */
+/** Repairs in a row that indicate a competing controller (ADR 0024); fewer may be one edit by a person. */
 const persistentRepairs = 5;
 
 function reportCompetingWrites(cluster: Cluster, options: WritableOptions): CompetingControllerDetection {
