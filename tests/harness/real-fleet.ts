@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiClient } from '@sluice/conformance';
@@ -39,6 +39,7 @@ export class RealFleet {
   readonly redis: RedisServer;
   readonly #directory: string;
   readonly #configuration: string;
+  readonly #controllers: ControllerSettings;
   readonly #processes = new Map<string, RoleProcess>();
 
   private constructor(
@@ -52,15 +53,29 @@ export class RealFleet {
     this.nats = servers.nats;
     this.redis = servers.redis;
     this.#configuration = join(directory, 'sluice.json');
+    this.#controllers = controllers;
+    this.#configure(this.#configuration, this.plane.kubeconfigs.sluice);
+  }
+
+  #configure(file: string, kubeconfig: string): void {
     const configuration = {
       partitions,
       bus: { servers: [this.nats.url] },
       store: { url: [this.redis.url] },
-      clusters: [{ name: this.plane.name, kubeconfig: this.plane.kubeconfigs.sluice }],
-      controllers,
+      clusters: [{ name: this.plane.name, kubeconfig }],
+      controllers: this.#controllers,
       log: { format: 'json', level: 'info' },
     };
-    writeFileSync(this.#configuration, JSON.stringify(configuration), { mode: 0o600 });
+    writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
+  }
+
+  /** A configuration with the API server at another port of this machine. */
+  #throughPort(port: number): string {
+    const [kubeconfig, file] = [join(this.#directory, `kubeconfig-${port}`), join(this.#directory, `${port}.json`)];
+    const text = readFileSync(this.plane.kubeconfigs.sluice, 'utf8');
+    writeFileSync(kubeconfig, text.replaceAll(this.plane.url, `https://127.0.0.1:${port}`), { mode: 0o600 });
+    this.#configure(file, kubeconfig);
+    return file;
   }
 
   static async open({
@@ -87,7 +102,7 @@ export class RealFleet {
 
   /**
    * Starts a process. `program`: the path of another version's `main.ts`. `address`: of metrics and, for a console, of its
-   * API. `bus`: another URL for the bus.
+   * API. `bus`: another URL for the bus. `apiServerPort`: another port for the API server.
    */
   start(
     name: string,
@@ -96,9 +111,16 @@ export class RealFleet {
       program,
       address = '0',
       bus,
-    }: { readonly program?: string; readonly address?: string; readonly bus?: string } = {},
+      apiServerPort,
+    }: {
+      readonly program?: string;
+      readonly address?: string;
+      readonly bus?: string;
+      readonly apiServerPort?: number;
+    } = {},
   ): RoleProcess {
-    const flags = ['--config', this.#configuration, '--metrics-bind-address', address];
+    const configuration = apiServerPort === undefined ? this.#configuration : this.#throughPort(apiServerPort);
+    const flags = ['--config', configuration, '--metrics-bind-address', address];
     if (bus !== undefined) flags.push('--bus', bus);
     const onLine = (process: string, text: string) => void this.log.push({ process, text });
     const started = new RoleProcess(name, role, flags, onLine, program === undefined ? undefined : [program]);

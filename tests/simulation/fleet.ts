@@ -1,4 +1,4 @@
-import type { RoleOptions, ServedShare } from '@sluice/backends';
+import { Reachability, type RoleOptions, type ServedShare } from '@sluice/backends';
 import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, networkedBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { chainReader, chainWriter, type Middleware } from '@sluice/kubernetes';
@@ -12,7 +12,7 @@ import {
   YieldQueue,
 } from '@sluice/runtime';
 import type { Settings } from '@sluice/service-state';
-import { runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
+import { assertUsable, runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
 import type { Operations } from './doubles/operations.ts';
@@ -120,6 +120,7 @@ export class Fleet {
       store: process.store(operations.store(name, storeFaults.store(stored.store))),
       leases: process.leases(storeFaults.leases(stored.leases)),
       deadLetters: this.#options.deadLetters,
+      reachability: new Reachability({ bus: networked, member: name, clock: process.clock }),
     };
     const member: Member = { role, name, cluster, process, stop, running: Promise.resolve() };
     this.#members.add(member);
@@ -206,6 +207,7 @@ export class Fleet {
     // Only the comparison of digests finds a slice that was created and deleted while no watcher ran, if a stored digest fits.
     const digests =
       digestPeriodMs === null ? { digestPeriodMs: Number.MAX_SAFE_INTEGER } : { digestPeriodMs, digestQuietPeriodMs };
+    options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
     return runWatcherRole({ ...options, ...digests, cluster: { name, identity, reader } }, signal);
   }
 
@@ -219,7 +221,8 @@ export class Fleet {
         const writer = process.writer(
           chainWriter(client, auditRequests(options.member, cluster), operations.requests(options.member)),
         );
-        const reader = new FakeClient(server, { clock, faults });
+        const reader = process.reader(new FakeClient(server, { clock, faults }));
+        options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
         const given = { name, identity, reader, writer, record: () => {} };
         return [identity, writable(given, { clock: options.clock, logger: options.logger })];
       }),

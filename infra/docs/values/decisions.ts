@@ -149,6 +149,8 @@ export const decisions: Rows = {
     ['until answers have arrived for {}.', duration(stalls, 'giveUpMs')],
     ['renews for no longer than {} after', duration(ownership, 'maxSilenceMs')],
     ['of its share alone for {}, the others', duration('libs/ownership/src/late-targets.ts', 'acquireWithinMs')],
-    ['after three pings, within {}.', times(duration('libs/bus-jetstream/src/link.ts', 'pingIntervalMs'), 3)],
+    ['asks every {} the bus', duration('libs/backends/src/silence.ts', 'probeIntervalMs')],
+    ['of all clusters {} per second', count('libs/backends/src/reachability.ts', 'maxProbesPerSecond')],
+    ['has answered nothing for {}, or', duration('libs/backends/src/silence.ts', 'silentMs.min')],
   ],
 };

@@ -40,7 +40,7 @@ export const guides: Rows = {
     ],
     ['when the leases of {} expire', setting('leases.ttl')],
     ['event loop has been blocked for {}', duration('libs/ownership/src/ownership.ts', 'maxSilenceMs')],
-    ['to the others after {}', duration('libs/ownership/src/stalls.ts', 'giveUpMs')],
+    ['to the others within {}', duration('tests/one-sided-outages.test.ts', 'takeOverWithinMs')],
   ],
   'docs/guides/helm.md': [],
   'docs/guides/high-availability.md': [

@@ -30,6 +30,7 @@ export const runbooks: Rows = {
     ['is 1 within a minute', 'an upper bound: clusters are read every 5 s'],
   ],
   'docs/operations/runbooks/cluster-unreachable.md': [
+    ['takes over within {} (', duration('tests/one-sided-outages.test.ts', 'takeOverWithinMs')],
     ['bookmarks arrive about once a minute', 'kube-apiserver'],
     ['is below {};', written('count', slos, /sluice_watch_idle_seconds > bool (\d+)/)],
   ],

@@ -4,6 +4,7 @@ export * from './fleet-generation.ts';
 export * from './generations.ts';
 export * from './infrastructure.ts';
 export * from './open-infrastructure.ts';
+export * from './reachability.ts';
 export * from './repartition.ts';
 export * from './retry-until-connected.ts';
 export * from './role.ts';

@@ -2,9 +2,10 @@ import type { Bus } from '@sluice/bus';
 import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '@sluice/runtime';
-import { countFencedErrors, countProblems, forAllScopes, type Store } from '@sluice/store';
+import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
 import type { Infrastructure } from './infrastructure.ts';
+import type { Reachability } from './reachability.ts';
 import type { GroupHealth, RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {
@@ -20,6 +21,8 @@ export interface RoleOptions extends Infrastructure {
   readonly tracer?: Tracer | undefined;
   /** Default: no metrics. */
   readonly metrics?: Metrics;
+  /** Default: this process does not notice that it alone cannot reach a server. */
+  readonly reachability?: Reachability;
   /** Default: no health checks. */
   readonly health?: RoleHealth;
   readonly onDeadLetter?: (topic: 'changes' | 'mutations') => void;
@@ -103,7 +106,7 @@ type RunningOwnership = Pick<Ownership, 'serve' | 'run'>;
 
 /** Ownership with metrics and health. */
 function ownershipOf(
-  { bus, store, leases, generation, member, leaseTimes, clock, random, logger, metrics, health }: RoleOptions,
+  { store, leases, generation, member, leaseTimes, clock, random, logger, metrics, health, reachability }: RoleOptions,
   { role, work, count, ...owned }: Owned,
 ): RunningOwnership {
   const { group, nameOf = (scope) => scope } = owned;
@@ -111,10 +114,11 @@ function ownershipOf(
   const countUnreadable = metrics?.leases.unreadable(role);
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, ...owned },
-    stalled: () => ((bus.connected ?? true) ? [] : [`${forAllScopes}bus`]),
+    stalled: () => reachability?.stalled(role) ?? [],
     onHeartbeat: () => groupHealth?.heartbeat(),
     onGroup: (state) => {
       groupHealth?.observe(state);
+      reachability?.observe(group, state);
       if (state.unreadable !== undefined) countUnreadable?.(state.unreadable);
     },
     work: async (lease) => {

@@ -243,6 +243,7 @@ export class Holdings {
     if (holding === undefined || holding.lost || this.#stopped.has(scope)) return;
     this.#lose(holding);
     this.#abandoned.add(scope);
+    this.#options.onPending();
   }
 
   #release(scope: string): void {

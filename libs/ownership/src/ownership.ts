@@ -325,8 +325,9 @@ export class Ownership {
     for (const scope of stop) this.#holdings.stop(scope);
     for (const scope of abandon) this.#holdings.abandon(scope);
     if (stop.length === 0) return;
+    const { shared } = this.#stalls;
     logger.warn('no progress here; releasing leases to members that can work', {
-      ...{ group, scopes: ranges(stop.map(nameOf)) },
+      ...{ group, scopes: ranges(stop.map(nameOf)), ...(shared.length > 0 && { reasons: shared.join(', ') }) },
     });
   }
 

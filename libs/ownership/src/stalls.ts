@@ -1,3 +1,4 @@
+import { forAllScopes } from '@sluice/store';
 import { concerns } from './assign.ts';
 
 /**
@@ -43,6 +44,13 @@ export class Stalls {
 
   concerns(scope: string): boolean {
     return this.#stalls.size > 0 && this.#stalls.keys().some((name) => concerns(name, scope));
+  }
+
+  /** What all scopes need and lack. */
+  get shared(): readonly string[] {
+    return [...this.#stalls.keys()].flatMap((name) =>
+      name.startsWith(forAllScopes) ? [name.slice(forAllScopes.length)] : [],
+    );
   }
 
   /**

@@ -3,8 +3,8 @@ import type { LogFields, Logger } from '@sluice/runtime';
 /** Names of clusters by identity. Clusters may be added later. */
 export type ClusterNames = Pick<ReadonlyMap<string, string>, 'get'>;
 
-/** Fields whose value is the identity of a cluster, or contains it between slashes. */
-const fieldsWithClusters = ['cluster', 'key', 'service', 'group'] as const;
+/** Fields whose value is the identity of a cluster, or contains it between slashes, commas or spaces. */
+const fieldsWithClusters = ['cluster', 'key', 'service', 'group', 'reasons'] as const;
 
 /** A logger that shows the names of clusters instead of their identities. */
 export function nameClusters(logger: Logger, names: ClusterNames): Logger {
@@ -24,9 +24,6 @@ export function nameClusters(logger: Logger, names: ClusterNames): Logger {
   };
 }
 
-/** Replaces identities of clusters between slashes by their names: `uid/shop/cart` becomes `west/shop/cart`. */
+/** Replaces identities of clusters between slashes, commas or spaces by their names: `uid/shop/cart` becomes `west/shop/cart`. */
 export const withNames = (text: string, names: ClusterNames): string =>
-  text
-    .split('/')
-    .map((part) => names.get(part) ?? part)
-    .join('/');
+  text.replace(/[^/, ]+/g, (part) => names.get(part) ?? part);

@@ -15,6 +15,7 @@ import type { Outage } from '@sluice/store';
 import type { ClusterPhase, Metrics } from '@sluice/telemetry';
 import { drainable, type FairShare, type WritableCluster } from '@sluice/writer';
 import { requestShares, writable } from '../writable-cluster.ts';
+import { assertUsable } from './assert-usable.ts';
 import { runWatcherRole, type WatcherRoleOptions } from './watcher-role.ts';
 
 export interface FleetClustersOptions
@@ -83,6 +84,11 @@ export class FleetClusters {
     this.#partitions += change;
   }
 
+  /** Names of the clusters to which this process cannot connect. */
+  get unavailable(): readonly string[] {
+    return this.#set.states.flatMap(({ name, phase }) => (phase === 'unavailable' ? [name] : []));
+  }
+
   /** Runs until `signal` aborts and all clusters are handed over. */
   run(signal: AbortSignal): Promise<void> {
     return this.#set.run(signal);
@@ -91,6 +97,8 @@ export class FleetClusters {
   async #serve(cluster: ConnectedCluster, signal: AbortSignal): Promise<void> {
     const { work, onServed } = this.#options;
     onServed(cluster);
+    const { reachability } = this.#options.watcher;
+    const added = reachability?.addCluster(cluster.identity, (probing) => assertUsable(cluster, probing));
     // If one fails, the other ends too, before the connection is closed.
     const failed = new AbortController();
     const served = AbortSignal.any([signal, failed.signal]);
@@ -100,6 +108,7 @@ export class FleetClusters {
     ];
     for (const part of running) part.catch(() => failed.abort('handover' satisfies StopReason));
     await Promise.allSettled(running);
+    added?.();
     await Promise.all(running);
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Infrastructure, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
+import { type Infrastructure, Reachability, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
 import { ByReferenceBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import {
   type EarlyConnections,
@@ -114,6 +114,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     yieldQueue: new YieldQueue(setImmediate),
     ...metricsOption,
     health,
+    reachability: new Reachability({ ...{ bus, member, clock }, unavailable: () => clusters.unavailable }),
     onDeadLetter: (topic) => metrics?.pipeline.deadLettered(topic),
   };
   const optionsOf = (part: OwningRole): RoleOptions => ({ ...shared, tracer: tracing?.tracers[part] });

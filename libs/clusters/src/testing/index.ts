@@ -1,0 +1,2 @@
+export * from './kubeconfig-text.ts';
+export * from './lease-server.ts';
