@@ -19,6 +19,7 @@ import type { Operations } from './doubles/operations.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
+import type { Histories } from './invariants/histories.ts';
 import type { ProcessKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
@@ -47,6 +48,8 @@ export interface FleetOptions {
   readonly storeFaults: StoreFaults;
   readonly operations: Operations;
   readonly deadLetters: DeadLetters;
+  /** Records the requests of all members to the store. */
+  readonly histories: Histories;
   /** Null: no digests. */
   readonly digestPeriodMs: number | null;
   readonly onCall: () => void;
@@ -95,7 +98,7 @@ export class Fleet {
   /** Starts a process with this role, or the worker that this fleet has in its place. */
   start(wanted: Role, cluster = 0): Member {
     const { clock, seed, random, bus, store, storeFaults, onCall, atEffect, onEnd, logger: loggerOf } = this.#options;
-    const { processes, operations } = this.#options;
+    const { processes, operations, histories } = this.#options;
     const isWorker = processes === 'workers' || (processes === 'mixed' && this.#started % 3 === 1);
     const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
@@ -117,8 +120,8 @@ export class Fleet {
       logger,
       yieldQueue: new YieldQueue(setImmediate),
       bus: role === 'worker' ? this.#localBus(name, networked, process.clock) : networked,
-      store: process.store(operations.store(name, storeFaults.store(stored.store))),
-      leases: process.leases(storeFaults.leases(stored.leases)),
+      store: histories.store(process.store(operations.store(name, storeFaults.store(stored.store)))),
+      leases: histories.leases(process.leases(storeFaults.leases(stored.leases))),
       deadLetters: this.#options.deadLetters,
       reachability: new Reachability({ bus: networked, member: name, clock: process.clock }),
     };

@@ -17,7 +17,7 @@ import { StoreFaults } from './doubles/store-faults.ts';
 import { withoutPreconditions } from './doubles/without-preconditions.ts';
 import type { Interrupter } from './exhaustive/interrupter.ts';
 import { inject } from './faults.ts';
-import { Fleet, type Member } from './fleet.ts';
+import { Fleet, leaseTimes, type Member } from './fleet.ts';
 import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
 import { decode } from './invariants/decode.ts';
@@ -210,6 +210,7 @@ class Simulation {
       processes: scenario.processes,
       ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults, operations },
       deadLetters: this.#deadLetters,
+      histories: invariants.histories,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,
       onCall: () => this.#count(),
       atEffect: ({ role }) => (this.#isStopping ? undefined : this.#interrupter?.atEffect(role)),
@@ -357,6 +358,7 @@ class Simulation {
   async #atRest(): Promise<void> {
     checkBalance(this.#fleet, this.#invariants.observations, this.#scenario.partitions, this.#violations);
     await this.#untilFinished();
+    this.#checkHistories();
     if (this.#violations.all.length > 0) return;
     this.#isStopping = true;
     let stopped = false;
@@ -365,6 +367,13 @@ class Simulation {
     });
     for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
     if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
+  }
+
+  /** Without losses the store is one object for each lease and each checkpoint. */
+  #checkHistories(): void {
+    if (isLossy(this.#scenario) || this.#scenario.disabled.includes('fencing')) return;
+    const times = { ttlMs: leaseTimes.ttlMs, isSteady: !hasFault(this.#scenario, 'store clock set back') };
+    this.#invariants.histories.check(times, this.#violations);
   }
 
   /** A watcher whose last list failed learns of a deletion only after its backoff. */

@@ -8,6 +8,7 @@ import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
 import { decode } from './decode.ts';
+import { Histories } from './histories.ts';
 import { InheritedPlans } from './inherited-plans.ts';
 import { LateMessages } from './late-messages.ts';
 import { LossInvariants } from './losses.ts';
@@ -45,6 +46,7 @@ export class Invariants {
   readonly records: RecordInvariants;
   readonly requests: RequestInvariants;
   readonly losses: LossInvariants;
+  readonly histories: Histories;
   readonly lossless: LosslessInvariants;
   readonly staleness: Staleness;
   readonly storeObserver: StoreObserver;
@@ -84,6 +86,7 @@ export class Invariants {
     this.observations = observations;
     this.records = records;
     this.losses = losses;
+    this.histories = new Histories(() => clock.now());
     this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited, unreported });
     for (const cluster of clusters) {
       cluster.server.onCommit((resource, { type, object }) => {
