@@ -350,9 +350,24 @@ class Simulation {
     let wrong = 0;
     for (const cluster of this.#clusters)
       wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
+    this.#checkOwners();
     if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
     this.#invariants.lossless.check(this.#invariants.records, this.#deadLetters);
     return wrong;
+  }
+
+  #checkOwners(): void {
+    const { owners } = this.#invariants;
+    const watchers = this.#fleet.membersOf('watcher');
+    for (const [index, { identity }] of this.#clusters.entries()) {
+      const members = watchers.filter(({ role, cluster }) => role === 'worker' || cluster === index);
+      owners.check('watcher', identity, namesOf(members), this.#undisturbedSince);
+    }
+    for (const role of ['reconciler', 'writer'] as const) {
+      const members = namesOf(this.#fleet.membersOf(role));
+      for (let partition = 0; partition < this.#scenario.partitions; partition++)
+        owners.check(role, String(partition), members, this.#undisturbedSince);
+    }
   }
 
   async #atRest(): Promise<void> {
@@ -434,5 +449,7 @@ class Simulation {
     };
   }
 }
+
+const namesOf = (members: readonly Member[]): readonly string[] => members.map(({ name }) => name);
 
 const decidedAt = (payload: Uint8Array): number => (decode(payload) as PlannedMutations).decidedAt;

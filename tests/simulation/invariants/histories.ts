@@ -13,14 +13,17 @@ interface Recorded<T> extends Operation<T> {
 /** The requests for leases and commits as their senders saw them, in the order of requests and answers. */
 export class Histories {
   readonly #now: () => number;
+  readonly #onHeartbeat: (heartbeat: Heartbeat, sentAt: number) => void;
   /** By group. */
   readonly #leases = new Map<string, Recorded<LeaseRequest>[]>();
   /** By scope. */
   readonly #commits = new Map<string, Recorded<ScopeRequest>[]>();
   #events = 0;
 
-  constructor(now: () => number) {
+  /** `onHeartbeat` is called with each heartbeat that is answered, and when it was sent. */
+  constructor(now: () => number, onHeartbeat: (heartbeat: Heartbeat, sentAt: number) => void) {
     this.#now = now;
+    this.#onHeartbeat = onHeartbeat;
   }
 
   leases(leases: Leases): Leases {
@@ -33,6 +36,7 @@ export class Histories {
         const recorded = send(heartbeat.group, heartbeat.member, heartbeat);
         const answer = await leases.heartbeat(heartbeat);
         this.#returned(recorded, { answeredAt: this.#now(), answer });
+        this.#onHeartbeat(heartbeat, recorded.operation.sentAt);
         return answer;
       },
       leave: async (group, member) => {

@@ -22,6 +22,7 @@ import { Staleness } from './staleness.ts';
 import { SteadyServices } from './steady.ts';
 import { StoredVersions } from './stored-versions.ts';
 import { UnreportedWrites } from './unreported-writes.ts';
+import { WorkingOwners } from './working-owners.ts';
 
 export interface InvariantsOptions {
   readonly scenario: Scenario;
@@ -47,6 +48,7 @@ export class Invariants {
   readonly requests: RequestInvariants;
   readonly losses: LossInvariants;
   readonly histories: Histories;
+  readonly owners: WorkingOwners;
   readonly lossless: LosslessInvariants;
   readonly staleness: Staleness;
   readonly storeObserver: StoreObserver;
@@ -86,7 +88,8 @@ export class Invariants {
     this.observations = observations;
     this.records = records;
     this.losses = losses;
-    this.histories = new Histories(() => clock.now());
+    this.owners = new WorkingOwners(observations, violations, !hasFault(scenario, 'store clock set back'));
+    this.histories = new Histories(observations.now, (...args) => this.owners.answered(...args));
     this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited, unreported });
     for (const cluster of clusters) {
       cluster.server.onCommit((resource, { type, object }) => {

@@ -18,9 +18,13 @@ export interface Conditions {
   readonly partitions: number;
 }
 
-interface HeldLease {
+interface Acquisition {
   readonly holder: string;
   readonly fencingToken: number;
+}
+
+interface HeldLease extends Acquisition {
+  readonly started: boolean;
 }
 
 /** Leases, plans and Outcomes as they pass the ports, shared by the invariants. */
@@ -30,7 +34,7 @@ export class Observations {
   /** By group and scope. */
   readonly #leases = new Map<string, HeldLease>();
   /** The last acquisition of each lease, also if it was released. */
-  readonly #tokens = new Map<string, HeldLease>();
+  readonly #tokens = new Map<string, Acquisition>();
   /** When the store last executed a heartbeat, by group and member. */
   readonly #heartbeats = new Map<string, number>();
   readonly #violations: Violations;
@@ -45,8 +49,8 @@ export class Observations {
     this.#heartbeats.set(`${name} ${member}`, this.now());
     for (const { scope, holder, fencingToken } of leases) this.#checkToken(`${name} ${scope}`, holder, fencingToken);
     for (const key of [...this.#leases.keys()]) if (key.startsWith(`${name} `)) this.#leases.delete(key);
-    for (const { scope, holder, fencingToken } of leases)
-      this.#leases.set(`${name} ${scope}`, { holder, fencingToken });
+    for (const { scope, holder, fencingToken, started } of leases)
+      this.#leases.set(`${name} ${scope}`, { holder, fencingToken, started });
   }
 
   /** Each acquisition of a lease has a higher fencing token. */
