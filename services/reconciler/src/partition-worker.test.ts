@@ -923,6 +923,32 @@ describe('a removed cluster', () => {
     expect(await requests()).toEqual([]);
   });
 
+  test.each([
+    ['while its plan waits for the bus', true],
+    ['while its plan waits for an Outcome', false],
+  ])('%s leaves the outbox: nobody publishes its plan again', async (_, waitsForBus) => {
+    const append = bus.append.bind(bus);
+    if (waitsForBus)
+      bus.append = (topic, ...rest) =>
+        topic === 'mutations' ? Promise.reject(new Error('the bus is down')) : append(topic, ...rest);
+    start();
+    await send({ ...first, previousSequence: 0 });
+    bus.append = append;
+    expect(await numbers()).toEqual(waitsForBus ? [] : ['web 1/1']);
+    expect(stored()).toContain(keyText);
+    if (waitsForBus) await expect(running).rejects.toThrow('the bus is down');
+    else await restart(2);
+    await remove('c', 1);
+    // The next owner publishes the plan, because it reads of the removal only afterwards.
+    if (waitsForBus) start({}, 3);
+    await settle(600_000);
+    expect(await numbers()).toEqual(['web 1/1']);
+    await restart(4);
+    await settle(600_000);
+    expect(await numbers()).toEqual(['web 1/1']);
+    expect(stored()).not.toContain(keyText);
+  });
+
   test('starts from the beginning if it comes back', async () => {
     start();
     await send({ ...first, previousSequence: 0 });
