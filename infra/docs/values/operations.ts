@@ -49,7 +49,13 @@ export const operations: Rows = {
     ['waits up to {} for', duration('libs/preflight/src/probe-controllers.ts', 'waitMs')],
     ["Sluice's writes within a minute", 'three checks of libs/clusters/src/watch-competing-controller.ts'],
   ],
-  'docs/operations/logs.md': [],
+  'docs/operations/logs.md': [
+    [
+      'at most {} times in {} for each cluster',
+      count('libs/process/src/line-limit.ts', 'maxLines'),
+      duration('libs/process/src/line-limit.ts', 'windowMs'),
+    ],
+  ],
   'docs/operations/monitoring.md': [
     ['`/readyz` on `127.0.0.1:{}`', count('libs/process/src/bind-address.ts', 'defaultBindAddress.port')],
     ['blocked for {}, or', duration('libs/telemetry/src/server/event-loop-monitor.ts', 'eventLoopLimitMs')],

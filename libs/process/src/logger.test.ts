@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
-import { knownSecrets } from '@sluice/runtime';
+import { knownSecrets, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from './logger.ts';
 
@@ -125,4 +126,23 @@ test('an object is redacted by the names in it', () => {
   createLogger('text', 'info').warn('x', { settings: { password: 'hunter2' }, kept: { scopes: ['a'] } });
   expect(lines[0]).not.toContain('hunter2');
   expect(lines[0]).toContain('{"scopes":["a"]}');
+});
+
+test('an event of many objects is logged a hundred times a minute for each cluster, and then how many are missing', async () => {
+  const clock = new VirtualClock();
+  const logger = createLogger('text', 'debug', clock);
+  const count = (pattern: RegExp) => lines.filter((line) => pattern.test(stripVTControlCharacters(line))).length;
+  for (let n = 0; n < 1_000; n++) {
+    logger.warn('object ignored', { key: `west/shop/web-${n}` });
+    logger.debug('object read', { key: `west/shop/web-${n}` });
+  }
+  logger.warn('object ignored', { key: 'east/shop/web' });
+  logger.warn('watch failed', { cluster: 'west' });
+  expect([count(/ignored key=west/), count(/read key=west/)]).toEqual([100, 1_000]);
+  expect([count(/ignored key=east/), count(/watch failed/), count(/suppressed/)]).toEqual([1, 1, 0]);
+  await advance(clock, 60_000);
+  logger.info('another');
+  expect(count(/^warn {2}log lines suppressed event="object ignored" cluster=west suppressed=900$/m)).toBe(1);
+  logger.warn('object ignored', { key: 'west/shop/web' });
+  expect(count(/ignored key=west/)).toBe(101);
 });

@@ -1,6 +1,7 @@
-import { type LogFields, type Logger, redact } from '@sluice/runtime';
+import { type Clock, type LogFields, type Logger, redact } from '@sluice/runtime';
 import colors from 'picocolors';
 import { pino } from 'pino';
+import { LineLimit } from './line-limit.ts';
 import { withLocalTimes } from './local-time.ts';
 import { print } from './print.ts';
 import { printable, printableLine } from './printable.ts';
@@ -18,8 +19,8 @@ export interface RootLogger extends Logger {
 /**
  * Creates a logger that writes to standard error, which keeps standard output for results (docs/operations/logs.md).
  */
-export function createLogger(format: 'text' | 'json', level: LogLevel): RootLogger {
-  return new Root(format === 'json' ? jsonSink() : textSink, level);
+export function createLogger(format: 'text' | 'json', level: LogLevel, clock: Clock = systemClock): RootLogger {
+  return new Root(limited(format === 'json' ? jsonSink() : textSink, clock), level);
 }
 
 /** Writes one event as one line. */
@@ -68,6 +69,25 @@ class Root extends FieldLogger implements RootLogger {
     super(() => ({ sink, level: this.level }), {});
     this.level = level;
   }
+}
+
+/** What is logged for developers is not limited. */
+function limited(sink: Sink, clock: Clock): Sink {
+  const limit = new LineLimit();
+  return (level, message, fields) => {
+    const now = clock.monotonic();
+    for (const { message: event, cluster, suppressed } of limit.ended(now)) {
+      sink('warn', 'log lines suppressed', { event, ...(cluster !== undefined && { cluster }), suppressed });
+    }
+    if (level === 'debug' || limit.admits({ message, cluster: clusterOf(fields) }, now)) sink(level, message, fields);
+  };
+}
+
+/** Many events name a Service as `cluster/namespace/name`. */
+function clusterOf({ cluster, key, service }: Record<string, unknown>): string | undefined {
+  if (typeof cluster === 'string') return cluster;
+  const named = [key, service].find((value) => typeof value === 'string' && value.includes('/'));
+  return typeof named === 'string' ? named.slice(0, named.indexOf('/')) : undefined;
 }
 
 function jsonSink(): Sink {
