@@ -3,14 +3,23 @@ import type { Clock } from '@sluice/runtime';
 /** Timeout of a request for metrics or health. */
 export const probeTimeoutMs = 1_000;
 
+/** How long an answer is used after its request was sent, in milliseconds: less than any interval of probes and scrapes. */
+const maxAgeMs = 1_000;
+
+interface Sent<T> {
+  readonly since: number;
+  readonly answer: Promise<T>;
+  isPending: boolean;
+}
+
 /**
- * A request to a server that may be unreachable. Concurrent calls share one request, because an unreachable server may hold
- * it for long.
+ * A request to a server that may be unreachable, sent at most once a second, however many calls there are. Calls share it
+ * while it is pending, because an unreachable server may hold it for long.
  */
 export class SharedRequest<T> {
   readonly #clock: Clock;
   readonly #request: () => Promise<T>;
-  #pending: { readonly since: number; readonly answer: Promise<T> } | undefined;
+  #last: Sent<T> | undefined;
 
   constructor(clock: Clock, send: () => Promise<T>) {
     this.#clock = clock;
@@ -19,7 +28,9 @@ export class SharedRequest<T> {
 
   /** @throws Error on a timeout, with the time since the request was sent, or if the request fails */
   send(timeoutMs = probeTimeoutMs): Promise<T> {
-    const { since, answer } = this.#pending ?? this.#begin();
+    const last = this.#last;
+    const isUsable = last?.isPending || (last !== undefined && this.#clock.monotonic() - last.since < maxAgeMs);
+    const { since, answer } = isUsable ? last : this.#begin();
     // One scrape makes a hundred calls, so a call costs one timer only.
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.schedule(timeoutMs, () => {
@@ -30,14 +41,14 @@ export class SharedRequest<T> {
     });
   }
 
-  #begin() {
-    const answer = Promise.resolve()
-      .then(this.#request)
-      .finally(() => {
-        this.#pending = undefined;
-      });
-    this.#pending = { since: this.#clock.monotonic(), answer };
-    answer.catch(() => {});
-    return this.#pending;
+  #begin(): Sent<T> {
+    const answer = Promise.resolve().then(this.#request);
+    const sent: Sent<T> = { since: this.#clock.monotonic(), answer, isPending: true };
+    const settle = () => {
+      sent.isPending = false;
+    };
+    answer.then(settle, settle);
+    this.#last = sent;
+    return sent;
   }
 }
