@@ -91,6 +91,7 @@ beforeAll(async () => {
     record,
   });
   await infrastructure.close();
+  await storeHostileNames();
   await until(
     'the fleet parks a Service',
     async () => (await sluice('parked', 'list', ...fleet())).includes(escaped),
@@ -100,6 +101,23 @@ beforeAll(async () => {
     (await sluice('parked', 'list', '--console', console_)).includes(escaped),
   );
 });
+
+/** Another fleet, whose store holds names that no watcher accepts: somebody else has written them there. */
+async function storeHostileNames(): Promise<void> {
+  const { configuration } = resolveConfiguration({ flags: { '--bus': nats.url, '--store': redis.url } });
+  const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
+  const { store, directory, close } = await openInfrastructure({ ...configuration, fleet: 'odd' }, ports);
+  const causes = { first: [{ description: hostile, observedAt: 0 }], more: 0 };
+  const parked = { parked: hostile, parkedSince: 0, dueAt: null, causes };
+  const [scope, fencingToken] = ['reconciler/0', 1];
+  await store.claim(scope, fencingToken);
+  await store.commit({
+    ...{ scope, fencingToken, expectedOffset: 0, checkpoint: { offset: 0, id: '', streamId: '' } },
+    entries: [{ key: `uid/${hostile}/${hostile}`, field: 'controller/endpointslice', value: parked }],
+  });
+  await directory.put({ identity: 'uid', name: hostile, version: hostile, server: hostile });
+  await close();
+}
 
 afterAll(async () => {
   for (const child of started) child.kill('SIGKILL');
@@ -164,6 +182,28 @@ describe.each(forms)('%s %s', (name, format) => {
   test('prints what is hostile, escaped', async () => {
     const text = await sluice(...name.split(' '), ...(calls[name]?.() ?? []), ...(format === '' ? [] : ['-o', format]));
     expect(text).toContain('\\u009b2J');
+    expect(text.match(interpreted)).toBeNull();
+  });
+});
+
+const stored = () => [...fleet(), '--fleet', 'odd'];
+
+/** Commands that find what they are called for, where hostile names are stored. */
+const successes: Readonly<Record<string, () => readonly string[]>> = {
+  'parked list': stored,
+  'parked show': () => [`uid/${hostile}/${hostile}`, ...stored()],
+  'parked retry': () => ['--all', '--dry-run', ...stored()],
+  'parked release': () => ['--all', '--dry-run', ...stored()],
+  'clusters forget': () => [hostile, '--dry-run', '--kubeconfig', kubeconfig, ...stored()],
+  doctor: () => ['--kubeconfig', kubeconfig, ...stored()],
+};
+
+describe.each(forms.filter(([name]) => name in successes))('%s %s, of hostile names in the store,', (name, format) => {
+  test('prints them, escaped', async () => {
+    const output = format === '' ? [] : ['-o', format];
+    const text = await sluice(...name.split(' '), ...(successes[name]?.() ?? []), ...output);
+    expect(text).toContain('\\u009b2J');
+    expect(text).not.toMatch(/is not (parked|stored)|No parked/);
     expect(text.match(interpreted)).toBeNull();
   });
 });
