@@ -21,6 +21,7 @@ import { Fleet, leaseTimes, type Member } from './fleet.ts';
 import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
 import { decode } from './invariants/decode.ts';
+import { FoldedLogs } from './invariants/folded-log.ts';
 import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
 import { Unfinished } from './invariants/unfinished.ts';
@@ -141,6 +142,7 @@ class Simulation {
   readonly #deadLetters: DeadLetterObserver;
   readonly #backups: StoreBackup[] = [];
   readonly #boundMs: number;
+  readonly #foldedLogs: FoldedLogs | undefined;
   /** Whether the store has what the owners of its scopes last committed. */
   readonly #isKept: boolean;
   readonly #interrupter: Interrupter | undefined;
@@ -206,6 +208,14 @@ class Simulation {
         endpointslicemirroring: batchPeriodMs,
       },
     };
+    // Chunks and the streams of JetStream are not kept.
+    this.#foldedLogs =
+      scenario.bus === 'model' && recordBytes === null && !lossy
+        ? new FoldedLogs({
+            ...{ log, store: () => this.#store, partitions: scenario.partitions, settings, violations },
+            isWorker: scenario.processes !== 'roles',
+          })
+        : undefined;
     this.#fleet = new Fleet({
       processes: scenario.processes,
       ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults, operations },
@@ -215,7 +225,10 @@ class Simulation {
       onCall: () => this.#count(),
       atEffect: ({ role }) => (this.#isStopping ? undefined : this.#interrupter?.atEffect(role)),
       onEnd: (member) => this.#end(member),
-      onLocalDelivery: (member, deliveries) => invariants.deliveredLocally(member, deliveries),
+      onLocalDelivery: (member, deliveries) => {
+        invariants.deliveredLocally(member, deliveries);
+        this.#foldedLogs?.deliveredLocally(deliveries);
+      },
       logger: (member) => this.#logger(member),
       auditRequests: (member, cluster) => invariants.requests.audit(member, cluster),
       writtenServer: (cluster) =>
@@ -375,6 +388,7 @@ class Simulation {
     await this.#untilFinished();
     this.#checkHistories();
     if (this.#violations.all.length > 0) return;
+    this.#foldedLogs?.check();
     this.#isStopping = true;
     let stopped = false;
     void this.#fleet.stop().then(() => {

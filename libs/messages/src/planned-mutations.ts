@@ -2,11 +2,20 @@ import type { Controller, EventToRecord, MutationGroup } from '@sluice/controlle
 import type { Causes } from './cause.ts';
 import type { ReadyEndpointsDelta } from './ready-endpoints-delta.ts';
 import type { ServiceKey } from './service-key.ts';
+import type { Stamp } from './stamp.ts';
 
 /** Identifies a plan. `number` increases with each plan of a partition, across Services; `epoch` with each partition owner. */
 export interface PlanId {
   readonly epoch: number;
   readonly number: number;
+}
+
+/** What had been applied to the state of the Service when a plan was decided. It orders the two topics when they are read again. */
+export interface PlanBasis {
+  /** Stamp of the last Change. */
+  readonly stamp: Stamp;
+  /** Numbers of the plans of other controllers whose Outcome was pending. */
+  readonly inFlight: readonly number[];
 }
 
 /** The plan of one controller for one Service. Message of the topic `mutations`. */
@@ -28,6 +37,7 @@ export interface PlannedMutations {
   /** Slices removed and endpoints moved, if the plan only compacts slices. */
   readonly compaction?: { readonly removed: number; readonly moved: number };
   readonly causes: Causes;
+  readonly basis?: PlanBasis;
   /** Time of the decision, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;
 }

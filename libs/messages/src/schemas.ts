@@ -228,6 +228,7 @@ export const plannedMutationsSchema = z.object({
   consecutiveRepairs: z.int().positive().optional(),
   compaction: z.object({ removed: index, moved: index }).optional(),
   causes,
+  basis: z.object({ stamp, inFlight: z.array(index) }).optional(),
   decidedAt: z.number(),
 });
 

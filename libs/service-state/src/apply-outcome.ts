@@ -86,7 +86,8 @@ function track(
     const mutation = inFlight.message.groups[group]?.mutations[index];
     if (status !== 'applied' || resource !== 'endpointslices' || mutation === undefined) continue;
     if (mutation.verb !== 'delete') {
-      if (stored !== undefined) next = endpointSliceTracker.update(next, { metadata: stored });
+      if (stored !== undefined && !deleted.has(stored.uid))
+        next = endpointSliceTracker.update(next, { metadata: stored });
     } else if (mutation.uid !== undefined && !deleted.has(mutation.uid)) {
       next = endpointSliceTracker.expectDeletion(next, { metadata: { uid: mutation.uid } });
     }

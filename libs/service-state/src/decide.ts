@@ -3,6 +3,7 @@ import type { PlanId, PlannedMutations, TraceContext } from '@sluice/messages';
 import { compact } from './compact.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isDue } from './due.ts';
+import { othersInFlight } from './in-flight.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 import { afterDecision, freeRepairs } from './repair.ts';
@@ -138,6 +139,7 @@ function plannedMutations(
     ...(ready && { ready }),
     ...(repairing && isCompeting && { consecutiveRepairs: Math.max(1, repairs) }),
     causes,
+    basis: { stamp: state.snapshot.stamp, inFlight: othersInFlight(state, controller) },
     decidedAt: now,
   };
 }

@@ -7,6 +7,7 @@ export * from './decide.ts';
 export * from './decision-order.ts';
 export * from './due.ts';
 export * from './evolve.ts';
+export * from './fold.ts';
 export * from './is-disposable.ts';
 export { loadState } from './load-state.ts';
 export { isMirrored, managerOf, slicesOf } from './own-slices.ts';

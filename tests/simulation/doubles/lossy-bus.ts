@@ -42,6 +42,8 @@ export class LossyBus extends LogBus<LossyLog> implements SimulatedBus {
 export class LossyLog extends PartitionLog implements SimulatedLog {
   #generation = 1;
   #records: Delivery[] = [];
+  /** Everything that was ever appended. */
+  readonly appended: Delivery[] = [];
   /** Offset of the last record with an id. */
   readonly #ids = new Map<string, number>();
   #last = 0;
@@ -61,7 +63,9 @@ export class LossyLog extends PartitionLog implements SimulatedLog {
       this.#last += 1;
       this.#ids.set(id, this.#last);
       this.#lastId = id;
-      this.#records.push({ key, id, headers, payload, offset: this.#last });
+      const delivery = { key, id, headers, payload, offset: this.#last };
+      this.#records.push(delivery);
+      this.appended.push(delivery);
       return this.#last;
     });
     this.#discard();

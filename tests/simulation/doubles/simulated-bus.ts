@@ -10,6 +10,8 @@ export interface SimulatedBus extends Bus {
 /** One partition of a topic. */
 export interface SimulatedLog {
   readonly last: Delivery | undefined;
+  /** Everything that was ever appended; undefined if the double does not keep it. */
+  readonly appended?: readonly Delivery[];
   end(): { readonly offset: number };
   /** Removes all records; offsets continue. */
   purge(): void;

@@ -1,0 +1,148 @@
+import type { Controller } from '@sluice/controllers';
+import type { Fact, PlannedMutations } from '@sluice/messages';
+import { describe, expect, test } from 'vitest';
+import { decide, planOf } from './decide.ts';
+import { decisionOrder } from './decision-order.ts';
+import { evolve, initialState, type ServiceMessage } from './evolve.ts';
+import { fold } from './fold.ts';
+import type { ServiceState } from './service-state.ts';
+import { defaultSettings } from './settings.ts';
+import { aChange, anOutcome, aSnapshot, fact, key } from './testing/messages.ts';
+import { aPod, aService } from './testing/objects.ts';
+
+/** A Service as a reconciler keeps it, and the log that it leaves. */
+class Recorded {
+  readonly state = initialState(key);
+  readonly changes: ServiceMessage[] = [];
+  readonly mutations: PlannedMutations[] = [];
+  #now = 1_000;
+
+  receive(...messages: readonly ServiceMessage[]): this {
+    for (const message of messages) {
+      this.changes.push(message);
+      evolve(this.state, message, ++this.#now, defaultSettings);
+    }
+    return this;
+  }
+
+  decide(controllers: readonly Controller[] = decisionOrder): this {
+    for (const controller of controllers) {
+      const nextPlan = { epoch: 1, number: this.mutations.length + 1 };
+      const decision = decide(this.state, controller, this.#now, { settings: defaultSettings, nextPlan });
+      if (decision === null) continue;
+      evolve(this.state, decision, this.#now, defaultSettings);
+      const plan = planOf(decision);
+      if (plan !== undefined) this.mutations.push(plan);
+    }
+    return this;
+  }
+
+  plan(number: number): PlannedMutations {
+    return this.mutations[number - 1] ?? expect.unreachable(`no plan ${number}`);
+  }
+
+  completed(...numbers: readonly number[]): this {
+    return this.receive(...numbers.map((number) => anOutcome(this.plan(number))));
+  }
+
+  expectFolded(): void {
+    expect(contentOf(fold(key, this, defaultSettings))).toEqual(contentOf(this.state));
+  }
+}
+
+function contentOf(state: ServiceState) {
+  const { service, endpoints, topology, snapshot, orphaned, tombstones } = state;
+  const controllers = decisionOrder.map((controller) => {
+    const { inFlight, triggers, hints, tracked, counted, failures, parked } = state.controller(controller);
+    const plan = inFlight && { ...inFlight, redeliverAt: undefined };
+    return { controller, plan, triggers, hints, tracked, counted, failures, parked };
+  });
+  const [pods, slices] = [new Map(state.pods), new Map(state.slices)];
+  return { service, endpoints, topology, snapshot, orphaned, tombstones, pods, slices, controllers };
+}
+
+const service: Fact = { kind: 'service', service: aService() };
+const snapshot = aSnapshot(1, [service, fact.pod('p')], { endpoints: '9', endpointslices: '9' });
+const started = () => new Recorded().receive(snapshot).decide();
+
+describe('a folded log gives the state', () => {
+  test('with plans in flight', () => {
+    started().expectFolded();
+    started()
+      .receive(aChange(2, [fact.pod('q')]))
+      .decide()
+      .expectFolded();
+  });
+
+  test('with plans that are completed, and decided again', () => {
+    const recorded = started()
+      .completed(1, 2)
+      .receive(aChange(2, [fact.pod('q')]));
+    recorded.decide().completed(3, 4).expectFolded();
+    expect(recorded.mutations).toHaveLength(4);
+  });
+
+  test('after decisions without a plan, which advance the trackers', () => {
+    const later = aPod('p', { readyTransitionTime: '2026-01-01T00:09:00Z' });
+    const recorded = started()
+      .completed(1, 2)
+      .receive(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]))
+      .decide();
+    expect(recorded.state.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
+    recorded.expectFolded();
+  });
+
+  test('if several Changes were decided at once', () => {
+    started()
+      .completed(1, 2)
+      .receive(aChange(2, [fact.pod('q')]), aChange(3, [fact.podGone('p')]), aChange(4, [fact.pod('r')]))
+      .decide()
+      .expectFolded();
+  });
+
+  test('with a plan that was decided before the Outcome of another controller arrived', () => {
+    started()
+      .completed(2)
+      .receive(aChange(2, [fact.pod('q')]))
+      .decide(['endpoints'])
+      .completed(1)
+      .expectFolded();
+  });
+
+  test('if the log has an Outcome before the Change on which its plan was decided', () => {
+    const recorded = started()
+      .completed(1, 2)
+      .receive(aChange(2, [fact.pod('q')]));
+    recorded.decide().completed(3, 4);
+    const [change] = recorded.changes.splice(3, 1);
+    recorded.changes.push(...(change ? [change] : []));
+    recorded.expectFolded();
+  });
+
+  test('with a plan that was published twice', () => {
+    const recorded = started();
+    recorded.mutations.splice(1, 0, recorded.plan(1));
+    const { inFlight } = fold(key, recorded, defaultSettings).controller('endpointslice');
+    expect(inFlight).toMatchObject({ redeliveries: 1, message: { plan: { number: 1 } } });
+  });
+
+  test('of a Service that is gone and comes back', () => {
+    const recorded = started()
+      .completed(1, 2)
+      .receive(aChange(2, [fact.noService]));
+    recorded.decide();
+    recorded.completed(...recorded.mutations.slice(2).map((_, index) => index + 3));
+    recorded
+      .receive(
+        aChange(
+          3,
+          [...recorded.state.slices.keys()].map((name) => fact.sliceGone(name)),
+        ),
+      )
+      .decide();
+    const gone = fold(key, recorded, defaultSettings);
+    expect(contentOf(gone)).toEqual(contentOf(initialState(key)));
+    recorded.receive(aSnapshot(4, [service, fact.pod('p')]));
+    expect([...fold(key, recorded, defaultSettings).pods.keys()]).toEqual(['p']);
+  });
+});

@@ -1,0 +1,150 @@
+import type { Controller } from '@sluice/controllers';
+import {
+  comparePlans,
+  compareStamps,
+  type Outcome,
+  type PlanId,
+  type PlannedMutations,
+  type ServiceKey,
+  type Stamp,
+} from '@sluice/messages';
+import { decide } from './decide.ts';
+import { decisionOrder } from './decision-order.ts';
+import { wantsDecisionAt } from './due.ts';
+import { evolve, initialState, type ServiceMessage } from './evolve.ts';
+import { othersInFlight } from './in-flight.ts';
+import { isDisposable } from './is-disposable.ts';
+import type { ServiceState } from './service-state.ts';
+import type { Settings } from './settings.ts';
+
+/** The records of one Service, from the beginning of the log, each topic in its order. */
+export interface ServiceLog {
+  readonly changes: readonly ServiceMessage[];
+  readonly mutations: readonly PlannedMutations[];
+}
+
+/**
+ * Folds the log of a Service into its state: applies its records, each plan where it was decided (`PlanBasis`), and makes the
+ * decisions that led to no plan. Deadlines may differ from those of the reconciler, whose times of arrival are not in the log.
+ */
+export function fold(key: ServiceKey, log: ServiceLog, settings: Settings): ServiceState {
+  return new Fold(key, log, settings).run();
+}
+
+class Fold {
+  #state: ServiceState;
+  /** Stamp of the last Change. A repeated one does not bring a dropped state back. */
+  #stamp: Stamp = { epoch: 0, sequence: 0 };
+  readonly #changes: (ServiceMessage | undefined)[];
+  readonly #plans: readonly PlannedMutations[];
+  readonly #settings: Settings;
+  #next = 0;
+  /** The last plan of each controller. */
+  readonly #last = new Map<Controller, PlanId>();
+  #now = 0;
+
+  constructor(key: ServiceKey, { changes, mutations }: ServiceLog, settings: Settings) {
+    this.#state = initialState(key);
+    this.#changes = [...changes];
+    this.#plans = mutations;
+    this.#settings = settings;
+  }
+
+  run(): ServiceState {
+    for (const index of this.#changes.keys()) this.#applyRecord(index);
+    return this.#state;
+  }
+
+  #applyRecord(index: number): void {
+    const message = this.#changes[index];
+    if (message === undefined) return;
+    this.#changes[index] = undefined;
+    if (message.kind === 'outcome') this.#applyPlansUpTo(message);
+    if (message.kind === 'change') {
+      if (compareStamps(message.stamp, this.#stamp) <= 0) return;
+      this.#stamp = message.stamp;
+    }
+    this.#now = Math.max(this.#now, timeOf(message) ?? 0);
+    evolve(this.#state, message, this.#now, this.#settings);
+    this.#decideUnchanged();
+    this.#applyPlans();
+    if (isDisposable(this.#state)) this.#state = initialState(this.#state.key);
+  }
+
+  #applyPlans(): void {
+    for (;;) {
+      const plan = this.#plans[this.#next];
+      if (plan === undefined || !this.#isDecided(plan)) return;
+      this.#next++;
+      this.#applyPlan(plan);
+      this.#decideUnchanged();
+    }
+  }
+
+  /**
+   * An Outcome follows its plan, and a plan the Changes on which it was decided. A worker applies its own records before the
+   * log has them, so the log may have them in another order.
+   */
+  #applyPlansUpTo({ controller, plan: completed }: Outcome): void {
+    const last = this.#last.get(controller);
+    if (last !== undefined && comparePlans(completed, last) <= 0) return;
+    const plan = this.#plans.find((one) => one.controller === controller && comparePlans(one.plan, completed) === 0);
+    const { stamp } = plan?.basis ?? {};
+    if (stamp === undefined) return;
+    for (const [index, message] of this.#changes.entries())
+      if (message?.kind === 'change' && compareStamps(message.stamp, stamp) <= 0) this.#applyRecord(index);
+  }
+
+  /** Whether the state is the one on which the plan was decided, or a later one. */
+  #isDecided({ controller, plan, basis }: PlannedMutations): boolean {
+    if (basis === undefined) return true;
+    const { inFlight } = this.#state.controller(controller);
+    if (inFlight !== null && comparePlans(inFlight.message.plan, plan) < 0) return false;
+    const isLater = compareStamps(this.#state.snapshot.stamp, basis.stamp);
+    if (isLater !== 0) return isLater > 0;
+    const pending = othersInFlight(this.#state, controller).filter((number) => number < plan.number);
+    return pending.every((number) => basis.inFlight.includes(number));
+  }
+
+  #applyPlan(plan: PlannedMutations): void {
+    const { controller } = plan;
+    const last = this.#last.get(controller);
+    this.#now = Math.max(this.#now, plan.decidedAt);
+    if (last === undefined || comparePlans(plan.plan, last) > 0) {
+      this.#last.set(controller, plan.plan);
+      evolve(this.#state, plan, this.#now, this.#settings);
+    } else if (this.#state.controller(controller).inFlight?.message.plan.number === plan.plan.number)
+      evolve(this.#state, { kind: 'redelivered', controller }, this.#now, this.#settings);
+  }
+
+  /** The log has only decisions that led to a plan. */
+  #decideUnchanged(): void {
+    const { complete, open } = this.#state.snapshot;
+    if (!complete || open !== null) return;
+    for (const controller of decisionOrder) {
+      const { inFlight, parked } = this.#state.controller(controller);
+      const at = wantsDecisionAt(this.#state.controller(controller));
+      if (inFlight !== null || at === null || (parked !== null && at > this.#now)) continue;
+      const nextPlan = { epoch: 0, number: 0 };
+      const now = Math.max(at, this.#now);
+      const decision = decide(this.#state, controller, now, { settings: this.#settings, nextPlan });
+      if (decision?.kind === 'unchanged') evolve(this.#state, decision, this.#now, this.#settings);
+    }
+  }
+}
+
+/** When the message was sent, in milliseconds since the Unix epoch. */
+function timeOf(message: ServiceMessage): number | undefined {
+  switch (message.kind) {
+    case 'change':
+      return message.causes.first[0]?.observedAt;
+    case 'outcome':
+      return message.completedAt;
+    case 'mutations':
+      return message.decidedAt;
+    case 'compaction':
+      return message.requestedAt;
+    case 'release':
+      return message.releasedAt;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Delivery } from '@sluice/bus';
+import { compareStamps, isServiceKey, type PlannedMutations } from '@sluice/messages';
+import {
+  type ControllerState,
+  decisionOrder,
+  fold,
+  loadState,
+  type ServiceMessage,
+  type ServiceState,
+  type Settings,
+  type StoredField,
+} from '@sluice/service-state';
+import type { SimulatedBus } from '../doubles/simulated-bus.ts';
+import type { SimulatedStore } from '../doubles/simulated-store.ts';
+import type { Violations } from '../violations.ts';
+import { decode } from './decode.ts';
+
+interface FoldedLogsOptions {
+  readonly log: SimulatedBus;
+  readonly store: () => SimulatedStore;
+  readonly partitions: number;
+  /** Whether processes apply their own records before the log has them. */
+  readonly isWorker: boolean;
+  readonly settings: Settings;
+  readonly violations: Violations;
+}
+
+/** Folding the log of each Service from its beginning gives the stored state. */
+export class FoldedLogs {
+  readonly #options: FoldedLogsOptions;
+  /** Records that a worker has applied before the log had them. */
+  readonly #early: Delivery[] = [];
+
+  constructor(options: FoldedLogsOptions) {
+    this.#options = options;
+  }
+
+  deliveredLocally(deliveries: readonly Delivery[]): void {
+    for (const delivery of deliveries) if (delivery.isEarly) this.#early.push(delivery);
+  }
+
+  /** Call this once everything is committed. */
+  check(): void {
+    const { log, store, partitions, isWorker, settings, violations } = this.#options;
+    for (let partition = 0; partition < partitions; partition++) {
+      const changes = recordsOf(log, 'changes', partition);
+      const mutations = recordsOf(log, 'mutations', partition);
+      for (const [key, fields] of storedFields(store(), partition)) {
+        const stored = loadState(key, fields);
+        const records = changes.get(key) ?? [];
+        const messages = records.map(({ payload }) => decode(payload) as ServiceMessage);
+        const plans = (mutations.get(key) ?? []).map(({ payload }) => decode(payload) as PlannedMutations);
+        // The last Changes have not been read yet.
+        const read = messages.filter(
+          (message) => message.kind !== 'change' || compareStamps(message.stamp, stored.snapshot.stamp) <= 0,
+        );
+        const folded = fold(stored.key, { changes: read, mutations: plans }, settings);
+        const undetermined = { wasGone: messages.some(isDeletion), isWorker };
+        const different = differences(contentOf(stored, undetermined), contentOf(folded, undetermined));
+        if (different.length === 0 || !this.#isComplete(key, records)) continue;
+        violations.report('the log gives the state', `${key}: ${different.join('; ')}`);
+      }
+    }
+  }
+
+  /** A worker that fails to append an Outcome applies the plan again, and the log then has another Outcome. */
+  #isComplete(key: string, records: readonly Delivery[]): boolean {
+    const logged = new Map(records.map(({ id, payload }) => [id, payload]));
+    return this.#early.every(({ id, key: of, payload }) => {
+      if (of !== key) return true;
+      const known = logged.get(id);
+      return known !== undefined && Buffer.compare(known, payload) === 0;
+    });
+  }
+}
+
+function recordsOf(log: SimulatedBus, topic: 'changes' | 'mutations', partition: number): Map<string, Delivery[]> {
+  const byKey = new Map<string, Delivery[]>();
+  for (const record of log.log(topic, partition).appended ?? []) {
+    const records = byKey.get(record.key) ?? [];
+    records.push(record);
+    byKey.set(record.key, records);
+  }
+  return byKey;
+}
+
+function storedFields(store: SimulatedStore, partition: number): Map<string, StoredField[]> {
+  const byKey = new Map<string, StoredField[]>();
+  for (const [name, json] of store.entries(`reconciler/${partition}`)) {
+    const [key = '', field = ''] = name.split('\n');
+    if (!isServiceKey(key)) continue;
+    const fields = byKey.get(key) ?? [];
+    fields.push({ key, field, value: JSON.parse(json) });
+    byKey.set(key, fields);
+  }
+  return byKey;
+}
+
+/**
+ * What the log determines. Not determined are deadlines and the pace of repairs, which follow from times of arrival, and:
+ *
+ * - what is remembered of a Service that was gone: its state is dropped with the next commit;
+ * - foreign writes that a worker has noticed: it applies its own records before the log has them, perhaps in another order;
+ * - trigger times of a Service without a selector: the last decision before has set them, and the log has only decisions with a plan.
+ */
+function contentOf(state: ServiceState, { wasGone, isWorker }: Undetermined): Readonly<Record<string, unknown>> {
+  const { endpoints, topology, snapshot, orphaned, tombstones } = state;
+  const service = state.service?.service ?? null;
+  const content: Record<string, unknown> = { service, endpoints, topology, snapshot, orphaned };
+  if (!wasGone) content.tombstones = tombstones.map(({ uid }) => uid).sort();
+  for (const [name, entry] of state.pods) content[`pod ${name}`] = entry;
+  for (const [name, entry] of state.slices) content[`slice ${name}`] = entry;
+  for (const controller of decisionOrder) {
+    const { triggers, foreignWrites, ...rest } = withoutTimes(state.controller(controller));
+    const fields = {
+      ...rest,
+      ...(service?.selector && { triggers }),
+      ...(!wasGone && !isWorker && { foreignWrites: foreignWrites?.count }),
+    };
+    for (const [field, value] of Object.entries(fields)) content[`${controller} ${field}`] = value;
+  }
+  return content;
+}
+
+interface Undetermined {
+  readonly wasGone: boolean;
+  readonly isWorker: boolean;
+}
+
+function isDeletion(message: ServiceMessage): boolean {
+  if (message.kind !== 'change') return false;
+  const services = message.facts.flatMap((fact) => (fact.kind === 'service' ? [fact.service] : []));
+  return services.includes(null) || (message.snapshot?.first === true && services.length === 0);
+}
+
+function withoutTimes(state: ControllerState): Omit<ControllerState, Times> & { readonly inFlight: unknown } {
+  const {
+    dueAt,
+    cooldownUntil,
+    topologyDueAt,
+    batch,
+    delayedUntil,
+    repairAt,
+    repairs,
+    parkedSince,
+    inFlight,
+    ...rest
+  } = state;
+  const { redeliverAt, redeliveries, trace, ...plan } = inFlight ?? {};
+  return { ...rest, inFlight: plan };
+}
+
+type Times =
+  | ('dueAt' | 'cooldownUntil' | 'topologyDueAt' | 'batch' | 'delayedUntil' | 'repairAt' | 'repairs' | 'parkedSince')
+  | 'inFlight';
+
+function differences(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): readonly string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) => {
+    const [left, right] = [canonical(a[name]), canonical(b[name])];
+    return left === right ? [] : [`${name} is stored as ${left}, folded as ${right}`];
+  });
+}
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
+      : inner,
+  ) ?? 'absent';
