@@ -21,9 +21,9 @@ import { Fleet, leaseTimes, type Member } from './fleet.ts';
 import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
 import { decode } from './invariants/decode.ts';
-import { FoldedLogs } from './invariants/folded-log.ts';
 import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
+import { ReplayedLogs } from './invariants/replayed-logs.ts';
 import { Unfinished } from './invariants/unfinished.ts';
 import { hasFault, isFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
@@ -142,7 +142,7 @@ class Simulation {
   readonly #deadLetters: DeadLetterObserver;
   readonly #backups: StoreBackup[] = [];
   readonly #boundMs: number;
-  readonly #foldedLogs: FoldedLogs | undefined;
+  readonly #replayedLogs: ReplayedLogs | undefined;
   /** Whether the store has what the owners of its scopes last committed. */
   readonly #isKept: boolean;
   readonly #interrupter: Interrupter | undefined;
@@ -209,9 +209,9 @@ class Simulation {
       },
     };
     // Chunks and the streams of JetStream are not kept.
-    this.#foldedLogs =
+    this.#replayedLogs =
       scenario.bus === 'model' && recordBytes === null && !lossy
-        ? new FoldedLogs({
+        ? new ReplayedLogs({
             ...{ log, store: () => this.#store, partitions: scenario.partitions, settings, violations },
             isWorker: scenario.processes !== 'roles',
           })
@@ -227,7 +227,7 @@ class Simulation {
       onEnd: (member) => this.#end(member),
       onLocalDelivery: (member, deliveries) => {
         invariants.deliveredLocally(member, deliveries);
-        this.#foldedLogs?.deliveredLocally(deliveries);
+        this.#replayedLogs?.deliveredLocally(deliveries);
       },
       logger: (member) => this.#logger(member),
       auditRequests: (member, cluster) => invariants.requests.audit(member, cluster),
@@ -388,7 +388,7 @@ class Simulation {
     await this.#untilFinished();
     this.#checkHistories();
     if (this.#violations.all.length > 0) return;
-    this.#foldedLogs?.check();
+    this.#replayedLogs?.check();
     this.#isStopping = true;
     let stopped = false;
     void this.#fleet.stop().then(() => {

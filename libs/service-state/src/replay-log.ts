@@ -24,14 +24,14 @@ export interface ServiceLog {
 }
 
 /**
- * Folds the log of a Service into its state: applies its records, each plan where it was decided (`PlanBasis`), and makes the
+ * Replays the log of a Service and returns its state: applies its records, each plan where it was decided (`PlanBasis`), and makes the
  * decisions that led to no plan. Deadlines may differ from those of the reconciler, whose times of arrival are not in the log.
  */
-export function fold(key: ServiceKey, log: ServiceLog, settings: Settings): ServiceState {
-  return new Fold(key, log, settings).run();
+export function replayLog(key: ServiceKey, log: ServiceLog, settings: Settings): ServiceState {
+  return new LogReplay(key, log, settings).run();
 }
 
-class Fold {
+class LogReplay {
   #state: ServiceState;
   /** Stamp of the last Change. A repeated one does not bring a dropped state back. */
   #stamp: Stamp = { epoch: 0, sequence: 0 };

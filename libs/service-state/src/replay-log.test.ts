@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { decide, planOf } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
-import { fold } from './fold.ts';
+import { replayLog } from './replay-log.ts';
 import type { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { aChange, anOutcome, aSnapshot, fact, key } from './testing/messages.ts';
@@ -45,8 +45,8 @@ class Recorded {
     return this.receive(...numbers.map((number) => anOutcome(this.plan(number))));
   }
 
-  expectFolded(): void {
-    expect(contentOf(fold(key, this, defaultSettings))).toEqual(contentOf(this.state));
+  expectReplayed(): void {
+    expect(contentOf(replayLog(key, this, defaultSettings))).toEqual(contentOf(this.state));
   }
 }
 
@@ -65,20 +65,20 @@ const service: Fact = { kind: 'service', service: aService() };
 const snapshot = aSnapshot(1, [service, fact.pod('p')], { endpoints: '9', endpointslices: '9' });
 const started = () => new Recorded().receive(snapshot).decide();
 
-describe('a folded log gives the state', () => {
+describe('a replayed log gives the state', () => {
   test('with plans in flight', () => {
-    started().expectFolded();
+    started().expectReplayed();
     started()
       .receive(aChange(2, [fact.pod('q')]))
       .decide()
-      .expectFolded();
+      .expectReplayed();
   });
 
   test('with plans that are completed, and decided again', () => {
     const recorded = started()
       .completed(1, 2)
       .receive(aChange(2, [fact.pod('q')]));
-    recorded.decide().completed(3, 4).expectFolded();
+    recorded.decide().completed(3, 4).expectReplayed();
     expect(recorded.mutations).toHaveLength(4);
   });
 
@@ -89,7 +89,7 @@ describe('a folded log gives the state', () => {
       .receive(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]))
       .decide();
     expect(recorded.state.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
-    recorded.expectFolded();
+    recorded.expectReplayed();
   });
 
   test('if several Changes were decided at once', () => {
@@ -97,7 +97,7 @@ describe('a folded log gives the state', () => {
       .completed(1, 2)
       .receive(aChange(2, [fact.pod('q')]), aChange(3, [fact.podGone('p')]), aChange(4, [fact.pod('r')]))
       .decide()
-      .expectFolded();
+      .expectReplayed();
   });
 
   test('with a plan that was decided before the Outcome of another controller arrived', () => {
@@ -106,7 +106,7 @@ describe('a folded log gives the state', () => {
       .receive(aChange(2, [fact.pod('q')]))
       .decide(['endpoints'])
       .completed(1)
-      .expectFolded();
+      .expectReplayed();
   });
 
   test('if the log has an Outcome before the Change on which its plan was decided', () => {
@@ -116,13 +116,13 @@ describe('a folded log gives the state', () => {
     recorded.decide().completed(3, 4);
     const [change] = recorded.changes.splice(3, 1);
     recorded.changes.push(...(change ? [change] : []));
-    recorded.expectFolded();
+    recorded.expectReplayed();
   });
 
   test('with a plan that was published twice', () => {
     const recorded = started();
     recorded.mutations.splice(1, 0, recorded.plan(1));
-    const { inFlight } = fold(key, recorded, defaultSettings).controller('endpointslice');
+    const { inFlight } = replayLog(key, recorded, defaultSettings).controller('endpointslice');
     expect(inFlight).toMatchObject({ redeliveries: 1, message: { plan: { number: 1 } } });
   });
 
@@ -132,17 +132,13 @@ describe('a folded log gives the state', () => {
       .receive(aChange(2, [fact.noService]));
     recorded.decide();
     recorded.completed(...recorded.mutations.slice(2).map((_, index) => index + 3));
-    recorded
-      .receive(
-        aChange(
-          3,
-          [...recorded.state.slices.keys()].map((name) => fact.sliceGone(name)),
-        ),
-      )
-      .decide();
-    const gone = fold(key, recorded, defaultSettings);
+    const deletions = [...recorded.state.slices.values()].map(({ slice: { metadata } }): Fact => {
+      return { kind: 'slice', name: metadata.name, uid: metadata.uid ?? '', slice: null };
+    });
+    recorded.receive(aChange(3, deletions)).decide();
+    const gone = replayLog(key, recorded, defaultSettings);
     expect(contentOf(gone)).toEqual(contentOf(initialState(key)));
     recorded.receive(aSnapshot(4, [service, fact.pod('p')]));
-    expect([...fold(key, recorded, defaultSettings).pods.keys()]).toEqual(['p']);
+    expect([...replayLog(key, recorded, defaultSettings).pods.keys()]).toEqual(['p']);
   });
 });

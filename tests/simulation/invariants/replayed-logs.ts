@@ -3,8 +3,8 @@ import { compareStamps, isServiceKey, type PlannedMutations } from '@sluice/mess
 import {
   type ControllerState,
   decisionOrder,
-  fold,
   loadState,
+  replayLog,
   type ServiceMessage,
   type ServiceState,
   type Settings,
@@ -15,7 +15,7 @@ import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import { decode } from './decode.ts';
 
-interface FoldedLogsOptions {
+interface ReplayedLogsOptions {
   readonly log: SimulatedBus;
   readonly store: () => SimulatedStore;
   readonly partitions: number;
@@ -25,13 +25,13 @@ interface FoldedLogsOptions {
   readonly violations: Violations;
 }
 
-/** Folding the log of each Service from its beginning gives the stored state. */
-export class FoldedLogs {
-  readonly #options: FoldedLogsOptions;
+/** Replaying the log of each Service from its beginning gives the stored state. */
+export class ReplayedLogs {
+  readonly #options: ReplayedLogsOptions;
   /** Records that a worker has applied before the log had them. */
   readonly #early: Delivery[] = [];
 
-  constructor(options: FoldedLogsOptions) {
+  constructor(options: ReplayedLogsOptions) {
     this.#options = options;
   }
 
@@ -54,9 +54,9 @@ export class FoldedLogs {
         const read = messages.filter(
           (message) => message.kind !== 'change' || compareStamps(message.stamp, stored.snapshot.stamp) <= 0,
         );
-        const folded = fold(stored.key, { changes: read, mutations: plans }, settings);
+        const replayed = replayLog(stored.key, { changes: read, mutations: plans }, settings);
         const undetermined = { wasGone: messages.some(isDeletion), isWorker };
-        const different = differences(contentOf(stored, undetermined), contentOf(folded, undetermined));
+        const different = differences(contentOf(stored, undetermined), contentOf(replayed, undetermined));
         if (different.length === 0 || !this.#isComplete(key, records)) continue;
         violations.report('the log gives the state', `${key}: ${different.join('; ')}`);
       }
@@ -157,7 +157,7 @@ type Times =
 function differences(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): readonly string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) => {
     const [left, right] = [canonical(a[name]), canonical(b[name])];
-    return left === right ? [] : [`${name} is stored as ${left}, folded as ${right}`];
+    return left === right ? [] : [`${name} is stored as ${left}, replayed as ${right}`];
   });
 }
 
