@@ -149,6 +149,8 @@ export const decisions: Rows = {
     ['until answers have arrived for {}.', duration(stalls, 'giveUpMs')],
     ['renews for no longer than {} after', duration(ownership, 'maxSilenceMs')],
     ['of its share alone for {}, the others', duration('libs/ownership/src/late-targets.ts', 'acquireWithinMs')],
+    ['has held for {} without', duration('libs/ownership/src/holdings.ts', 'startWithinMs')],
+    ['left to others for {}, and', duration('libs/ownership/src/holdings.ts', 'lateStartMs')],
     ['asks every {} the bus', duration('libs/backends/src/silence.ts', 'probeIntervalMs')],
     ['of all clusters {} per second', count('libs/backends/src/reachability.ts', 'maxProbesPerSecond')],
     ['has answered nothing for {}, or', duration('libs/backends/src/silence.ts', 'silentMs.min')],

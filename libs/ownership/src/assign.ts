@@ -24,6 +24,10 @@ export function assign(group: Assignable, scopes: readonly string[]): Map<string
 /** Whether an entry of `stalled` is a reason to make no progress on the scope. */
 export const concerns = (entry: string, scope: string): boolean => entry === scope || entry.startsWith(forAllScopes);
 
+/** Number of reasons of a member to make no progress on the scope. */
+export const countReasons = (stalled: GroupState['stalled'], member: string, scope: string): number =>
+  stalled?.get(member)?.filter((one) => concerns(one, scope)).length ?? 0;
+
 interface ScopeClass {
   readonly members: readonly string[];
   readonly scopes: readonly string[];
@@ -56,7 +60,7 @@ function able({ members, scopes }: ScopeClass, stalled: GroupState['stalled']): 
   if (!members.some((member) => stalled?.has(member))) return { members, scopes, ableFor: () => members };
   const byScope = new Map(
     scopes.map((scope) => {
-      const reasons = members.map((member) => stalled?.get(member)?.filter((one) => concerns(one, scope)).length ?? 0);
+      const reasons = members.map((member) => countReasons(stalled, member, scope));
       const fewest = Math.min(...reasons);
       return [scope, members.filter((_, i) => reasons[i] === fewest)];
     }),

@@ -1,7 +1,8 @@
-import { aborted, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { aborted, seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { MemoryLeases } from '@sluice/store';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { startWithinMs } from './holdings.ts';
 import { Ownership } from './ownership.ts';
 
 const scopes = ['0', '1', '2', '3'];
@@ -63,4 +64,69 @@ test('while the work fails on all members, each of them tries it', async () => {
   expect(attempts()).toBeGreaterThan(40);
   await advance(clock, 60_000);
   expect([...a, ...b].sort()).toEqual(scopes);
+});
+
+describe('a member on which work never starts', () => {
+  /** Work that reports its start after `startMs`. */
+  function startGroup() {
+    const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+    const leases = new MemoryLeases(clock);
+    let attempts = 0;
+    const start = (member: string, startMs: () => number, stalled: () => readonly string[] = () => []) =>
+      void new Ownership({
+        ...{ leases, group: 'watcher', member, scopes, ttlMs: 900, heartbeatMs: 250, clock, stalled },
+        ...{ random: seededRandom(1), logger: silentLogger },
+        work: async ({ signal, started }) => {
+          attempts++;
+          await sleep(clock, startMs(), signal);
+          if (!signal.aborted) started();
+          await aborted(signal);
+        },
+      }).run(new AbortController().signal);
+    const held = async () => {
+      const { leases: all } = await leases.state('watcher');
+      return all.filter(({ started }) => started).map(({ holder, scope }) => `${holder}${scope}`);
+    };
+    return { clock, start, held, attempts: () => attempts };
+  }
+
+  test('leaves it to another one, and tries it ever more rarely', async () => {
+    const { clock, start, held } = startGroup();
+    start('a', () => Number.MAX_SAFE_INTEGER);
+    await advance(clock, startWithinMs / 2);
+    start('b', () => 1_000);
+    await advance(clock, 4 * startWithinMs);
+    expect((await held()).sort()).toEqual(['b0', 'b1', 'b2', 'b3']);
+    let [missing, samples] = [0, 0];
+    for (; samples < 600; samples++) {
+      await advance(clock, startWithinMs / 4);
+      missing += scopes.length - (await held()).length;
+    }
+    expect(missing).toBeLessThan((samples * scopes.length) / 10);
+  });
+
+  test('keeps it while another reason holds it up', async () => {
+    const { clock, start, attempts } = startGroup();
+    let outage: readonly string[] = ['*bus'];
+    const members = ['a', 'b'];
+    for (const member of members) {
+      const stalled = () => outage;
+      start(member, () => Number.MAX_SAFE_INTEGER, stalled);
+      await advance(clock, 5_000);
+    }
+    const before = attempts();
+    await advance(clock, 5 * startWithinMs);
+    outage = [];
+    await advance(clock, startWithinMs / 2);
+    expect(attempts()).toBe(before);
+    await advance(clock, startWithinMs);
+    expect(attempts()).toBeGreaterThan(before);
+  });
+
+  test('starts in the end if it only takes long, wherever that is', async () => {
+    const { clock, start, held } = startGroup();
+    for (const member of ['a', 'b']) start(member, () => 2.5 * startWithinMs);
+    await advance(clock, 8 * startWithinMs);
+    expect(await held()).toHaveLength(4);
+  });
 });

@@ -35,7 +35,10 @@ export interface HoldingsOptions {
 
 /** Work on a scope that this member has acquired, until its lease is released. */
 interface Holding {
+  readonly scope: string;
   readonly fencingToken: number;
+  /** Monotonic time since which its work could start. */
+  since: number;
   readonly stop: AbortController;
   /** The lease expired or was reassigned. It stays lost even if this member acquires the scope again. */
   lost: boolean;
@@ -70,6 +73,12 @@ const maxFailures = 3;
 /** For how long, in milliseconds: only another attempt can show that it works again. */
 const unable = { baseMs: 60_000, maxMs: 3_600_000 };
 
+/** A member on which work has not started within this time leaves the scope to others, in milliseconds. */
+export const startWithinMs = 120_000;
+
+/** For how long at first, in milliseconds: others need more time than it had if the work only takes long. */
+const lateStartMs = 1_200_000;
+
 /** The scopes on which this member works, and what its next heartbeat reports about them. */
 export class Holdings {
   readonly #options: HoldingsOptions;
@@ -83,6 +92,8 @@ export class Holdings {
   /** Lost scopes whose work has not stopped; the next heartbeat releases their leases. */
   readonly #abandoned = new Set<string>();
   readonly #failures = new Map<string, Failures>();
+  /** How often in a row work has stopped that had not started in time. */
+  readonly #lateStarts = new Map<string, number>();
   /** Highest fencing token under which this member has worked on each scope. */
   readonly #fencingTokens = new Map<string, number>();
   #revision = 0;
@@ -169,28 +180,36 @@ export class Holdings {
     return [...failing, ...stuck];
   }
 
+  /** Scopes on which work has not started in time. No time passes while the member reports another reason for that. */
+  notStarted(isExcused: (scope: string) => boolean): readonly string[] {
+    for (const holding of this.#starting) if (isExcused(holding.scope)) holding.since = this.#options.clock.monotonic();
+    return [...this.#starting].flatMap((holding) => (this.#isLate(holding) ? [holding.scope] : []));
+  }
+
   /** Whether this lease is newer than those under which this member has worked on the scope. */
   isNew(scope: string, fencingToken: number): boolean {
     return fencingToken > (this.#fencingTokens.get(scope) ?? 0);
   }
 
   start(scope: string, fencingToken: number): void {
-    const holding: Holding = { fencingToken, stop: new AbortController(), lost: false };
+    const startedAt = this.#options.clock.monotonic();
+    const holding: Holding = { scope, fencingToken, since: startedAt, stop: new AbortController(), lost: false };
     this.#holdings.set(scope, holding);
     this.#revision++;
     this.#fencingTokens.set(scope, fencingToken);
-    const startedAt = this.#options.clock.monotonic();
     const { signal } = holding.stop;
     this.#starting.add(holding);
     const started = () => {
       if (!this.#starting.delete(holding) || signal.aborted) return;
       this.#started.add(scope);
+      this.#lateStarts.delete(scope);
       const failures = this.#failures.get(scope);
       if (failures !== undefined) this.#failures.set(scope, { ...failures, unableUntil: 0 });
       // Scopes acquired together are reported together.
       if (this.#starting.size === 0) this.#options.onPending();
     };
     const stopped = () => {
+      if (this.#starting.has(holding) && this.#isLate(holding)) this.#startedLate(scope);
       this.#starting.delete(holding);
       this.#started.delete(scope);
       this.#release(scope);
@@ -255,6 +274,19 @@ export class Holdings {
     if (!holding.lost) this.#revision++;
     holding.lost = true;
     holding.stop.abort();
+  }
+
+  #isLate({ since }: Holding): boolean {
+    return this.#options.clock.monotonic() - since >= startWithinMs;
+  }
+
+  #startedLate(scope: string): void {
+    const now = this.#options.clock.monotonic();
+    const times = this.#lateStarts.get(scope) ?? 0;
+    this.#lateStarts.set(scope, times + 1);
+    const { count = 0, retryAt = now } = this.#failures.get(scope) ?? {};
+    const unableUntil = now + Math.min(unable.maxMs, lateStartMs * 2 ** times);
+    this.#failures.set(scope, { count, retryAt, unableUntil });
   }
 
   #failed(scope: string, startedAt: number, error: unknown): void {

@@ -458,6 +458,23 @@ describe('a member that cannot reach the bus', () => {
     expect(a.scopes.length).toBeGreaterThanOrEqual(4);
   });
 
+  test('keeps its fair share after an outage for all in which others joined', async () => {
+    const a = new Member('a');
+    await advance(10_000);
+    a.connected = false;
+    const b = new Member('b');
+    b.connected = false;
+    await advance(30_000);
+    allHeldOnce();
+    const held = [...a.scopes].sort();
+    expect(held.length).toBe(scopes.length / 2);
+    const tokens = a.heldLeases.map(({ scope, fencingToken }) => [scope, fencingToken]);
+    a.connected = true;
+    b.connected = true;
+    await advance(30_000);
+    expect(a.heldLeases.map(({ scope, fencingToken }) => [scope, fencingToken])).toEqual(tokens);
+  });
+
   test('leaves them although its work, which waits for the bus, does not stop', async () => {
     const [a] = await threeMembers();
     const stuck = [...a.heldLeases];

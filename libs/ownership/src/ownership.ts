@@ -1,6 +1,6 @@
 import { aborted, instant, sleep, suspendedMs, untilNextTick } from '@sluice/runtime';
 import { forAllScopes, type GroupState, type KeepAlive, type Leases } from '@sluice/store';
-import { assign } from './assign.ts';
+import { assign, concerns, countReasons } from './assign.ts';
 import { Handover, leasesToReceive } from './handover.ts';
 import { Holdings, type HoldingsOptions } from './holdings.ts';
 import { LateTargets } from './late-targets.ts';
@@ -267,7 +267,8 @@ export class Ownership {
     this.#holders = new Map([...this.#holders, ...holders]);
     const surplus = this.#holdings.scopes.filter((scope) => !isMine(scope));
     const stalled = surplus.filter((scope) => this.#stalls.concerns(scope));
-    this.#giveUp(stalled);
+    const reasons = (name: string, scope: string) => countReasons(state.stalled, name, scope);
+    this.#giveUp(stalled, (scope) => reasons(target.get(scope) ?? member, scope) < reasons(member, scope));
     this.#handOver(
       surplus.filter((scope) => !stalled.includes(scope)),
       state,
@@ -315,13 +316,15 @@ export class Ownership {
     const { stalled = () => [] } = this.#options;
     // Its heartbeats may reach the store, so that it keeps its share and works on nothing.
     const store = now - this.#expiredAt < giveUpMs ? [`${forAllScopes}store`] : [];
-    return [...stalled(), ...this.#holdings.failing, ...store];
+    const reasons = [...stalled(), ...store];
+    const isExcused = (scope: string) => reasons.some((reason) => concerns(reason, scope));
+    return [...reasons, ...this.#holdings.failing, ...this.#holdings.notStarted(isExcused)];
   }
 
   /** Work that waits for what does not answer does not stop, so its leases are released without it, as if they had expired. */
-  #giveUp(stalled: readonly string[]): void {
+  #giveUp(stalled: readonly string[], isBehind: (scope: string) => boolean): void {
     const { clock, ttlMs, logger, group, nameOf = (scope) => scope } = this.#options;
-    const { stop, abandon } = this.#stalls.giveUp(stalled, ttlMs, clock.monotonic());
+    const { stop, abandon } = this.#stalls.giveUp(stalled, isBehind, ttlMs, clock.monotonic());
     for (const scope of stop) this.#holdings.stop(scope);
     for (const scope of abandon) this.#holdings.abandon(scope);
     if (stop.length === 0) return;

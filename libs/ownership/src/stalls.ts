@@ -56,9 +56,11 @@ export class Stalls {
   /**
    * `scopes`: those that this member holds without progress, and that others are preferred for. Returns those to give up now,
    * and those to release although work on them has not stopped `stopMs` later: it may wait for what does not answer.
+   * `isBehind`: whether another member has fewer reasons for the scope; otherwise it only moves to its fair share.
    */
   giveUp(
     scopes: readonly string[],
+    isBehind: (scope: string) => boolean,
     stopMs: number,
     now: number,
   ): { stop: readonly string[]; abandon: readonly string[] } {
@@ -71,7 +73,7 @@ export class Stalls {
       if (surrender.at === undefined && now - surrender.since >= giveUpMs) {
         surrender.at = now;
         stop.push(scope);
-        for (const [name, stall] of this.#stalls) if (concerns(name, scope)) stall.gaveUp = true;
+        for (const [name, stall] of this.#stalls) if (concerns(name, scope) && isBehind(scope)) stall.gaveUp = true;
       }
       if (surrender.at !== undefined && now - surrender.at >= stopMs) abandon.push(scope);
     }
