@@ -161,9 +161,9 @@ export const queueRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/service-state/src/decide.ts',
-        search: 'state.setController(controller, { ...idle, inFlight });',
-        replace: 'state.setController(controller, { ...idle, triggers, inFlight });',
+        file: 'libs/service-state/src/apply-decision.ts',
+        search: 'tracked, now, settings), inFlight });',
+        replace: 'tracked, now, settings), triggers: tracked.triggers, inFlight });',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
     ],

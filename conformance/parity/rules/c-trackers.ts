@@ -56,7 +56,7 @@ export const trackerRules: readonly Rule[] = [
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
       {
-        file: 'libs/service-state/src/decide.ts',
+        file: 'libs/service-state/src/apply-decision.ts',
         search: 'parkedSince: null, triggers, hints });',
         replace: 'parkedSince: null, hints });',
         tests: ['libs/service-state/src/decide.test.ts'],

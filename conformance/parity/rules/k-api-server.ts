@@ -128,7 +128,7 @@ export const apiServerRules: readonly Rule[] = [
       },
       {
         file: 'libs/controllers/src/comparison/is-noop-update.ts',
-        search: '    equalStringMaps(before.labels, after.labels) &&\n',
+        search: '    equalStringMaps(a.labels, b.labels) &&\n',
         replace: '',
         tests: [{ file: endpointsTest, title: 'are updated if their set of labels' }],
       },
