@@ -1,4 +1,3 @@
-import { chainReader, chainWriter, IdentityGuard } from '@sluice/kubernetes';
 import { backoffMs, errorMessage, type Logger, orAborted, sleep } from '@sluice/runtime';
 import { ClusterConnector, evidenceOf } from './cluster-connector.ts';
 import { type ClusterEntry, stateOf, unidentified } from './cluster-entry.ts';
@@ -7,6 +6,7 @@ import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
 import type { ClusterState } from './cluster-state.ts';
 import { ConfiguredClusters } from './configured-clusters.ts';
 import type { ConnectedCluster } from './connected-cluster.ts';
+import { guardIdentity } from './identity/guard-identity.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
 
 interface Served {
@@ -175,9 +175,7 @@ export class ClusterSet {
     const stop = new AbortController();
     const stopServing = (reason: StopReason) => stop.abort(reason);
     const signal = AbortSignal.any([stop.signal, entry.stop.signal]);
-    const { middleware } = new IdentityGuard({
-      identity,
-      cluster: cluster.reader,
+    const guarded = guardIdentity(cluster, {
       clock,
       onReplaced: (found) => {
         log.warn('API server address now belongs to another cluster; replacing the cluster', { identity, found });
@@ -191,10 +189,8 @@ export class ClusterSet {
     const watchingCandidate = this.#stopWhenChanged(entry, candidate, identity, { signal, stopServing });
     let failure = '';
     try {
-      const reader = chainReader(cluster.reader, middleware);
-      const writer = chainWriter(cluster.writer, middleware);
       const { source } = candidate;
-      await serve({ ...cluster, reader, writer, ...(source !== undefined && { source }) }, signal);
+      await serve({ ...guarded, ...(source !== undefined && { source }) }, signal);
     } catch (error) {
       failure = `cluster worker failed: ${errorMessage(error)}`;
       log.error('cluster worker failed; restarting it', { error });

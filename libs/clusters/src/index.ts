@@ -14,6 +14,7 @@ export { fenceWrites } from './election/fence-writes.ts';
 export { LeaderElector, type LeaderElectorOptions } from './election/leader-elector.ts';
 export { guardWrites } from './guard-writes.ts';
 export * from './identity/accept-cluster.ts';
+export { guardIdentity } from './identity/guard-identity.ts';
 export * from './identity/identity-registry.ts';
 export * from './identity/pinned-clusters.ts';
 export * from './kubeconfig-source.ts';

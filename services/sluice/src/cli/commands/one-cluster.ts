@@ -1,6 +1,6 @@
-import { CompetingManagers, type ConnectedCluster, connect } from '@sluice/clusters';
+import { CompetingManagers, type ConnectedCluster, connect, guardIdentity } from '@sluice/clusters';
 import { toLeaderElection } from '@sluice/configuration';
-import { systemClock, systemRandom } from '@sluice/process';
+import { exitStatus, systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
@@ -13,6 +13,8 @@ import type { ServedClusters } from './served-clusters.ts';
 interface RunnableCluster extends ConnectedCluster {
   /** Further lines to print at startup. */
   readonly about: readonly string[];
+  /** Aborts when another cluster answers at the address. Default: never. */
+  readonly replaced?: AbortSignal;
   /** Stops the demo workload. */
   pause(): void;
 }
@@ -24,7 +26,7 @@ export async function openOneCluster(
   logger: Logger,
 ): Promise<ServedClusters> {
   const cluster = await open(options, signal, logger);
-  const { leadership } = cluster;
+  const { leadership, replaced } = cluster;
   let ready = false;
   let outage: Outage | null = null;
   const competing = new CompetingManagers(systemClock);
@@ -54,7 +56,7 @@ export async function openOneCluster(
     synced() {
       ready = true;
     },
-    run: (_, signal) => aborted(signal),
+    run: (_, signal) => aborted(replaced === undefined ? signal : AbortSignal.any([signal, replaced])),
     pause: () => cluster.pause(),
     close: () => cluster.close(),
   };
@@ -94,5 +96,16 @@ async function open(options: RunOptions, signal: AbortSignal, logger: Logger): P
     },
     process.env,
   );
-  return { ...cluster, about: [], pause() {} };
+  const replaced = new AbortController();
+  const guarded = guardIdentity(cluster, {
+    clock: systemClock,
+    // Its state is that of the former cluster. As a former leader, the process ends, and starts again.
+    onReplaced(found) {
+      const { identity } = cluster;
+      logger.error('API server address now belongs to another cluster; stopping', { identity, found });
+      process.exitCode = exitStatus.failure;
+      replaced.abort();
+    },
+  });
+  return { ...guarded, about: [], replaced: replaced.signal, pause() {} };
 }
