@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kubeconfigText } from '@sluice/clusters/testing';
 import { SluiceProcess } from '@sluice/conformance';
-import { ApiServerHttp, FakeApiServer, populate } from '@sluice/fake-apiserver';
+import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
 import { encodedWatchEvent, framed } from '@sluice/kubernetes-protobuf/testing';
 import { systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { endpointDifferences } from './harness/expected-endpoints.ts';
 import {
   type Answer,
   HostileServer,
@@ -24,6 +25,7 @@ import {
 const shape = { services: 5, podsPerService: 2, nodes: 2 };
 let directory: string;
 let honest: FakeApiServer;
+let population: Population;
 let http: ApiServerHttp;
 /** What the hostile server answers besides its attack. */
 let origin: FakeApiServer;
@@ -34,7 +36,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'sluice-hostile-'));
   honest = new FakeApiServer({ clock: systemClock, random: seededRandom(1) });
   origin = new FakeApiServer({ clock: systemClock, random: seededRandom(2) });
-  populate(honest, shape);
+  population = populate(honest, shape);
   populate(origin, shape);
   http = new ApiServerHttp({ server: honest, clock: systemClock });
   await writeFile(join(directory, 'honest.yaml'), kubeconfigText({ server: await http.listen() }));
@@ -140,6 +142,32 @@ test('valid objects without end on a watch end with an error, and the other clus
   });
   await logged(/"cluster":"hostile".*the watch of pods sends too much/);
   await isServed(honest);
+});
+
+test('a flood of events of one object waits while the other cluster has work, which is done, and is named', async () => {
+  let version = 1_000;
+  await start((request, response) => {
+    if (!isOf(request, pods) || !isWatch(request)) return false;
+    if (request.url?.includes('sendInitialEvents')) return refuseWatchList(response);
+    const { metadata, ...rest } = population.podObject(0, 0);
+    const event = () => {
+      const object = { metadata: { ...(metadata as object), uid: 'flood', resourceVersion: `${++version}` }, ...rest };
+      return `${JSON.stringify({ type: version === 1_001 ? 'ADDED' : 'MODIFIED', object })}\n`;
+    };
+    return writeForever(response, 200, event(), event);
+  });
+  await isServed(honest);
+  const named = () => sluice.stderr.split('\n').filter((line) => line.includes('exceeds its share of the event loop'));
+  let rounds = 0;
+  for (; named().length === 0; rounds++) {
+    for (let service = 0; service < shape.services; service++) {
+      honest.put('pods', population.podObject(service, 0, rounds % 2 === 1));
+    }
+    await expect.poll(() => endpointDifferences(honest)).toEqual([]);
+  }
+  expect(rounds).toBeGreaterThan(1);
+  expect(named().filter((line) => !line.includes('"cluster":"hostile"'))).toEqual([]);
+  expect(sluice.running).toBe(true);
 });
 
 test.each<[string, string, number, RegExp]>([
