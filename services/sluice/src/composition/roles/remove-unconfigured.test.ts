@@ -1,6 +1,6 @@
 import type { ClusterState } from '@sluice/clusters';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { advance, recordingLogger } from '@sluice/runtime/testing';
 import { type KnownCluster, MemoryClusterDirectory, MemoryLeases, unidentified } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { removeUnconfigured, unconfiguredClusters } from './remove-unconfigured.ts';
@@ -66,6 +66,28 @@ test('a cluster is removed once nobody has watched it for thirty seconds without
   expect(removed).toEqual([]);
   await advance(clock, 15_000);
   expect(removed).toEqual(['uid-west']);
+  stop.abort();
+  await running;
+});
+
+test('a removal that somebody who watches the cluster prevents is not reported, and tried again', async () => {
+  const clock = new VirtualClock(1_000);
+  const directory = new MemoryClusterDirectory();
+  await directory.put(west);
+  const answers = ['another', 'another', undefined];
+  const logger = recordingLogger();
+  const remove = async (identity: string) => {
+    const watchedBy = answers.shift();
+    if (watchedBy === undefined) await directory.remove(identity);
+    return watchedBy;
+  };
+  const stop = new AbortController();
+  const ports = { directory, leases: new MemoryLeases(clock), states: () => [state({})], clock, logger };
+  const running = removeUnconfigured({ ...ports, readableSources: () => readable, remove }, stop.signal);
+  await advance(clock, 39_000);
+  expect([answers.length, logger.fields('warn')]).toEqual([1, []]);
+  await advance(clock, 6_000);
+  expect([answers.length, logger.fields('warn')]).toEqual([0, [{ cluster: 'west', identity: 'uid-west' }]]);
   stop.abort();
   await running;
 });

@@ -59,7 +59,7 @@ export function unconfiguredClusters(
   const waiting = new Set(known.filter(({ identity }) => isUnidentified(identity)).map(({ name }) => name));
   return known.filter(({ identity, name, source }) => {
     if (source === undefined || !readableSources.has(source)) return false;
-    if (isUnidentified(identity) || watched.has(identity) || waiting.has(name)) return false;
+    if (watched.has(identity) || waiting.has(name)) return false;
     return !states.some((state) => state.identity === identity || (state.name === name && !isAnother(state, identity)));
   });
 }
