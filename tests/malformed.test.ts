@@ -49,6 +49,25 @@ describe('a malformed object on the watch', () => {
     expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
   });
 
+  it.each<[string, string]>([
+    ['an empty namespace', ''],
+    ['a namespace with line breaks', 'shop\r\nX: y'],
+    ['a namespace of 100,000 characters', 'a'.repeat(100_000)],
+  ])('of every kind with %s restarts no watcher, and no message is dead-lettered', async (_, namespace) => {
+    await start();
+    const before = logger.lines.length;
+    for (const resource of ['pods', 'services', 'endpoints', 'endpointslices'] as const) {
+      const { metadata, ...rest } = resource === 'services' ? service('web-bad') : pod('web-bad', '10.1.0.9');
+      server.put(resource, { metadata: { ...(metadata as object), namespace }, ...rest });
+    }
+    await advance(clock, convergenceMs);
+    server.put('pods', pod('web-2', '10.1.0.2'));
+    await advance(clock, convergenceMs);
+    expect(addresses()).toEqual(['10.1.0.1', '10.1.0.2']);
+    const logged = logger.lines.slice(before).filter(({ level }) => level !== 'debug');
+    expect(logged.map(({ message }) => message)).toEqual(Array(4).fill('skipping malformed object'));
+  });
+
   it('keeps the last valid state until the object is valid again', async () => {
     server.put('pods', pod('web-2', '10.1.0.2'));
     await start();

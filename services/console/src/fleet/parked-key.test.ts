@@ -40,6 +40,18 @@ test('finds the parked keys of all partitions, by name', async () => {
   expect(await findParked(store, 1)).toEqual([]);
 });
 
+test.each([
+  ['no object', 'c/shop/web', null],
+  ['a text', 'c/shop/web', 'parked'],
+  ['an object without fields', 'c/shop/web', {}],
+  ['a state whose reason is no text', 'c/shop/web', state({ parked: 7 })],
+  ['a state of no Service', 'partition', state()],
+])('%s in the store hides no other parked key', async (_, key, value) => {
+  const field = 'controller/endpointslice';
+  const store = await storeWith({ key, field, value }, { key: 'c/shop/db', field, value: state() });
+  expect((await findParked(store, 2)).map(({ name }) => name)).toEqual(['c/shop/db/endpointslice']);
+});
+
 const parked = (cluster: string, name: string, controller: ParkedKey['controller'], clusterName?: string) =>
   toParkedKey({
     ...{ cluster, namespace: 'shop', name, controller, message: 'denied', since: 7_000, nextTryAt: null },

@@ -1,5 +1,5 @@
 import { type Controller, controllers } from '@sluice/controllers';
-import { type Causes, noCauses, parseServiceKey, type ServiceKey } from '@sluice/messages';
+import { type Causes, isServiceKey, noCauses, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { ControllerState } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 import type { ParkedView } from '../view/schemas.ts';
@@ -31,15 +31,17 @@ export async function findParked(store: Store, partitions: number): Promise<read
       const controller = controllers.find((name) => field === `${prefix}${name}`);
       // Large parts of a controller's state are stored in fields of their own, below its prefix.
       if (controller === undefined) continue;
-      const { parked, parkedSince, dueAt, causes } = value as ControllerState;
-      if (parked === null) continue;
+      // A reconciler discards what it cannot read.
+      if (!isServiceKey(key) || typeof value !== 'object' || value === null) continue;
+      const { parked, parkedSince, dueAt, causes = noCauses } = value as Partial<ControllerState>;
+      if (typeof parked !== 'string') continue;
       found.push({
         name: `${key}/${controller}`,
         key: parseServiceKey(key),
         controller,
         reason: parked,
         since: parkedSince ?? 0,
-        nextTryAt: dueAt,
+        nextTryAt: dueAt ?? null,
         causes,
       });
     }
