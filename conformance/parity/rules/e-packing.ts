@@ -246,8 +246,8 @@ export const packingRules: readonly Rule[] = [
       },
       {
         file: 'libs/service-state/src/apply-outcome.ts',
-        search: 'if (stored !== undefined) next = endpointSliceTracker.update(next, { metadata: stored });',
-        replace: '',
+        search: '        next = endpointSliceTracker.update(next, { metadata: stored });',
+        replace: '        continue;',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
     ],
