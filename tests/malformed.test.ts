@@ -58,7 +58,7 @@ describe('a malformed object on the watch', () => {
     const before = logger.lines.length;
     for (const resource of ['pods', 'services', 'endpoints', 'endpointslices'] as const) {
       const { metadata, ...rest } = resource === 'services' ? service('web-bad') : pod('web-bad', '10.1.0.9');
-      server.put(resource, { metadata: { ...(metadata as object), namespace }, ...rest });
+      server.put(resource, { metadata: { ...(metadata as object), namespace: namespace || nowhere }, ...rest });
     }
     await advance(clock, convergenceMs);
     server.put('pods', pod('web-2', '10.1.0.2'));
@@ -210,8 +210,20 @@ describe('extreme objects', () => {
   });
 });
 
+/** A namespace whose name watches leave empty: the fake server keeps no object without one. */
+const nowhere = 'nowhere';
+
+class NamespaceRemovingClient extends FakeClient {
+  override async *watch(...args: Parameters<FakeClient['watch']>): ReturnType<FakeClient['watch']> {
+    for await (const events of super.watch(...args)) {
+      const text = JSON.stringify(events).replaceAll(`"namespace":"${nowhere}"`, '"namespace":""');
+      yield JSON.parse(text) as typeof events;
+    }
+  }
+}
+
 async function start(): Promise<void> {
-  const cluster = new FakeClient(server, { clock });
+  const cluster = new NamespaceRemovingClient(server, { clock });
   fleet = startAllInOne({
     clusters: [{ name: 'sim', identity: server.identity, reader: cluster, writer: cluster, record: () => {} }],
     settings: defaultSettings,
