@@ -7,7 +7,7 @@ import {
   fenceRequests,
   type NamespaceScope,
 } from '@sluice/kubernetes';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Clock, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ClusterClaim } from './cluster-claim.ts';
@@ -21,19 +21,25 @@ let version: number;
 /** Status with which the API server rejects every request; 0: it does not. */
 let rejects: number;
 let requested: string[];
+let isSameCluster: boolean;
 
 beforeEach(() => {
   clock = new VirtualClock(start);
-  [lease, version, rejects, requested] = [undefined, 0, 0, []];
+  [lease, version, rejects, requested, isSameCluster] = [undefined, 0, 0, [], true];
+  groups = { kind: 'APIGroupList', groups: [{ name: 'coordination.k8s.io' }] };
 });
 
 const rejected = (status: number) => {
-  const kind = status === 409 ? 'conflict' : status >= 500 ? 'retry' : 'terminal';
+  const kind = status === 409 ? 'conflict' : status === 404 ? 'notFound' : status >= 500 ? 'retry' : 'terminal';
   return new ApiError(`status ${status}`, { kind, status, reason: '' });
 };
 
+/** The answer to discovery: with Leases, or of a server that is no Kubernetes. */
+let groups: unknown;
+
 const connection = {
   async request({ method, path, body }: ApiRequest): Promise<ApiResponse> {
+    if (path === '/apis') return { status: 200, headers: {}, body: groups };
     requested.push(`${method} ${path.replace(/.*leases\/?/, '')}`);
     if (rejects > 0) throw rejected(rejects);
     const headers = { date: new Date(clock.now()).toUTCString() };
@@ -54,6 +60,7 @@ interface Given {
   readonly id?: string | (() => Promise<string>);
   readonly namespaces?: NamespaceScope;
   readonly takeOver?: boolean;
+  readonly clock?: Clock;
 }
 
 function claimOf(name: string, { id = name, ...given }: Given = {}) {
@@ -61,6 +68,7 @@ function claimOf(name: string, { id = name, ...given }: Given = {}) {
   const fleet = { name, id: typeof id === 'string' ? async () => id : id };
   const claim = new ClusterClaim({
     ...{ cluster: 'prod', connection, gate, clock, logger: silentLogger, fleet },
+    isSameCluster: async () => isSameCluster,
     ...given,
   });
   return { claim, gate };
@@ -147,7 +155,7 @@ test('a refusal names the whole holder, whatever it contains', async () => {
 
 test('an instance that serves listed namespaces claims beside the fleet that excludes them', async () => {
   await acquire(claimOf('infrastructure', { namespaces: { only: ['kube-system'] } }), 0);
-  expect(requested).toEqual(['GET sluice-namespaces', 'POST ']);
+  expect(requested).toEqual(['GET sluice-namespaces', 'POST ', 'GET sluice-namespaces', 'PUT sluice-namespaces']);
   expect(lease?.metadata).toMatchObject({ name: 'sluice-namespaces' });
   requested = [];
   await acquire(claimOf('fleet', { namespaces: { except: ['kube-system'] } }), 0);
@@ -229,7 +237,7 @@ describe('release', () => {
   test('frees the claim at once', async () => {
     const one = claimOf('blue');
     await (await serve(one))();
-    await one.claim.release(signal);
+    await one.claim.release(1_000);
     expect(await acquire(claimOf('green'), 0)).toBeUndefined();
   });
 
@@ -238,10 +246,10 @@ describe('release', () => {
     await (await serve(one))();
     const other = { ...lease, metadata: { ...(lease?.metadata as object), uid: 'lease-of-another-cluster' } };
     lease = other;
-    await one.claim.release(signal);
+    await one.claim.release(1_000);
     expect(lease).toBe(other);
     const stranger = claimOf('green');
-    await stranger.claim.release(signal);
+    await stranger.claim.release(1_000);
     expect(lease).toBe(other);
   });
 });
@@ -311,6 +319,7 @@ test('a failing API server is not mistaken for one without Leases', async () => 
 
 test('a server without Leases, which is no Kubernetes, is served unclaimed', async () => {
   rejects = 404;
+  groups = { kind: 'APIGroupList', groups: [{ name: 'discovery.k8s.io' }] };
   const one = claimOf('blue');
   const stop = await serve(one);
   await advance(clock, 60_000);
@@ -339,4 +348,55 @@ test('a write that waited for the renewal of a claim is checked again before it 
   const write = chainWriter(base, fence, claim.middleware).update('endpointslices', slice, signal);
   await expect(write).rejects.toThrow('lease expired');
   expect(sent).toEqual([]);
+});
+
+test('a proxy that answers 404 for a while is not mistaken for a server without Leases', async () => {
+  rejects = 404;
+  groups = 'default backend - 404';
+  expect(await acquire(claimOf('blue'))).toContain('cannot use cluster prod: status 404');
+});
+
+test.each([-3_600_000, 3_600_000])(
+  'a claim of a process whose clock is off by %d ms expires on time',
+  async (offMs) => {
+    const now = () => clock.now() + offMs;
+    const own: Clock = { now, monotonic: () => clock.monotonic(), schedule: (...args) => clock.schedule(...args) };
+    const stop = await serve(claimOf('blue', { clock: own }));
+    expect(await acquire(claimOf('green'))).toContain('blue');
+    await stop();
+    expect(await acquire(claimOf('green'), 16_000)).toBeUndefined();
+  },
+);
+
+test('a machine that was suspended renews its claim before the next write', async () => {
+  let suspendedMs = 0;
+  const now = () => clock.now() + suspendedMs;
+  const own: Clock = { now, monotonic: () => clock.monotonic(), schedule: (...args) => clock.schedule(...args) };
+  const one = claimOf('blue', { clock: own });
+  await (await serve(one))();
+  requested = [];
+  suspendedMs = 60_000;
+  await write(one);
+  expect(requested).toEqual(['GET sluice']);
+});
+
+test('another cluster at the address is neither claimed nor written to', async () => {
+  const one = claimOf('blue');
+  const stop = await serve(one);
+  const other = { metadata: { uid: 'lease-of-another-cluster', resourceVersion: '1' }, spec: {} };
+  [lease, isSameCluster] = [other, false];
+  await advance(clock, 30_000);
+  await expect(write(one)).rejects.toMatchObject({ kind: 'retry', reason: 'ClusterReplaced' });
+  expect(lease).toBe(other);
+  await stop();
+});
+
+test('a claim that a wrong clock has written far ahead is taken over once nobody renews it', async () => {
+  const stop = await serve(claimOf('blue'));
+  await stop();
+  const renewTime = new Date(clock.now() + 3_600_000).toISOString();
+  lease = { ...lease, spec: { holderIdentity: 'blue/blue', leaseDurationSeconds: 15, renewTime } };
+  expect(await acquire(claimOf('green'), 19_000)).toBe('pending');
+  await advance(clock, 3_000);
+  expect(lease?.spec).toMatchObject({ holderIdentity: 'green/green' });
 });

@@ -10,7 +10,18 @@ import {
 } from '@sluice/kubernetes';
 import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
-import { asRecord, type Clock, errorMessage, type JsonRecord, type Logger, orAborted, sleep } from '@sluice/runtime';
+import {
+  asRecord,
+  type Clock,
+  elapsedMs,
+  errorMessage,
+  type Instant,
+  instant,
+  type JsonRecord,
+  type Logger,
+  orAborted,
+  sleep,
+} from '@sluice/runtime';
 import { type Claim, claimDurationMs, claimOf, claimPath, describeHolder, holderName } from './claim-lease.ts';
 import { type LeasePath, newLease, released, renewed } from './lease.ts';
 import type { WriteGate } from './write-gate.ts';
@@ -30,6 +41,8 @@ export interface FleetIdentity {
 export interface ClusterClaimOptions {
   readonly cluster: string;
   readonly connection: Pick<Connection, 'request'>;
+  /** Whether the same cluster as before still answers. */
+  readonly isSameCluster: (signal: AbortSignal) => Promise<boolean>;
   readonly fleet: FleetIdentity;
   /** The namespaces that the fleet serves. Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
@@ -43,6 +56,8 @@ export interface ClusterClaimOptions {
 const renewMs = 5_000;
 /** How often a claim of another fleet is read at the start. */
 const pollMs = 1_000;
+/** A claim that was not renewed for this long is of no fleet that still writes, whatever its times say. */
+const abandonedMs = claimDurationMs + renewMs;
 /** A claim whose last renewal is older than this may expire before the next one. */
 const validMs = claimDurationMs - renewMs / 2;
 
@@ -52,8 +67,12 @@ export class ClusterClaim {
   readonly #path: LeasePath;
   /** Holders that this fleet was under all its ids since the process started. */
   readonly #ownNames = new Set<string>();
-  /** Monotonic time until which the claim is valid; `Infinity` if the cluster is served unclaimed. */
-  #validUntil = Number.NEGATIVE_INFINITY;
+  /** When the last successful renewal was sent. */
+  #renewedAt: Instant | undefined;
+  /** The claim of another fleet as it was read last, and since when it has not changed. */
+  #other: { readonly seen: string; readonly since: number } | undefined;
+  /** The cluster is served unclaimed. */
+  #isUnclaimed = false;
   #renewing: Promise<Claim | undefined> | undefined;
   /** `metadata.uid` of the claimed Lease: the address may lead to another cluster later. */
   #uid = '';
@@ -72,32 +91,30 @@ export class ClusterClaim {
   async acquire(signal: AbortSignal): Promise<void> {
     const { cluster, clock, logger } = this.#options;
     try {
-      const first = await this.#renew(signal);
+      const first = await this.#renew(signal, { isVerified: true });
       if (first === undefined) return;
       logger.info('cluster is claimed; waiting for the next renewal or the expiry of the claim', {
         cluster,
         holder: printableLine(first.holder),
       });
-      const giveUpAt = clock.monotonic() + claimDurationMs + renewMs;
       for (;;) {
         await sleep(clock, pollMs, signal);
         signal.throwIfAborted();
         const other = await this.#renew(signal);
         if (other === undefined) return;
         const isAlive = other.holder !== first.holder || other.renewedAt !== first.renewedAt;
-        if (isAlive || clock.monotonic() > giveUpAt)
-          throw new ClusterUnavailableError('claimed', this.#refusal(other.holder));
+        if (isAlive) throw new ClusterUnavailableError('claimed', this.#refusal(other.holder));
       }
     } catch (error) {
       if (!isApiError(error)) throw error;
-      this.#withoutClaim(error);
+      await this.#withoutClaim(error, signal);
     }
   }
 
   /** Renews the claim until `signal` aborts. Pauses writes while another fleet has it. */
   async keep(signal: AbortSignal): Promise<void> {
     const { cluster, clock, logger } = this.#options;
-    while (!signal.aborted && this.#validUntil !== Number.POSITIVE_INFINITY) {
+    while (!signal.aborted && !this.#isUnclaimed) {
       await sleep(clock, renewMs, signal);
       if (signal.aborted) return;
       try {
@@ -112,15 +129,16 @@ export class ClusterClaim {
   }
 
   /** Releases the claim if this fleet has it, so that another need not wait for its expiry. Best effort. */
-  async release(signal: AbortSignal): Promise<void> {
+  async release(timeoutMs: number): Promise<void> {
     const { connection, cluster, logger } = this.#options;
     if (this.#uid === '') return;
-    const path = this.#path.lease;
+    const { signal } = new AbortController();
+    const given = { path: this.#path.lease, signal, timeoutMs: timeoutMs / 2 };
     try {
-      const lease = asRecord((await connection.request({ method: 'GET', path, signal })).body);
+      const lease = asRecord((await connection.request({ ...given, method: 'GET' })).body);
       const { holder, uid } = claimOf(lease);
       if (uid !== this.#uid || !this.#ownNames.has(holder)) return;
-      await connection.request({ method: 'PUT', path, body: released(lease), signal });
+      await connection.request({ ...given, method: 'PUT', body: released(lease) });
     } catch (error) {
       logger.debug('cannot release the claim of the cluster', { cluster, error });
     }
@@ -164,7 +182,9 @@ export class ClusterClaim {
   }
 
   #mayHaveExpired(): boolean {
-    return this.#options.clock.monotonic() >= this.#validUntil;
+    if (this.#isUnclaimed) return false;
+    // The machine may have been suspended.
+    return this.#renewedAt === undefined || elapsedMs(this.#options.clock, this.#renewedAt) >= validMs;
   }
 
   #observe(other: Claim | undefined): void {
@@ -186,21 +206,23 @@ export class ClusterClaim {
   }
 
   /** Returns undefined if this fleet has the claim now, and otherwise the claim of another. */
-  async #renew(signal: AbortSignal): Promise<Claim | undefined> {
+  async #renew(signal: AbortSignal, { isVerified = false } = {}): Promise<Claim | undefined> {
     const { connection, clock } = this.#options;
     const path = this.#path.lease;
     // A store that does not answer must not delay a shutdown.
     const own = await orAborted(this.#ownName(), signal);
     signal.throwIfAborted();
     for (let attempt = 0; ; attempt++) {
-      const startedAt = clock.monotonic();
+      const startedAt = instant(clock);
       try {
-        const answer = await connection.request({ method: 'GET', path, signal });
+        const answer = await connection.request({ method: 'GET', path, object: this.#path.object, signal });
         const lease = asRecord(answer.body);
         const now = dateOf(answer) ?? clock.now();
         const claim = claimOf(lease);
-        const isFree = claim.holder === '' || this.#ownNames.has(claim.holder) || now > claim.expiresAt;
+        const isFree =
+          claim.holder === '' || this.#ownNames.has(claim.holder) || now > claim.expiresAt || this.#isAbandoned(claim);
         if (!isFree) return claim;
+        if (claim.uid !== this.#uid && !isVerified) await this.#verify(signal);
         // Every writer of the fleet renews; the others see a fresh renewal and do nothing.
         if (claim.holder === own && now - claim.renewedAt < renewMs / 2) {
           this.#hold(lease, startedAt);
@@ -212,44 +234,69 @@ export class ClusterClaim {
       } catch (error) {
         if (!isApiError(error) || attempt > 4) throw error;
         if (error.status === 409) continue;
-        if (error.status !== 404) throw error;
-        if (await this.#create(own, startedAt, signal)) return undefined;
+        if (error.kind !== 'notFound') throw error;
+        if (!isVerified) await this.#verify(signal);
+        await this.#create(signal);
       }
     }
   }
 
-  /** Returns false if the Lease exists by now. */
-  async #create(own: string, startedAt: number, signal: AbortSignal): Promise<boolean> {
-    const { connection, clock } = this.#options;
-    const body = renewed(newLease(this.#path), { holder: own, durationMs: claimDurationMs, now: clock.now() });
+  /** Whether no fleet that runs can have this claim: a clock that was wrong may have written an expiry far ahead. */
+  #isAbandoned({ holder, renewedAt }: Claim): boolean {
+    const { clock } = this.#options;
+    const seen = `${renewedAt} ${holder}`;
+    if (this.#other?.seen !== seen) this.#other = { seen, since: clock.monotonic() };
+    return clock.monotonic() - this.#other.since > abandonedMs;
+  }
+
+  /** Another Lease may be of another cluster at this address, which this fleet must neither claim nor write to. */
+  async #verify(signal: AbortSignal): Promise<void> {
+    if (await this.#options.isSameCluster(signal)) return;
+    throw new ApiError('another cluster answers at this address', {
+      ...{ kind: 'retry', status: 503, reason: 'ClusterReplaced' },
+    });
+  }
+
+  /** Without a holder: only the answer to a read tells the API server's time, by which the claim expires. */
+  async #create(signal: AbortSignal): Promise<void> {
+    const { collection: path } = this.#path;
     try {
-      const { collection } = this.#path;
-      const created = await connection.request({ method: 'POST', path: collection, body, signal });
-      this.#hold(asRecord(created.body), startedAt);
-      return true;
+      await this.#options.connection.request({ method: 'POST', path, body: newLease(this.#path), signal });
     } catch (error) {
       if (!isApiError(error) || error.status !== 409) throw error;
-      return false;
     }
   }
 
-  #hold(lease: JsonRecord, startedAt: number): void {
+  #hold(lease: JsonRecord, startedAt: Instant): void {
     this.#uid = claimOf(lease).uid;
-    this.#validUntil = startedAt + validMs;
+    this.#renewedAt = startedAt;
   }
 
   /** @throws ClusterUnavailableError unless the cluster may be served unclaimed */
-  #withoutClaim(error: ApiError): void {
+  async #withoutClaim(error: ApiError, signal: AbortSignal): Promise<void> {
     const { cluster, takeOver, logger } = this.#options;
-    // Only servers that are no Kubernetes, such as the fake one, have no Leases.
-    const hasLeases = error.status !== 404 && error.status !== 405;
+    const hasLeases = (error.status !== 404 && error.status !== 405) || (await this.#hasLeases(signal));
     if (hasLeases && error.status !== 403) throw unavailable(cluster, error);
     if (hasLeases) {
       const reason = this.#missingPermission(error);
       if (!takeOver) throw new ClusterUnavailableError('forbidden', reason, error);
       logger.warn('serving the cluster unclaimed; another fleet on it stays undetected', { cluster, reason });
     }
-    this.#validUntil = Number.POSITIVE_INFINITY;
+    this.#isUnclaimed = true;
+  }
+
+  /** Only servers that are no Kubernetes, such as the fake one, have no Leases. A proxy without a backend also answers 404. */
+  async #hasLeases(signal: AbortSignal): Promise<boolean> {
+    try {
+      const { kind, groups } = asRecord(
+        (await this.#options.connection.request({ method: 'GET', path: '/apis', signal })).body,
+      );
+      if (kind !== 'APIGroupList' || !Array.isArray(groups)) return true;
+      return groups.some((group) => asRecord(group).name === 'coordination.k8s.io');
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      return true;
+    }
   }
 
   async #ownName(): Promise<string> {

@@ -40,7 +40,8 @@ export async function guardWrites(
   const { name, connection, namespaces } = cluster;
   const gate = new WriteGate();
   const guard = { cluster: name, connection, namespaces, takeOver, gate, clock, logger };
-  const claim = fleet && new ClusterClaim({ ...guard, fleet });
+  const isSameCluster = async (signal: AbortSignal) => (await cluster.reader.identity(signal)) === cluster.identity;
+  const claim = fleet && new ClusterClaim({ ...guard, fleet, isSameCluster });
   await elector?.check(signal);
   // With leader election, the process waits for its turn; without it, connecting has failed already.
   if (elector !== undefined && !takeOver) await pauseForCompetingController(guard, signal);
@@ -75,7 +76,7 @@ export async function guardWrites(
     async close() {
       closed.abort();
       await done;
-      if (fleet?.releases) await claim?.release(AbortSignal.timeout(releaseTimeoutMs));
+      if (fleet?.releases) await claim?.release(releaseTimeoutMs);
       await cluster.close();
       // When nothing can be in flight anymore, the next leader may start.
       await elector?.close();

@@ -19,3 +19,13 @@ test('a bug that no longer fits names its file', () => {
   const bug = { name: 'b', file: 'f.ts', search: 'x', replace: 'y' };
   expect(() => plant(bug, 'a')).toThrow('planted bug "b": its text occurs 0 times in f.ts');
 });
+
+test('the page about the simulation names no bug and no file that is gone', () => {
+  const page = readFileSync(new URL('../../../docs/contributing/simulation.md', import.meta.url), 'utf8');
+  const known = bugs.map(({ name, file }) => `${name} in ${file.replace('/src/', '/')}`);
+  const rows = [...page.matchAll(/^\| (\S.*?) +\| ((?:libs|services)\/\S+) +\| +\d+ +\|/gm)].map(
+    ([, name = '', file = '']) => `${name} in ${file}`,
+  );
+  expect(rows.length).toBeGreaterThan(100);
+  expect(rows.filter((row) => !known.includes(row))).toEqual([]);
+});

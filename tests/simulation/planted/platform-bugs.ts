@@ -183,4 +183,16 @@ export const platformBugs: readonly PlantedBug[] = [
     search: 'this.#validUntil = clock.monotonic() + Math.max',
     replace: 'this.#validUntil = clock.monotonic() - clock.now() + leaseRecord(lease).renewedAt + Math.max',
   },
+  {
+    name: 'the claim of a fleet expires by the clock of the process',
+    file: 'libs/clusters/src/cluster-claim.ts',
+    search: 'const now = dateOf(answer) ?? clock.now();',
+    replace: 'const now = (dateOf(answer), clock.now());',
+  },
+  {
+    name: 'a fleet claims whatever cluster answers',
+    file: 'libs/clusters/src/cluster-claim.ts',
+    search: 'if (await this.#options.isSameCluster(signal)) return;',
+    replace: 'if (signal.aborted || this.#options.isSameCluster !== undefined) return;',
+  },
 ];

@@ -20,6 +20,13 @@ export const noLinkFaults: Readonly<LinkFaults> = {
   ...{ cut: undefined, latencyMs: 5, waitMs: 0, fails: 0, late: 0, wrong: 0 },
 };
 
+export interface ServerConnection {
+  /** Executes a request. */
+  readonly handle: (request: ApiRequest) => ApiResponse;
+  /** Fails if the connection was closed meanwhile, so that no answer can arrive. */
+  readonly assertOpen?: () => void;
+}
+
 export interface FaultyConnectionOptions {
   /** Of the process: it stands still while the process does. */
   readonly own: Clock;
@@ -27,7 +34,8 @@ export interface FaultyConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly faults: Readonly<LinkFaults>;
-  readonly handle: (request: ApiRequest) => ApiResponse;
+  /** The server at the other end of a connection that is open now. */
+  readonly server: () => ServerConnection;
   /** The bytes of a request leave the process. */
   readonly onSent: (request: ApiRequest) => void;
 }
@@ -67,13 +75,14 @@ export class FaultyConnection {
   }
 
   async #exchange(request: ApiRequest, isOver: () => boolean): Promise<ApiResponse> {
-    const { own, clock, random, faults, onSent, handle } = this.#options;
+    const { own, clock, random, faults, onSent, server } = this.#options;
     const upTo = (ms: number) => randomInteger(random, 0, ms);
     const chance = (probability: number) => probability > 0 && random.next() < probability;
     await sleep(own, upTo(faults.waitMs));
     if (isOver()) throw new Error('not sent');
     request.beforeSend?.();
     onSent(request);
+    const { handle, assertOpen } = server();
     if (chance(faults.fails / 2))
       throw new ApiError('injected: reset', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
     await sleep(clock, chance(faults.late) ? upTo(latestMs) : upTo(faults.latencyMs));
@@ -84,6 +93,7 @@ export class FaultyConnection {
     });
     await sleep(clock, chance(faults.late) ? upTo(latestMs) : upTo(faults.latencyMs));
     if (faults.cut === 'answers') return new Promise(() => {});
+    assertOpen?.();
     // A process that stands still gets it later.
     await sleep(own, 0);
     if (chance(faults.wrong)) throw random.next() < 0.5 ? apiError(404, '') : apiError(409, 'Conflict', 'conflict');

@@ -7,14 +7,16 @@ export const apiError = (status: number, reason: string, kind: ApiError['kind'] 
 /** The Leases of an API server, with its optimistic locking, and a history that etcd can be restored to. */
 export class LeaseApi {
   readonly #now: () => number;
+  readonly #cluster: string;
   readonly #histories: ReadonlyMap<string, JsonRecord>[] = [];
   #leases: ReadonlyMap<string, JsonRecord> = new Map();
   #version = 1;
   #uids = 0;
 
   /** @param now the API server's clock */
-  constructor(now: () => number) {
+  constructor(now: () => number, cluster = '') {
     this.#now = now;
+    this.#cluster = cluster;
   }
 
   /** `spec` of the Lease; undefined if there is none. */
@@ -54,7 +56,7 @@ export class LeaseApi {
       const current = asRecord(asRecord(stored).metadata);
       if (method === 'PUT' && metadata.resourceVersion !== current.resourceVersion)
         throw apiError(409, 'Conflict', 'conflict');
-      const uid = method === 'POST' ? `uid-${++this.#uids}` : current.uid;
+      const uid = method === 'POST' ? `${this.#cluster}/${++this.#uids}` : current.uid;
       this.#put(name, { ...given, metadata: { ...metadata, uid } });
     }
     const headers = { date: new Date(this.#now()).toUTCString() };

@@ -4,6 +4,7 @@ import { formatFields } from '../describe.ts';
 import type { Scenario } from '../scenario.ts';
 import { Timeline, type TimelineEntry } from '../timeline.ts';
 import { type Violation, Violations } from '../violations.ts';
+import { ClaimWorld } from './claims/claim-world.ts';
 import { ElectionWorld } from './election/election-world.ts';
 import type { SuitePorts, SuiteWorld } from './suite.ts';
 import type { SuiteName } from './suite-kinds.ts';
@@ -16,6 +17,7 @@ const calmMs = 20_000;
 const stopWithinMs = 60_000;
 
 const worlds: Readonly<Record<SuiteName, (ports: SuitePorts) => SuiteWorld>> = {
+  claims: (ports) => new ClaimWorld(ports),
   election: (ports) => new ElectionWorld(ports),
 };
 

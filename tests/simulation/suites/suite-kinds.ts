@@ -11,6 +11,19 @@ export const suiteKinds = {
       'Leases are rolled back',
     ] as const),
   ],
+  claims: [
+    ...(['process starts', 'process is killed', 'process stops', 'process freezes', 'machine pauses'] as const),
+    ...([
+      'clock is set',
+      'link is cut',
+      'link is slow',
+      'requests wait',
+      'requests fail',
+      'requests are late',
+    ] as const),
+    ...(['wrong answers', 'Lease is deleted', 'Lease is edited', 'Leases are rolled back', 'store is down'] as const),
+    ...(['cluster is replaced', 'operator accepts', 'pins are rolled back', 'cluster is removed'] as const),
+  ],
 } as const;
 
 export type SuiteName = keyof typeof suiteKinds;

@@ -80,3 +80,12 @@ test('decides again if another process changed the pins meanwhile', async () => 
   };
   expect([...(await identities.verify(new Map([['a', evidence('a')]]))).keys()]).toEqual(['a']);
 });
+
+test('what a process read before an operator decided does not open the conflict again', async () => {
+  await identities.admit('prod', evidence('old'));
+  await identities.accept('prod', evidence('new'));
+  const served = new Map([['prod', evidence('old')]]);
+  expect((await identities.verify(served)).get('prod')).toContain('pinned to new');
+  expect(await identities.conflicts()).toEqual([]);
+  expect(await identities.admit('prod', evidence('new'))).toBeUndefined();
+});

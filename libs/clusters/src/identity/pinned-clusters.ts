@@ -67,6 +67,8 @@ export function admit(
   if (open !== undefined) return { clusters, refusal: refusalOf(open) };
   const conflict = conflictOf(clusters, name, evidence);
   if (conflict !== undefined) {
+    // An operator may have decided since the connection was opened: only what answers now can contradict that.
+    if (!refresh) return { clusters, refusal: refusalOf(conflict) };
     return { clusters: { ...clusters, conflicts: [...conflicts, conflict] }, refusal: refusalOf(conflict) };
   }
   const pin = pins.find((one) => one.identity === identity);

@@ -11,6 +11,8 @@ let identity: string;
 let failure: Error | undefined;
 let identityFailure: Error | undefined;
 let requests: string[];
+/** Until then, updates wait for a connection. */
+let queued: Promise<void>;
 let replaced: string[];
 let reader: ClusterReader;
 let writer: ClusterWriter;
@@ -20,7 +22,7 @@ const object = { metadata: { name: 'web', namespace: 'shop' } };
 beforeEach(() => {
   clock = new VirtualClock(0);
   [identity, requests, replaced] = ['one', [], []];
-  [failure, identityFailure] = [undefined, undefined];
+  [failure, identityFailure, queued] = [undefined, undefined, Promise.resolve()];
   const answer = async (what: string) => {
     requests.push(what);
     if (failure !== undefined) throw failure;
@@ -44,7 +46,11 @@ beforeEach(() => {
     },
     get: async () => (await answer('get')) as never,
     create: () => answer('create'),
-    update: () => answer('update'),
+    update: async (_resource, _object, _signal, beforeSend) => {
+      await queued;
+      beforeSend?.();
+      return answer('update');
+    },
     delete: async () => void (await answer('delete')),
   };
   const guard = new IdentityGuard({ identity: 'one', cluster, clock, onReplaced: (found) => replaced.push(found) });
@@ -150,4 +156,18 @@ test('once another cluster has answered, every request is rejected without anoth
   expect(replaced).toEqual(['two']);
   // Whoever wants to know which cluster it is now may ask.
   expect(await reader.identity(signal)).toBe('two');
+});
+
+test('a write that waits for a connection is not sent once another request has lost its own', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  queued = promise;
+  const waiting = writer.update('endpoints', object, signal);
+  failure = cut;
+  await expect(create()).rejects.toThrow('cut');
+  failure = undefined;
+  resolve();
+  await expect(waiting).rejects.toMatchObject({ kind: 'retry', reason: 'IdentityNotVerified' });
+  expect(requests).toEqual(['create']);
+  await writer.update('endpoints', object, signal);
+  expect(requests).toEqual(['create', 'identity', 'update']);
 });

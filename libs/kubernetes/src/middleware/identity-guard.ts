@@ -1,5 +1,6 @@
 import type { Clock } from '@sluice/runtime';
 import { ApiError, isApiError } from '../api-error.ts';
+import { bothBeforeSend } from '../before-send.ts';
 import type { ClusterReader } from '../cluster.ts';
 import type { ClusterRequest, WatchStream } from '../cluster-request.ts';
 import { type Middleware, mapWatch } from '../middleware.ts';
@@ -19,7 +20,7 @@ const recheckMs = 30_000;
 /**
  * Rejects requests once another cluster answers at the same address, so that a recreated cluster does not get the writes of
  * its predecessor. It checks the identity before each list and watch, and before a write or read of one object if a request
- * has failed without an answer, or 30 s have passed. One guard serves the chains of a cluster's reader and writer.
+ * has failed without an answer, or 30 s have passed: when it is queued, and again right before it is sent. One guard serves the chains of a cluster's reader and writer.
  */
 export class IdentityGuard {
   readonly #options: IdentityGuardOptions;
@@ -35,9 +36,18 @@ export class IdentityGuard {
   readonly middleware: Middleware = async (request, next) => {
     if (request.verb === 'identity') return next(request);
     if (this.#mustCheck(request)) await this.#verify(request.signal);
-    const response = await this.#observe(() => next(request));
+    const response = await this.#observe(() => next(this.#checkedBeforeSend(request)));
     return mapWatch(request, response, (stream) => this.#observeStream(stream));
   };
+
+  /** A request may wait for a connection or a credential. The next attempt reads the identity. */
+  #checkedBeforeSend<R extends ClusterRequest>(request: R): R {
+    if (!('beforeSend' in request)) return request;
+    const assertVerified = () => {
+      if (this.#mustCheck(request)) throw notVerified();
+    };
+    return { ...request, beforeSend: bothBeforeSend(request.beforeSend, assertVerified) };
+  }
 
   #mustCheck(request: ClusterRequest): boolean {
     if (request.verb === 'watch') return true;
@@ -95,3 +105,8 @@ export class IdentityGuard {
     return new ApiError(message, { kind: 'terminal', status: 0, reason: 'ClusterReplaced' });
   }
 }
+
+const notVerified = (): ApiError =>
+  new ApiError('not sent; another cluster may answer at this address by now', {
+    ...{ kind: 'retry', status: 503, reason: 'IdentityNotVerified' },
+  });

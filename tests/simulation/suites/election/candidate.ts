@@ -41,7 +41,11 @@ export class Candidate {
     this.process = process;
     const { faults } = this;
     const ports = { own: process.clock, clock, random, faults };
-    const leases = new FaultyConnection({ ...ports, handle: (request) => api.handle(request), onSent: () => {} });
+    const leases = new FaultyConnection({
+      ...ports,
+      server: () => ({ handle: (request) => api.handle(request) }),
+      onSent: () => {},
+    });
     const request = async (given: ApiRequest) => {
       const answer = await leases.request(given);
       if (!given.path.includes('dryRun')) this.#seen = JSON.stringify(asRecord(answer.body).spec);
@@ -54,7 +58,7 @@ export class Candidate {
     });
     const written = new FaultyConnection({
       ...{ ...ports, onSent: onWrite },
-      handle: () => ({ status: 200, headers: {}, body: {} }),
+      server: () => ({ handle: () => ({ status: 200, headers: {}, body: {} }) }),
     });
     const client = { server: '', request: (given: ApiRequest) => written.request(given) } as ApiClient;
     this.ended = this.#run(fenceWrites(client, this.#elector, election), written, random);
