@@ -3,6 +3,8 @@
 export const serviceNameLabel = 'kubernetes.io/service-name';
 export const managedByLabel = 'endpointslice.kubernetes.io/managed-by';
 export const headlessLabel = 'service.kubernetes.io/headless';
+/** Labels of every EndpointSlice of the EndpointSlice controller, beside those of its Service and the reserved ones. */
+export const addedSliceLabels: Readonly<Record<string, string>> = {};
 export const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';
 export const endpointsManagedByLabel = 'endpoints.kubernetes.io/managed-by';
 export const zoneLabel = 'topology.kubernetes.io/zone';
