@@ -1,10 +1,20 @@
 import type { ClusterView } from './cluster-view.ts';
-import { annotationLine, hasPlainHints, isHeadless, labelLine, selects, sliceLine } from './expected-service.ts';
+import {
+  annotationLine,
+  hasPlainHints,
+  isHeadless,
+  labelLine,
+  ownerLine,
+  selects,
+  sliceLine,
+  targetLine,
+} from './expected-service.ts';
 import {
   type EndpointsObject,
   headlessLabel,
   managedByLabel,
   mirrorManager,
+  type OwnerRef,
   type ServiceObject,
   type SliceObject,
   serviceNameLabel,
@@ -42,7 +52,7 @@ export function actualLines(
     properties.add(annotationLine(`mirrored ${slice.addressType}`, slice.metadata.annotations));
     for (const { addresses, conditions, nodeName = '', hostname = '', targetRef } of slice.endpoints ?? [])
       lines.push(
-        `mirrored ${slice.addressType} [${portsOf(slice)}] ${addresses} ready=${conditions?.ready} node=${nodeName} hostname=${hostname} ${targetRef?.uid}`,
+        `mirrored ${slice.addressType} [${portsOf(slice)}] ${addresses} ready=${conditions?.ready} node=${nodeName} hostname=${hostname} ${targetLine(targetRef)}`,
       );
   }
   return [...lines, ...properties].sort();
@@ -73,8 +83,8 @@ function* sliceProperties(what: string, slice: SliceObject, maxPerSlice: number)
   yield labelLine(`${what} ${addressType}`, metadata.labels ?? {});
   // A slice without endpoints may stay whoever owns it (E24).
   if (endpoints.length === 0) return;
-  const owners = (metadata.ownerReferences ?? []) as readonly { readonly uid: string }[];
-  yield `${what} ${addressType} owner ${owners.map(({ uid }) => uid).join()}`;
+  const owners = (metadata.ownerReferences ?? []) as readonly OwnerRef[];
+  yield `${what} ${addressType} owner ${owners.map(ownerLine).join()}`;
   if (endpoints.length > maxPerSlice) yield `${what} ${addressType} with ${endpoints.length} endpoints`;
 }
 
@@ -99,7 +109,9 @@ function endpointsLines(view: ClusterView, namespace: string, name: string): rea
       for (const { ip, targetRef, nodeName = '', hostname = '' } of list) {
         for (const port of ports ?? []) {
           const named = `${port.name ?? ''}:${port.protocol}:${port.port}:${port.appProtocol ?? ''}`;
-          lines.push(`endpoints ${named} ${ip} ${targetRef?.uid} ready=${ready} node=${nodeName} hostname=${hostname}`);
+          lines.push(
+            `endpoints ${named} ${ip} ${targetLine(targetRef)} ready=${ready} node=${nodeName} hostname=${hostname}`,
+          );
         }
       }
     }

@@ -7,11 +7,13 @@ import {
   headlessLabel,
   managedByLabel,
   mirrorManager,
+  type OwnerRef,
   type PodObject,
   type ServiceObject,
   type SliceEndpoint,
   serviceNameLabel,
   sliceManager,
+  type TargetRef,
 } from './objects.ts';
 
 /**
@@ -42,8 +44,22 @@ export function sliceLine(family: string, ports: string, endpoint: SliceEndpoint
   // Hints of endpoints that are not ready are left as they are (F6, G2).
   const zones = isHinted && ready ? (hints?.forZones ?? []).map((hint) => hint.name).join() : '*';
   const nodes = isHinted && ready ? (hints?.forNodes ?? []).map((hint) => hint.name).join() : '*';
-  return `slice ${family} [${ports}] ${targetRef?.uid} ${addresses} ready=${ready} serving=${serving} terminating=${terminating} node=${nodeName} zone=${zone} hostname=${hostname} hints=${zones}/${nodes}`;
+  return `slice ${family} [${ports}] ${targetLine(targetRef)} ${addresses} ready=${ready} serving=${serving} terminating=${terminating} node=${nodeName} zone=${zone} hostname=${hostname} hints=${zones}/${nodes}`;
 }
+
+/** A reference to an object, in full. */
+export const targetLine = ({ kind, namespace, name, uid }: TargetRef = {}): string =>
+  [kind, namespace, name, uid].join('/');
+
+export const ownerLine = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerRef): string =>
+  [apiVersion, kind, name, uid, controller, blockOwnerDeletion].join('/');
+
+const ownerOf = (kind: string, { name, uid = '' }: StoredObject['metadata']): string =>
+  ownerLine({ apiVersion: 'v1', kind, name, uid, controller: true, blockOwnerDeletion: true });
+
+const targetOf = ({ metadata: { namespace = '', name, uid = '' } }: PodObject): TargetRef => ({
+  ...{ kind: 'Pod', namespace, name, uid },
+});
 
 export const labelLine = (what: string, labels: Readonly<Record<string, string>>): string =>
   `${what} labels ${Object.entries(labels)
@@ -83,13 +99,13 @@ function* sliceLines(view: ClusterView, service: ServiceObject): Iterable<string
       const endpoint = {
         addresses,
         conditions: { ready, serving, terminating },
-        targetRef: { uid: pod.metadata.uid },
+        targetRef: targetOf(pod),
         nodeName,
         zone,
         hostname: hostnameOf(pod, metadata.name),
         hints: hintsOf(spec.trafficDistribution, zone, nodeName),
       };
-      yield `slice ${family} owner ${metadata.uid}`;
+      yield `slice ${family} owner ${ownerOf('Service', metadata)}`;
       yield sliceLine(family, portsOf(service, pod).join(), endpoint, hasPlainHints(service));
     }
   }
@@ -115,7 +131,7 @@ function* endpointsLines(view: ClusterView, service: ServiceObject): Iterable<st
     const [ip] = ipsOf(pod, spec.ipFamilies?.[0] ?? 'IPv4');
     if (ip === undefined || (pod.metadata.deletionTimestamp !== undefined && !publish)) continue;
     for (const port of portsOf(service, pod)) {
-      yield `endpoints ${port} ${ip} ${pod.metadata.uid} ready=${publish || isReady(pod)} node=${pod.spec.nodeName ?? ''} hostname=${hostnameOf(pod, metadata.name)}`;
+      yield `endpoints ${port} ${ip} ${targetLine(targetOf(pod))} ready=${publish || isReady(pod)} node=${pod.spec.nodeName ?? ''} hostname=${hostnameOf(pod, metadata.name)}`;
     }
   }
 }
@@ -132,8 +148,8 @@ function* mirroredLines({ metadata, subsets = [] }: EndpointsObject): Iterable<s
     ] as const) {
       for (const { ip, hostname = '', nodeName = '', targetRef } of list) {
         const family = ip.includes(':') ? 'IPv6' : 'IPv4';
-        yield `mirrored ${family} [${named}] ${ip} ready=${ready} node=${nodeName} hostname=${hostname} ${targetRef?.uid}`;
-        yield `mirrored ${family} owner ${metadata.uid}`;
+        yield `mirrored ${family} [${named}] ${ip} ready=${ready} node=${nodeName} hostname=${hostname} ${targetLine(targetRef)}`;
+        yield `mirrored ${family} owner ${ownerOf('Endpoints', metadata)}`;
         yield annotationLine(`mirrored ${family}`, metadata.annotations);
         yield labelLine(`mirrored ${family}`, {
           ...metadata.labels,

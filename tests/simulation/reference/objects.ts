@@ -46,10 +46,26 @@ export interface PodObject extends StoredObject {
   };
 }
 
+export interface TargetRef {
+  readonly kind?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+export interface OwnerRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
 export interface SliceEndpoint {
   readonly addresses: readonly string[];
   readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean };
-  readonly targetRef?: { readonly uid?: string; readonly name?: string };
+  readonly targetRef?: TargetRef;
   readonly nodeName?: string;
   readonly zone?: string;
   readonly hostname?: string;
@@ -78,7 +94,7 @@ export interface EndpointsAddress {
   readonly ip: string;
   readonly hostname?: string;
   readonly nodeName?: string;
-  readonly targetRef?: { readonly uid?: string };
+  readonly targetRef?: TargetRef;
 }
 
 export interface EndpointsObject extends StoredObject {
