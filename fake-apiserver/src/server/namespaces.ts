@@ -25,13 +25,14 @@ export function terminating(namespace: StoredObject, deletionTimestamp: string):
   };
 }
 
-/** After a delay, removes everything in the namespace, then the namespace. */
+/** After a delay, removes everything in the namespace, then the namespace. A restore of etcd may have undone its deletion. */
 export function finishNamespace(store: VersionedStore, clock: Clock, namespace: string, delayMs: number): void {
   clock.schedule(delayMs, () => {
+    const last = store.get('namespaces', '', namespace);
+    if (last === undefined || !isTerminating(last)) return;
     for (const resource of resourceNames.filter((name) => resources[name].namespaced))
       for (const object of membersOf(store, resource, namespace)) store.remove(resource, object);
-    const last = store.get('namespaces', '', namespace);
-    if (last !== undefined) store.remove('namespaces', last);
+    store.remove('namespaces', last);
   });
 }
 

@@ -299,6 +299,31 @@ describe('namespaces', () => {
     expect(server.count('endpoints')).toBe(0);
     expect(refusal(() => server.get('namespaces', '', 'shop')).code).toBe(404);
   });
+
+  it('that were being deleted at the time of a backup are gone after its restore', () => {
+    const { server, clock } = newServer();
+    server.create('namespaces', { metadata: { name: 'shop' } });
+    server.create('endpoints', { metadata: { name: 'x', namespace: 'shop' } });
+    server.delete('namespaces', '', 'shop');
+    const backup = server.backup();
+    clock.step(clock.now() + 1_000);
+    server.restore(backup);
+    expect(server.count('endpoints')).toBe(1);
+    clock.step(clock.now() + 1_000);
+    expect(refusal(() => server.get('namespaces', '', 'shop')).code).toBe(404);
+    expect(server.count('endpoints')).toBe(0);
+  });
+
+  it('keep their objects if a restore undoes their deletion', () => {
+    const { server, clock } = newServer();
+    server.create('namespaces', { metadata: { name: 'shop' } });
+    server.create('endpoints', { metadata: { name: 'x', namespace: 'shop' } });
+    const backup = server.backup();
+    server.delete('namespaces', '', 'shop');
+    server.restore(backup);
+    clock.step(clock.now() + 1_000);
+    expect(server.get('endpoints', 'shop', 'x').metadata.name).toBe('x');
+  });
 });
 
 describe('Services', () => {

@@ -222,10 +222,13 @@ export class FakeApiServer {
 
   /**
    * Restores etcd from a backup and restarts the API server: watches break, and resourceVersions continue from the backup's.
-   * With `bumpRevision`, they continue that much higher (`etcdutl snapshot restore --bump-revision --mark-compacted`).
+   * With `bumpRevision`, they continue that much higher (`etcdutl snapshot restore --bump-revision --mark-compacted`). Deletions of
+   * namespaces that had started before the backup are finished.
    */
   restore(backup: Backup, bumpRevision = 0): void {
     this.#store.restore(backup, bumpRevision);
+    for (const namespace of this.#store.items('namespaces'))
+      if (isTerminating(namespace)) this.#finishNamespace(namespace);
   }
 
   /** Sends a bookmark to every watch that requested bookmarks. */
@@ -241,6 +244,10 @@ export class FakeApiServer {
   /** Registers a listener for tests, called synchronously after every change, in order. */
   onCommit(listener: CommitListener): void {
     this.#store.onCommit(listener);
+  }
+
+  #finishNamespace({ metadata }: StoredObject): void {
+    finishNamespace(this.#store, this.#clock, metadata.name, this.#collectionDelayMs);
   }
 
   #existing(resource: ResourceName, namespace: string, name: string): StoredObject {
@@ -291,7 +298,7 @@ export class FakeApiServer {
     const now = this.#clock.now();
     if (info.name === 'namespaces') {
       if (isTerminating(object)) return object;
-      finishNamespace(this.#store, this.#clock, metadata.name, this.#collectionDelayMs);
+      this.#finishNamespace(object);
       return terminating(object, timestamp(now));
     }
     const grace = info.name === 'pods' ? gracePeriod(object, options) : 0;
