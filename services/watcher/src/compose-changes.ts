@@ -124,9 +124,12 @@ function podFact(indexer: Indexer, { pod }: WatchedPod): Fact {
 /** The Pods of a Node share the object, which the reconciler keeps for each of them. */
 const placements = new WeakMap<Node, NodePlacement>();
 
+/** A Node that cannot be decoded exists, in an unknown zone: without a Node, its Pods would be no endpoints. */
+const unknownPlacement: NodePlacement = { zone: '' };
+
 function placement(indexer: Indexer, pod: Pod): NodePlacement | null {
   const node = indexer.nodes.get(pod.nodeName);
-  if (node === undefined) return null;
+  if (node === undefined) return indexer.hasUndecodable('nodes', '', pod.nodeName) ? unknownPlacement : null;
   const known = placements.get(node) ?? { zone: node.zone };
   placements.set(node, known);
   return known;

@@ -110,3 +110,21 @@ describe('halves', () => {
     ]);
   });
 });
+
+describe('a Pod', () => {
+  test.each([
+    ['is nowhere if its Node is missing', () => {}, null],
+    [
+      'is in an unknown zone if its Node cannot be decoded',
+      () => indexer.addUndecodable('nodes', '', 'n1'),
+      { zone: '' },
+    ],
+    ['is in the zone of its Node', () => indexer.setNode(aNode('n1', 'a')), { zone: 'a' }],
+  ] as const)('%s', (_, given, node) => {
+    indexer.setService(aService('web', { selector: { app: 'web' } }));
+    const watched = aPod('p', { app: 'web' }, { nodeName: 'n1' });
+    indexer.setPod(watched);
+    given();
+    expect(facts({ kind: 'pod', name: 'p' })).toStrictEqual([{ kind: 'pod', name: 'p', pod: watched.pod, node }]);
+  });
+});

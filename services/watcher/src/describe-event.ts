@@ -21,7 +21,8 @@ function describeChange(event: ObjectEvent): string {
     case 'pods':
       return describePodChange(event.oldObject?.pod, event.newObject?.pod);
     case 'nodes':
-      return describeNodeChange(event.oldObject, event.newObject);
+      // Neither is known of a Node that cannot be decoded.
+      return event.oldObject === event.newObject ? event.type : describeNodeChange(event.oldObject, event.newObject);
     default:
       return event.type === 'modified' ? 'changed' : event.type;
   }

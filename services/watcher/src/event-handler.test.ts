@@ -54,6 +54,15 @@ describe('an event', () => {
     ]);
   });
 
+  test('of a Node that cannot be decoded concerns its Pods when it comes and when it goes', () => {
+    indexer.setService(aService('web', { selector: { app: 'web' } }));
+    handler.upsert('pods', decodedPod('p', { nodeName: 'n1' }), 1);
+    const node = { ...undecodable('n1'), namespace: '' };
+    expect(marks(() => handler.upsert('nodes', node, 2))).toEqual(['web pod: Node n1 added at 2']);
+    expect(marks(() => handler.upsert('nodes', node, 3))).toEqual([]);
+    expect(marks(() => handler.delete('nodes', node, 4))).toEqual(['web pod: Node n1 deleted at 4']);
+  });
+
   test('of an object that cannot be decoded changes nothing but that it exists', () => {
     handler.upsert('endpointslices', decodedSlice('s', '5'), 1);
     expect(marks(() => handler.upsert('endpointslices', undecodable('s'), 2))).toEqual([]);

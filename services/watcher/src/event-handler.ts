@@ -60,7 +60,7 @@ export class EventHandler {
   /** Handles an added or modified object. */
   upsert<R extends Resource>(resource: R, decoded: DecodedObject<R>, observedAt: number): void {
     const { namespace, name, object: newObject, manager, isOwnWrite } = decoded;
-    if (newObject === undefined) return this.#indexer.addUndecodable(resource, namespace, name);
+    if (newObject === undefined) return this.#addUndecodable(resource, decoded, observedAt);
     const oldObject = this.#indexer.get(resource, namespace, name);
     // Most Pod updates (annotations, container statuses, other conditions) change nothing that endpoints depend on.
     if (resource === 'pods' && oldObject !== undefined && isSameProjection(oldObject, newObject)) return;
@@ -76,6 +76,20 @@ export class EventHandler {
       isOwnWrite,
       observedAt,
     } as ObjectEvent);
+  }
+
+  #addUndecodable(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {
+    if (!this.#indexer.addUndecodable(resource, namespace, name) || resource !== 'nodes') return;
+    // Its Pods were without a Node before.
+    this.#router.apply({
+      resource,
+      type: 'added',
+      namespace,
+      name,
+      oldObject: undefined,
+      newObject: undefined,
+      observedAt,
+    });
   }
 
   delete(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {

@@ -76,10 +76,15 @@ export class Indexer {
       endpointslices: (namespace, name) => this.#slices.get(objectName(namespace, name)),
     };
 
-  /** Records that an object exists but cannot be decoded. A valid version that is indexed stays in use. */
-  addUndecodable(resource: Resource, namespace: string, name: string): void {
-    if (this.get(resource, namespace, name) !== undefined) return;
+  /**
+   * Records that an object exists but cannot be decoded. A valid version that is indexed stays in use. Returns whether nothing was
+   * known of the object.
+   */
+  addUndecodable(resource: Resource, namespace: string, name: string): boolean {
+    if (this.get(resource, namespace, name) !== undefined || this.hasUndecodable(resource, namespace, name))
+      return false;
     getOrCreate(this.#undecodable, resource, () => new Set<ObjectName>()).add(objectName(namespace, name));
+    return true;
   }
 
   /** Whether the object exists without a valid version in the index. */

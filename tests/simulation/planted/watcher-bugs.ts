@@ -72,7 +72,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'a new Node wakes nobody',
     file: `${watcher}/router.ts`,
-    search: 'if (oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);',
+    search: 'if (oldObject?.zone !== newObject?.zone || oldObject === newObject) this.#podsOnNode(name, mark);',
     replace: 'if (oldObject && newObject && oldObject.zone !== newObject.zone) this.#podsOnNode(name, mark);',
   },
   {
