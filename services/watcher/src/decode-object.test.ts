@@ -43,6 +43,14 @@ describe('an object from the API server', () => {
     expect(reasons).toEqual(['shop/web-1: more than 1000000 values']);
   });
 
+  test('of a slice that is malformed keeps its Service', () => {
+    const malformed = (labels: object) => decodeSlice({ metadata: { ...metadata, labels }, endpoints: 'none' }).decoded;
+    const manager = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
+    const of = { 'kubernetes.io/service-name': 'web' };
+    expect(malformed({ ...of, ...manager })).toMatchObject({ object: undefined, service: 'shop/web' });
+    expect(malformed(of).service).toBeUndefined();
+  });
+
   test('without a resourceVersion is malformed', () => {
     const { decoded, reasons } = decodeSlice({ metadata: { ...metadata, resourceVersion: undefined } });
     expect(decoded).toMatchObject({ name: 'web-1', resourceVersion: '', object: undefined });

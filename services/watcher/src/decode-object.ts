@@ -5,11 +5,13 @@ import {
   projectNode,
   projectPod,
   projectService,
+  type StringMap,
 } from '@sluice/controllers';
 import type { RawObject, Resource } from '@sluice/kubernetes';
-import { errorMessage, exceededLimit, objectLimits } from '@sluice/runtime';
+import { asRecord, errorMessage, exceededLimit, objectLimits } from '@sluice/runtime';
 import { checkIdentity } from './check-identity.ts';
-import type { WatchedObjects } from './object-event.ts';
+import { serviceOfSlice } from './indexer.ts';
+import type { ObjectName, WatchedObjects } from './object-event.ts';
 
 /** One object of a list or watch, reduced to the fields that Sluice uses. */
 export interface DecodedObject<R extends Resource = Resource> {
@@ -18,6 +20,8 @@ export interface DecodedObject<R extends Resource = Resource> {
   readonly resourceVersion: string;
   /** Undefined if the object exists but cannot be decoded; the indexer then keeps the last valid version. */
   readonly object: WatchedObjects[R] | undefined;
+  /** The Service of an EndpointSlice that cannot be decoded, as `serviceOfSlice`. */
+  readonly service?: ObjectName | undefined;
   /** Field manager of the last write to an EndpointSlice or Endpoints, for people; empty if it is Sluice or unknown. */
   readonly manager?: string;
   /** Whether that field manager is Sluice; not set if it is unknown. */
@@ -56,7 +60,9 @@ export function decodeObject<R extends Resource>(
   } catch (error) {
     const isNamed = error instanceof MalformedObjectError;
     onMalformed(isNamed ? error.message : `${identity.namespace}/${identity.name}: ${errorMessage(error)}`);
-    return { ...identity, object: undefined };
+    if (resource !== 'endpointslices') return { ...identity, object: undefined };
+    const labels = asRecord(metadata.labels) as StringMap;
+    return { ...identity, object: undefined, service: serviceOfSlice({ metadata: { ...identity, labels } }) };
   }
 }
 

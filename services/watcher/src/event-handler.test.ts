@@ -63,6 +63,23 @@ describe('an event', () => {
     expect(marks(() => handler.delete('nodes', node, 4))).toEqual(['web pod: Node n1 deleted at 4']);
   });
 
+  test('of a slice that cannot be decoded withholds its Service until it is valid or deleted', () => {
+    const slice = { ...undecodable('s'), service: 'shop/web' };
+    handler.upsert('endpointslices', slice, 1);
+    expect(indexer.isUndecodable('shop', 'web')).toBe(true);
+    expect(marks(() => handler.upsert('endpointslices', decodedSlice('s', '10', 'db'), 2))).toEqual([
+      'web snapshot: EndpointSlice shop/s added at 2',
+      'db slice: EndpointSlice shop/s added at 2',
+    ]);
+    expect(indexer.isUndecodable('shop', 'web')).toBe(false);
+    handler.delete('endpointslices', slice, 3);
+    handler.upsert('endpointslices', slice, 4);
+    expect(marks(() => handler.delete('endpointslices', slice, 5))).toEqual([
+      'web snapshot: EndpointSlice shop/s deleted at 5',
+    ]);
+    expect(indexer.isUndecodable('shop', 'web')).toBe(false);
+  });
+
   test('of an object that cannot be decoded changes nothing but that it exists', () => {
     handler.upsert('endpointslices', decodedSlice('s', '5'), 1);
     expect(marks(() => handler.upsert('endpointslices', undecodable('s'), 2))).toEqual([]);
@@ -127,6 +144,8 @@ test('what is kept of an object is its last valid version, or that it exists', (
   expect(handler.kept('endpointslices', slice)).toBeUndefined();
   handler.upsert('endpointslices', undecodable('s'), 1);
   expect(handler.kept('endpointslices', slice)).toEqual({ namespace: 'shop', name: 's' });
+  handler.upsert('endpointslices', { ...undecodable('s'), service: 'shop/web' }, 1);
+  expect(handler.kept('endpointslices', slice)).toEqual({ namespace: 'shop', name: 's', service: 'shop/web' });
   handler.upsert('endpointslices', slice, 1);
   handler.upsert('endpointslices', undecodable('s'), 1);
   expect(handler.kept('endpointslices', slice)).toEqual({ namespace: 'shop', name: 's', object: slice.object });

@@ -54,7 +54,9 @@ export class EventHandler {
   kept<R extends Resource>(resource: R, { namespace, name }: ObjectIdentity): Partial<DecodedObject<R>> | undefined {
     const object = this.#indexer.get(resource, namespace, name);
     if (object !== undefined) return { namespace, name, object };
-    return this.#indexer.hasUndecodable(resource, namespace, name) ? { namespace, name } : undefined;
+    if (!this.#indexer.hasUndecodable(resource, namespace, name)) return undefined;
+    const service = resource === 'endpointslices' ? this.#indexer.serviceOfUndecodable(namespace, name) : undefined;
+    return { namespace, name, ...(service !== undefined && { service }) };
   }
 
   /** Handles an added or modified object. */
@@ -65,6 +67,8 @@ export class EventHandler {
     // Most Pod updates (annotations, container statuses, other conditions) change nothing that endpoints depend on.
     if (resource === 'pods' && oldObject !== undefined && isSameProjection(oldObject, newObject)) return;
     const type = oldObject === undefined ? 'added' : 'modified';
+    const undecodableOf =
+      resource === 'endpointslices' ? this.#indexer.serviceOfUndecodable(namespace, name) : undefined;
     this.#handle({
       resource,
       type,
@@ -74,12 +78,13 @@ export class EventHandler {
       newObject,
       manager,
       isOwnWrite,
+      undecodableOf,
       observedAt,
     } as ObjectEvent);
   }
 
-  #addUndecodable(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {
-    if (!this.#indexer.addUndecodable(resource, namespace, name) || resource !== 'nodes') return;
+  #addUndecodable(resource: Resource, { namespace, name, service }: DecodedObject, observedAt: number): void {
+    if (!this.#indexer.addUndecodable(resource, namespace, name, service) || resource !== 'nodes') return;
     // Its Pods were without a Node before.
     this.#router.apply({
       resource,
@@ -95,7 +100,9 @@ export class EventHandler {
   delete(resource: Resource, { namespace, name }: ObjectIdentity, observedAt: number): void {
     const oldObject = this.#indexer.get(resource, namespace, name);
     const wasUndecodable = this.#indexer.hasUndecodable(resource, namespace, name);
-    const deleted = { type: 'deleted', newObject: undefined, wasUndecodable };
+    const undecodableOf =
+      resource === 'endpointslices' ? this.#indexer.serviceOfUndecodable(namespace, name) : undefined;
+    const deleted = { type: 'deleted', newObject: undefined, wasUndecodable, undecodableOf };
     this.#handle({ resource, namespace, name, oldObject, observedAt, ...deleted } as ObjectEvent);
   }
 

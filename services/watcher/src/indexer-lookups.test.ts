@@ -61,6 +61,16 @@ describe.each(resources)('an object of %s', (resource) => {
 describe('a Service is undecodable', () => {
   test.each<[string, () => void, boolean]>([
     ['if it cannot be decoded', () => indexer.addUndecodable('services', 'shop', 'web'), true],
+    [
+      'if a slice of it cannot be decoded',
+      () => indexer.addUndecodable('endpointslices', 'shop', 's', 'shop/web'),
+      true,
+    ],
+    [
+      'not if a slice of another one cannot',
+      () => indexer.addUndecodable('endpointslices', 'shop', 's', 'shop/db'),
+      false,
+    ],
     ['never because another one is', () => indexer.addUndecodable('services', 'shop', 'db'), false],
     ['if its Endpoints are mirrored and cannot be decoded', () => endpointsOf(null), true],
     ['not if it has a selector and its Endpoints cannot be decoded', () => endpointsOf({ app: 'web' }), false],

@@ -38,6 +38,8 @@ export class Indexer {
   readonly #slices = new Map<ObjectName, EndpointSlice>();
   /** Objects that exist although no valid version of them is indexed, by resource. */
   readonly #undecodable = new Map<Resource, Set<ObjectName>>();
+  /** The Services of slices that exist although no valid version of them is indexed, by slice. */
+  readonly #servicesOfUndecodable = new Map<ObjectName, ObjectName>();
   readonly #slicesByService = new Map<ObjectName, Map<string, EndpointSlice>>();
   /** Pods by the Services that select them; undefined until first used, which is after the initial lists. */
   #podsByService: PodsByService | undefined;
@@ -47,6 +49,7 @@ export class Indexer {
   apply(event: ObjectEvent): void {
     const { namespace, name } = event;
     this.#undecodable.get(event.resource)?.delete(objectName(namespace, name));
+    if (event.resource === 'endpointslices') this.#servicesOfUndecodable.delete(objectName(namespace, name));
     switch (event.resource) {
       case 'services':
         return event.newObject ? this.setService(event.newObject) : this.deleteService(namespace, name);
@@ -77,14 +80,20 @@ export class Indexer {
     };
 
   /**
-   * Records that an object exists but cannot be decoded. A valid version that is indexed stays in use. Returns whether nothing was
-   * known of the object.
+   * Records that an object exists but cannot be decoded. A valid version that is indexed stays in use. `service`: of a slice. Returns
+   * whether nothing was known of the object.
    */
-  addUndecodable(resource: Resource, namespace: string, name: string): boolean {
-    if (this.get(resource, namespace, name) !== undefined || this.hasUndecodable(resource, namespace, name))
-      return false;
+  addUndecodable(resource: Resource, namespace: string, name: string, service?: ObjectName): boolean {
+    if (this.get(resource, namespace, name) !== undefined) return false;
+    if (service !== undefined) this.#servicesOfUndecodable.set(objectName(namespace, name), service);
+    if (this.hasUndecodable(resource, namespace, name)) return false;
     getOrCreate(this.#undecodable, resource, () => new Set<ObjectName>()).add(objectName(namespace, name));
     return true;
+  }
+
+  /** The Service of a slice that exists without a valid version in the index. */
+  serviceOfUndecodable(namespace: string, name: string): ObjectName | undefined {
+    return this.#servicesOfUndecodable.get(objectName(namespace, name));
   }
 
   /** Whether the object exists without a valid version in the index. */
@@ -93,11 +102,12 @@ export class Indexer {
   }
 
   /**
-   * Whether the Service, or the Endpoints to be mirrored for it, exist but cannot be decoded. What is indexed of such a
-   * Service is incomplete: published, it would read as a deletion.
+   * Whether the Service, the Endpoints to be mirrored for it, or a slice of it exist but cannot be decoded. What is indexed of
+   * such a Service is incomplete: published, it would read as a deletion.
    */
   isUndecodable(namespace: string, service: string): boolean {
     if (this.hasUndecodable('services', namespace, service)) return true;
+    if (this.#servicesOfUndecodable.values().some((one) => one === objectName(namespace, service))) return true;
     const isMirrored = this.services.get(objectName(namespace, service))?.selector === null;
     return isMirrored && this.hasUndecodable('endpoints', namespace, service);
   }
@@ -282,7 +292,7 @@ export function equalSelectors(a: StringMap | null, b: StringMap | null): boolea
 const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
 
 /** The Service that owns the slice, or undefined if the controllers do not manage the slice (E4, E5). */
-export function serviceOfSlice(slice: EndpointSlice): ObjectName | undefined {
+export function serviceOfSlice(slice: Pick<EndpointSlice, 'metadata'>): ObjectName | undefined {
   const labels = slice.metadata.labels;
   const service = labels?.[serviceNameLabel];
   if (!service || !managers.has(labels?.[managedByLabel] ?? '')) return undefined;

@@ -34,6 +34,8 @@ export type ObjectEvent<R extends Resource = Resource> = {
     readonly isOwnWrite?: boolean | undefined;
     /** The object was deleted before a valid version of it was seen. */
     readonly wasUndecodable?: boolean;
+    /** The Service of a slice of which no valid version was seen before. */
+    readonly undecodableOf?: ObjectName | undefined;
     /** When the watcher received it, in milliseconds since the Unix epoch. */
     readonly observedAt: number;
   };

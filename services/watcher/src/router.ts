@@ -101,7 +101,11 @@ export class Router {
     mark(namespace, name, { kind: 'endpoints', uid, manager, isWatchEcho });
   }
 
-  #slice({ name, oldObject, newObject, manager }: ObjectEvent<'endpointslices'>, mark: Mark): void {
+  #slice({ name, oldObject, newObject, manager, undecodableOf }: ObjectEvent<'endpointslices'>, mark: Mark): void {
+    if (undecodableOf !== undefined) {
+      const { namespace, name: service } = parseObjectName(undecodableOf);
+      mark(namespace, service, { kind: 'snapshot', initial: true });
+    }
     const oldService = oldObject && serviceOfSlice(oldObject);
     const newService = newObject && serviceOfSlice(newObject);
     const markSlice = (service: string, uid = '', relabelled = false) => {
