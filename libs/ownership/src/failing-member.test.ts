@@ -130,3 +130,32 @@ describe('a member on which work never starts', () => {
     expect(await held()).toHaveLength(4);
   });
 });
+
+test('a member that leaves gives up what it makes no progress on, although its work does not stop', async () => {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+  const leases = new MemoryLeases(clock);
+  const leave = new AbortController();
+  let connected = true;
+  const start = (member: string, signal: AbortSignal, waits: boolean) => {
+    const worked = new Set<string>();
+    void new Ownership({
+      ...{ leases, group: 'writer', member, scopes, ttlMs: 900, heartbeatMs: 250, clock },
+      ...{ random: seededRandom(1), logger: silentLogger },
+      stalled: () => (connected || !waits ? [] : ['*bus']),
+      work: async ({ scope, signal: lost, started }) => {
+        worked.add(scope);
+        started();
+        await (waits ? new Promise(() => {}) : aborted(lost));
+        worked.delete(scope);
+      },
+    }).run(signal);
+    return worked;
+  };
+  start('a', leave.signal, true);
+  await advance(clock, 1_000);
+  connected = false;
+  leave.abort();
+  const b = start('b', new AbortController().signal, false);
+  await advance(clock, 5_000);
+  expect([...b].sort()).toEqual(scopes);
+});

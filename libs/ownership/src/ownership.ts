@@ -251,7 +251,7 @@ export class Ownership {
     this.#report('leases lost', this.#holdings.loseOthers(acquired));
     const target = assign(state, this.#fixed);
     const isMine = (scope: string) => target.get(scope) === member && (this.#served?.has(scope) ?? true);
-    if (this.#leaving) return this.#handOver(this.#holdings.scopes, state, target);
+    if (this.#leaving) return this.#giveUpOrHandOver(this.#holdings.scopes, state, target);
     const taken: string[] = [];
     for (const [scope, fencingToken] of acquired) {
       if (this.#holdings.has(scope)) continue;
@@ -266,14 +266,7 @@ export class Ownership {
     // A scope that nobody holds is taken from the last one who did.
     this.#holders = new Map([...this.#holders, ...holders]);
     const surplus = this.#holdings.scopes.filter((scope) => !isMine(scope));
-    const stalled = surplus.filter((scope) => this.#stalls.concerns(scope));
-    const reasons = (name: string, scope: string) => countReasons(state.stalled, name, scope);
-    this.#giveUp(stalled, (scope) => reasons(target.get(scope) ?? member, scope) < reasons(member, scope));
-    this.#handOver(
-      surplus.filter((scope) => !stalled.includes(scope)),
-      state,
-      target,
-    );
+    this.#giveUpOrHandOver(surplus, state, target);
     const free = [...target].filter(([scope, name]) => name !== member && !holders.has(scope));
     this.#leaveOut(this.#lateTargets.observe(new Map(free), clock.monotonic()));
     const missing = [...target.keys()].filter((scope) => isMine(scope) && !acquired.has(scope));
@@ -294,6 +287,18 @@ export class Ownership {
     );
     const fields = { group, scopes: ranges(scopes.map(nameOf)), held: this.#holdings.size };
     logger.info(message, { ...fields, ...(from.length > 0 && { from: from.join(',') }) });
+  }
+
+  #giveUpOrHandOver(surplus: readonly string[], state: GroupState, target: ReadonlyMap<string, string>): void {
+    const { member } = this.#options;
+    const stalled = surplus.filter((scope) => this.#stalls.concerns(scope));
+    const reasons = (name: string, scope: string) => countReasons(state.stalled, name, scope);
+    this.#giveUp(stalled, (scope) => reasons(target.get(scope) ?? member, scope) < reasons(member, scope));
+    this.#handOver(
+      surplus.filter((scope) => !stalled.includes(scope)),
+      state,
+      target,
+    );
   }
 
   #handOver(scopes: readonly string[], { leases }: GroupState, target: ReadonlyMap<string, string>): void {
