@@ -192,6 +192,9 @@ export class RandomUser {
     const ports = [{ name: 'http', port: this.#pick([80, 81]), protocol: 'TCP' }];
     const subsets = addresses.length === 0 ? [] : [{ addresses, ports }];
     const labels = this.#pick([{}, {}, { team: 'x' }, { 'endpointslice.kubernetes.io/skip-mirror': 'true' }]);
+    const old = this.#all('endpoints').find((endpoints) => endpoints.metadata.name === name);
+    // No API server takes a deletion back.
+    if (old?.metadata.deletionTimestamp !== undefined) return;
     this.#server.put('endpoints', { metadata: { name, namespace: this.#namespace, labels }, subsets });
   }
 

@@ -2,9 +2,9 @@ import type { Topic } from '@sluice/bus';
 import type { Fault } from '@sluice/fake-apiserver';
 import { type Random, randomInteger } from '@sluice/runtime';
 import { type AppendFaults, noAppendFaults } from './doubles/faulty-bus.ts';
+import type { Cut } from './doubles/reach.ts';
 import type { SimulatedLog } from './doubles/simulated-bus.ts';
-import type { Link, Peer } from './doubles/simulated-process.ts';
-import type { StoreBackup } from './doubles/simulated-store.ts';
+import type { Link, Peer, Server } from './doubles/simulated-process.ts';
 import { leaseTimes, type Member, type Role, replacedWithinMs } from './fleet.ts';
 import { logFaults } from './log-faults.ts';
 import { operationFaults } from './operation-faults.ts';
@@ -28,9 +28,9 @@ type Inject = (random: Random, world: World) => { readonly forMs: number; readon
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 /** Few requests are sent, and most faults of theirs have no effect. */
 const busyTopics: readonly Topic[] = ['changes', 'changes', 'mutations', 'mutations', 'requests'];
-/** Least time between two restores of a cluster, in milliseconds. */
-const betweenRestoresMs = 1_000;
 const takeOverMs = 2 * leaseTimes.ttlMs;
+/** A member gives up what it makes no progress on, and others start it (ADR 0081). */
+const noProgressMs = 5_000 + takeOverMs;
 
 const faults: Readonly<Record<FaultKind, Inject>> = {
   kill: (random, world) => end('kill', random, world),
@@ -47,7 +47,7 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     const member = anyMember(random, world);
     if (member === undefined) return undefined;
     const ms = pick(random, [-60_000, -2_000, -100, 100, 2_000, 60_000]);
-    member.process.stepClock(ms);
+    if (!member.process.stepClock(ms)) return undefined;
     return { forMs: takeOverMs, what: `set the clock of ${member.name} by ${ms} ms` };
   },
   'slow link'(random, world) {
@@ -103,6 +103,13 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
       verbs.map((verb) => ({ verb, error, probability })),
     );
   },
+  'malformed object'(random, world) {
+    const cluster = anyCluster(random, world);
+    const forMs = duration(random);
+    const name = cluster.malform(random, forMs);
+    if (name === undefined) return undefined;
+    return { forMs, what: `${cluster.name} has malformed ${name} for ${forMs} ms` };
+  },
   'watch errors'(random, world) {
     const cluster = anyCluster(random, world);
     for (let n = randomInteger(random, 1, 3); n > 0; n--) {
@@ -132,14 +139,10 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     clock.schedule(forMs, () => log.breakConnections?.(0));
     return { forMs: forMs + 5_000, what: `break connections to the bus for ${forMs} ms` };
   },
-  'cut off from the store'(random, world) {
-    const member = anyMember(random, world);
-    if (member === undefined) return undefined;
-    // It stays, and another one is there to do its work.
-    member.process.cutOff('store');
-    world.fleet.start(member.role, member.cluster);
-    return { forMs: 2 * takeOverMs, what: `cut ${member.name} off from the store for good` };
-  },
+  'cut off from the store': (random, world) => cutOff(random, world, () => 'store', 2 * takeOverMs),
+  'cut off from the bus': (random, world) => cutOff(random, world, () => 'bus', noProgressMs),
+  'cut off from an API server': (random, world) =>
+    cutOff(random, world, () => `cluster/${anyCluster(random, world).name}`, noProgressMs),
   'duplicate append': (random, world) => forAppends(random, world, { duplicate: 0.5 }),
   'failing store': (random, world) => forStore(random, world, 'before'),
   'commit reported as failed': (random, world) => forStore(random, world, 'after'),
@@ -157,18 +160,23 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   },
   'store wiped'(_, world) {
     world.store.wipe();
-    world.forgotten();
     // The next lease gets a higher fencing token even if it is acquired immediately.
     world.clock.skipTo(world.clock.now() + 1);
     return { forMs: takeOverMs, what: 'wipe the store' };
   },
-  'store rolled back': (random, world) => {
-    rollBack(random, world, (backup) => backup.restore());
-    return { forMs: takeOverMs, what: 'roll back the store' };
+  'store rolled back'(random, { store, clock, backups }) {
+    // A replica that lags takes over, or an old backup is restored.
+    const lagMs = random.next() < 0.5 ? randomInteger(random, 1, 1_500) : 0;
+    const backup = lagMs > 0 ? store.backup() : pick(random, backups);
+    clock.schedule(lagMs, () => backup.restore());
+    return {
+      forMs: lagMs + takeOverMs,
+      what: lagMs > 0 ? `roll back the store by ${lagMs} ms` : 'roll back the store',
+    };
   },
-  'scope rolled back': (random, world) => {
-    const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
-    rollBack(random, world, (backup) => backup.restoreScope(scope));
+  'scope rolled back'(random, { store, backups }) {
+    const scope = pick(random, store.scopes.length === 0 ? ['reconciler/0'] : store.scopes);
+    pick(random, backups).restoreScope(scope);
     return { forMs: takeOverMs, what: `roll back ${scope}` };
   },
   'leases lost'(_, world) {
@@ -193,18 +201,25 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     });
     return { forMs: forMs + 1_000, what: `${what} for ${forMs} ms` };
   },
-  'stored value unreadable': (random, world) => {
-    const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
-    world.store.corrupt(scope, random);
-    // A value is read by the next owner only.
-    const member = anyMember(random, world);
-    if (member === undefined) return undefined;
-    world.fleet.end(member, 'kill');
-    replace(member, random, world);
-    return {
-      forMs: replacedWithinMs + takeOverMs,
-      what: `make a value of ${scope} unreadable and kill ${member.name}`,
-    };
+  'stored value unreadable': (random, world) =>
+    damage(random, world, 'make a value unreadable', (scope) => world.store.corrupt(scope, random)),
+  'stored value changed': (random, world) =>
+    damage(random, world, 'replace a value', (scope) => world.store.replaceValue(scope, random)),
+  'lease changed': (random, { store }) => {
+    const what = store.changeLease?.(random);
+    return what === undefined ? undefined : { forMs: takeOverMs, what: `replace ${what} of the leases` };
+  },
+  'empty lists'(random, world) {
+    const cluster = anyCluster(random, world);
+    const forMs = duration(random);
+    cluster.faults.add({ verb: 'list', error: 'empty' });
+    // Before and after that, all clients list again: nothing else corrects a list that was accepted.
+    cluster.expireWatches();
+    world.clock.schedule(forMs, () => {
+      cluster.faults.clear();
+      cluster.expireWatches();
+    });
+    return { forMs: forMs + 5_000, what: `${cluster.name} lists no objects for ${forMs} ms` };
   },
   'message of another version'(random, { clock, log }) {
     const topic = pick(random, ['changes', 'mutations'] as const);
@@ -223,12 +238,39 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
   },
   'etcd restored'(random, world) {
     const cluster = anyCluster(random, world);
-    // Several restores before anything is published again may leave no proof.
-    if (world.clock.now() - cluster.restoredAt < betweenRestoresMs) return undefined;
+    // A third of the restores happens while no watcher runs.
+    const unwatched = random.next() < 0.3 ? world.fleet.membersOf('watcher') : [];
+    for (const member of unwatched) {
+      world.fleet.end(member, 'kill');
+      replace(member, random, world);
+    }
     cluster.restoreBackup();
-    return { forMs: 5_000, what: `restore etcd of ${cluster.name}` };
+    const how = unwatched.length > 0 ? ' while no watcher runs' : '';
+    return { forMs: 5_000 + replacedWithinMs, what: `restore etcd of ${cluster.name}${how}` };
   },
 };
+
+/** One member alone does not reach a server for good; another one is there to do its work, which takes it over within this time. */
+function cutOff(random: Random, world: World, serverOf: () => Server, forMs: number) {
+  const member = anyMember(random, world);
+  if (member === undefined) return undefined;
+  const server = serverOf();
+  const how = pick<Cut>(random, ['refused', 'silent', 'unanswered']);
+  member.process.cutOff(server, how);
+  world.fleet.start(member.role, member.cluster);
+  return { forMs, what: `cut ${member.name} off from the ${server} for good (${how})` };
+}
+
+/** Changes a stored value. One is read by the next owner only, so a member is replaced. */
+function damage(random: Random, world: World, what: string, act: (scope: string) => void) {
+  const scope = pick(random, world.store.scopes.length === 0 ? ['reconciler/0'] : world.store.scopes);
+  act(scope);
+  const member = anyMember(random, world);
+  if (member === undefined) return undefined;
+  world.fleet.end(member, 'kill');
+  replace(member, random, world);
+  return { forMs: replacedWithinMs + takeOverMs, what: `${what} of ${scope} and kill ${member.name}` };
+}
 
 function end(how: 'kill' | 'stop', random: Random, world: World) {
   const member = anyMember(random, world);
@@ -241,7 +283,8 @@ function end(how: 'kill' | 'stop', random: Random, world: World) {
 function freeze(how: 'freeze' | 'pause', random: Random, world: World) {
   const member = anyMember(random, world);
   if (member === undefined) return undefined;
-  member.process[how]();
+  if (how === 'freeze') member.process.freeze();
+  else if (!member.process.pause()) return undefined;
   const forMs = randomInteger(random, 100, 3 * leaseTimes.ttlMs);
   world.clock.schedule(forMs, () => member.process.thaw());
   return { forMs: forMs + takeOverMs, what: `${how} ${member.name} for ${forMs} ms` };
@@ -270,11 +313,6 @@ function forStore(random: Random, world: World, when: 'before' | 'after') {
   const forMs = duration(random);
   world.clock.schedule(forMs, () => world.storeFaults.set(undefined));
   return { forMs: forMs + 5_000, what: `the store fails ${when} a request takes effect for ${forMs} ms` };
-}
-
-function rollBack(random: Random, world: World, restore: (backup: StoreBackup) => void): void {
-  restore(pick(random, world.backups));
-  world.forgotten();
 }
 
 function stepStoreClock(ms: number, { store }: World) {

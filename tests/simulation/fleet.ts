@@ -30,6 +30,9 @@ const digestQuietPeriodMs = 500;
 /** How long a member waits at most until another one replaces it, in milliseconds. */
 export const replacedWithinMs = 2_000;
 
+/** Shorter than in production, so that partitions of a member that does not stop are taken over within every bound. */
+const gracePeriodMs = 10_000;
+
 /** Longest interval of the ticks at which a process acts; those of another process are at other times. */
 const longestTickMs = 5_000;
 
@@ -139,11 +142,13 @@ export class Fleet {
     });
   }
 
-  /** Ends a member, without notice or in order. */
+  /** Ends a member, without notice or in order. What does not stop in order is killed after its grace period. */
   end(member: Member, how: 'kill' | 'stop'): void {
     this.#members.delete(member);
-    if (how === 'kill') member.process.kill();
-    else member.stop.abort();
+    if (how === 'kill') return member.process.kill();
+    member.stop.abort();
+    const cancel = this.#options.clock.schedule(gracePeriodMs, () => member.process.kill());
+    void member.running.then(cancel, cancel);
   }
 
   /** Thaws all frozen members; each role has at least one. */
@@ -151,9 +156,10 @@ export class Fleet {
     for (const { process } of this.#members) process.thaw();
   }
 
+  /** Stops all members in order. One that waits for a server that it does not reach ends when its grace period does. */
   async stop(): Promise<void> {
-    for (const { stop } of this.#members) stop.abort();
-    await Promise.all([...this.#members].map(({ running }) => running));
+    for (const { process, stop } of this.#members) process.isCutOff ? process.kill() : stop.abort();
+    await Promise.all([...this.#members].map(({ process, running }) => (process.isDead ? undefined : running)));
   }
 
   async #run(
@@ -202,11 +208,11 @@ export class Fleet {
     const { clusters, clock, digestPeriodMs, seed, operations } = this.#options;
     const cluster = clusters[index];
     if (cluster === undefined) throw new RangeError(`no cluster ${index}`);
-    const { name, identity, server, faults } = cluster;
+    const { name, identity, server, faults, malformed } = cluster;
     // With initial events, a standby reads the cluster while another process still watches it.
     const watchList = seed % 2 === 0;
     const client = new FakeClient(server, { clock, faults, watchList });
-    const reader = process.reader(chainReader(client, operations.requests(options.member)));
+    const reader = process.reader(malformed.reader(chainReader(client, operations.requests(options.member))), name);
     // Only the comparison of digests finds a slice that was created and deleted while no watcher ran, if a stored digest fits.
     const digests =
       digestPeriodMs === null ? { digestPeriodMs: Number.MAX_SAFE_INTEGER } : { digestPeriodMs, digestQuietPeriodMs };
@@ -218,13 +224,16 @@ export class Fleet {
     const { clusters, clock, auditRequests, writtenServer, operations } = this.#options;
     const connected = new Map(
       clusters.map((cluster) => {
-        const { name, identity, server, faults } = cluster;
+        const { name, identity, server, faults, malformed } = cluster;
         // Requests that a frozen process has already sent are executed.
         const client = new FakeClient(writtenServer(cluster), { clock, faults });
         const writer = process.writer(
-          chainWriter(client, auditRequests(options.member, cluster), operations.requests(options.member)),
+          malformed.writer(
+            chainWriter(client, auditRequests(options.member, cluster), operations.requests(options.member)),
+          ),
+          name,
         );
-        const reader = process.reader(new FakeClient(server, { clock, faults }));
+        const reader = process.reader(malformed.reader(new FakeClient(server, { clock, faults })), name);
         options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
         const given = { name, identity, reader, writer, record: () => {} };
         return [identity, writable(given, { clock: options.clock, logger: options.logger })];

@@ -84,7 +84,6 @@ export const operationFaults = {
     at(pick(random, places), random, world, ({ scope }) => {
       if (random.next() < 0.4) world.store.restart();
       else pick(random, world.backups).restoreScope(scope);
-      world.forgotten();
       return undefined;
     }),
   /** Plans are dropped and decided again while the API server still executes the requests of former ones. */

@@ -149,7 +149,7 @@ async function run(seed: number) {
         throw error;
       }
     };
-    const writer = process.writer(chainWriter(new FakeClient(server, { clock, faults }), audit));
+    const writer = process.writer(chainWriter(new FakeClient(server, { clock, faults }), audit), 'paused');
     // Most requests wait for a slot, so that many are unsent when the pause begins.
     const limit = new AdaptiveLimit({ max: 2, clock: machine.clock });
     const cluster = { writer, limit, record: () => {} };

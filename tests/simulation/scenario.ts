@@ -18,6 +18,7 @@ export const losslessFaults = [
   'request errors',
   'late requests',
   'wrong answers',
+  'malformed object',
   'watch errors',
   'slow API server',
   'failing append',
@@ -25,6 +26,8 @@ export const losslessFaults = [
   'slow append',
   'connections broken',
   'cut off from the store',
+  'cut off from the bus',
+  'cut off from an API server',
   'duplicate append',
   'failing store',
   'commit reported as failed',
@@ -56,12 +59,18 @@ export const lossyFaults = [
   'plans pile up',
   'byte limit reached',
   'stored value unreadable',
+  'stored value changed',
+  'lease changed',
+  'empty lists',
   'message of another version',
   'etcd restored',
 ] as const;
 
-/** Most restores leave no proof, so there are more of them. */
-const restores: readonly FaultKind[] = ['etcd restored', 'etcd restored'];
+/** Most restores leave no proof, and few values concern a whole scope, so there are more of them. */
+const frequent: readonly FaultKind[] = [
+  ...(['etcd restored', 'etcd restored'] as const),
+  ...(['stored value unreadable', 'stored value unreadable'] as const),
+];
 
 /** Losses that show only in digests, because nothing that follows reveals them. */
 const silentLosses: readonly string[] = ['lost append', 'plans pile up', 'message of another version', 'etcd restored'];
@@ -232,17 +241,13 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   const chance = random.next();
   if (!swarm && chance < 0.15) return [];
   const kinds: readonly FaultKind[] =
-    chance < 0.65 ? losslessFaults : [...losslessFaults, ...lossyFaults, ...lossyFaults, ...restores];
+    chance < 0.65 ? losslessFaults : [...losslessFaults, ...lossyFaults, ...lossyFaults, ...frequent];
   const count = swarm ? randomInteger(random, 3, 10) : randomInteger(random, 1, 4);
   const chosen = new Set<FaultKind>();
   while (chosen.size < count) {
     const kind = kinds[randomInteger(random, 0, kinds.length - 1)];
     if (kind !== undefined) chosen.add(kind);
   }
-  // A pause of the machine shows as a step of its clock; both at once look the same.
-  if (chosen.has('pause')) chosen.delete('clock step');
-  // Lost leases leave only the clock, and one that is set back gives old fencing tokens again.
-  if (chosen.has('leases lost') || chosen.has('store wiped')) chosen.delete('store clock set back');
   return [...chosen];
 }
 

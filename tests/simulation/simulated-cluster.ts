@@ -2,14 +2,21 @@ import { FakeApiServer, FaultPlan, type StoredObject } from '@sluice/fake-apiser
 import { type Random, randomInteger, seededRandom, type VirtualClock } from '@sluice/runtime';
 import { nodeObject, podObject } from '../harness/objects.ts';
 import { RandomUser } from '../harness/random-user.ts';
+import { MalformedObjects } from './doubles/malformed-objects.ts';
 import { SmallUser } from './exhaustive/small-user.ts';
 import { ClusterView } from './reference/cluster-view.ts';
-import { removeFinalizers, uncommonInputs } from './uncommon-inputs.ts';
+import { serviceNameLabel } from './reference/objects.ts';
+import { finishInputs, uncommonInputs } from './uncommon-inputs.ts';
 
 export const steadyServices = ['steady-a', 'steady-b'] as const;
 const steadyPods = 3;
+/** How long a finalizer stays after the end of the inputs, in milliseconds. */
+const finalizedAfterMs = 100;
+/** When users create namespaces again that a restored backup lacks, in milliseconds. */
+const recreatedAfterMs = 500;
 /** Namespaces of users. Both have objects of the same names. */
 const userNamespaces = ['shop', 'blog'] as const;
+const malformable = ['services', 'pods', 'nodes', 'endpoints', 'endpointslices'] as const;
 export const steadyNamespace = 'steady';
 
 /** A version of a written object; undefined: it was deleted. */
@@ -33,6 +40,9 @@ export class SimulatedCluster {
   readonly server: FakeApiServer;
   readonly view: ClusterView;
   readonly faults: FaultPlan;
+  readonly malformed = new MalformedObjects();
+  /** Services of which a finalizer has held the deletion of Endpoints or a slice back, by namespace and name. */
+  readonly held = new Set<string>();
   /** Versions of the written objects, oldest first, by resource and name. */
   readonly versions = new Map<string, ObjectVersion[]>();
   readonly #clock: VirtualClock;
@@ -41,8 +51,7 @@ export class SimulatedCluster {
   /** The user draws from the seed of the current event. */
   #random: Random;
   #restores = 0;
-  /** When etcd was last restored. */
-  restoredAt = Number.NEGATIVE_INFINITY;
+  #touches = 0;
   #backup: ReturnType<FakeApiServer['backup']> | undefined;
 
   constructor(index: number, clock: VirtualClock, seed: number, { namespaces, small = false }: ClusterOptions) {
@@ -59,6 +68,7 @@ export class SimulatedCluster {
       : this.#namespaces.map((namespace) => this.#userOf(namespace));
     this.server.onCommit((resource, { type, object }) => {
       if (resource !== 'endpoints' && resource !== 'endpointslices') return;
+      if (isHeld(object)) this.held.add(`${object.metadata.namespace}/${serviceOf(resource, object)}`);
       const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
       const versions = this.versions.get(key) ?? [];
       versions.push(
@@ -97,22 +107,49 @@ export class SimulatedCluster {
   }
 
   takeBackup(): void {
-    // After a restore nobody would finish the deletion of the namespace.
-    const namespaces = this.server.list('namespaces').items;
-    for (const name of this.#namespaces) {
-      const namespace = namespaces.find(({ metadata }) => metadata.name === name);
-      if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
-    }
     this.#backup = this.server.backup();
   }
 
   restoreBackup(): void {
     if (this.#backup === undefined) return;
-    this.restoredAt = this.#clock.now();
     // Without a bump of the revision a restore shows late or, after as many changes, never (ADR 0051).
     this.server.restore(this.#backup, ++this.#restores * 1_000_000);
     this.view.reload();
     this.versions.clear();
+    // The backup may lack namespaces, or have some that are being deleted.
+    this.#clock.schedule(recreatedAfterMs, () => this.#namespaces.forEach((name) => void this.recreateNamespace(name)));
+  }
+
+  /** All watches end and cannot be resumed. */
+  expireWatches(): void {
+    this.server.cutWatches('reset');
+    const [node] = this.server.list('nodes').items;
+    if (node !== undefined) this.#touch('nodes', node);
+    this.server.compact();
+  }
+
+  /** Nobody can decode an object any more until it is written again, after this time. Returns its name; undefined if there is none. */
+  malform(random: Random, forMs: number): string | undefined {
+    const resource = malformable[Math.floor(random.next() * malformable.length)] ?? 'pods';
+    const { items } = this.server.list(resource);
+    const object = items[Math.floor(random.next() * items.length)];
+    if (object === undefined) return undefined;
+    const { namespace = '', name } = object.metadata;
+    this.malformed.add(object, random);
+    this.#touch(resource, object);
+    this.#clock.schedule(forMs, () => {
+      this.malformed.remove(object);
+      const found = this.server
+        .list(resource)
+        .items.find(({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace);
+      if (found !== undefined) this.#touch(resource, found);
+    });
+    return `${resource} ${name}`;
+  }
+
+  #touch(resource: (typeof malformable)[number], object: StoredObject): void {
+    const annotations = { ...object.metadata.annotations, 'example.org/written': String(++this.#touches) };
+    this.server.update(resource, { ...object, metadata: { ...object.metadata, annotations } });
   }
 
   /** Deletes a namespace of users and returns its name. */
@@ -128,9 +165,14 @@ export class SimulatedCluster {
       this.server.create('namespaces', { metadata: { name } });
   }
 
-  /** Whatever holds deleted objects back has finished. */
-  removeFinalizers(): void {
-    removeFinalizers(this.server);
+  /** Whatever holds deleted objects back has finished, and every Pod has an address that can be written. */
+  finishInputs(): void {
+    finishInputs(this.server);
+    // A write that was on its way may bring a finalizer back.
+    this.server.onCommit((_, { type, object }) => {
+      if (type !== 'DELETED' && (object.metadata.finalizers ?? []).length > 0)
+        this.#clock.schedule(finalizedAfterMs, () => finishInputs(this.server));
+    });
   }
 
   #userOf(namespace: string): RandomUser {
@@ -171,3 +213,9 @@ function hidingSteady(server: FakeApiServer): FakeApiServer {
     },
   });
 }
+
+const isHeld = ({ metadata }: StoredObject): boolean =>
+  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length > 0;
+
+const serviceOf = (resource: string, { metadata }: StoredObject): string =>
+  resource === 'endpoints' ? metadata.name : (metadata.labels?.[serviceNameLabel] ?? '');

@@ -246,7 +246,6 @@ class Simulation {
         operations,
         backups: this.#backups,
       },
-      forgotten: () => {},
     };
     this.#isKept = !hasFault(scenario, ...replacedValues);
     this.#unfinished = new Unfinished({
@@ -255,6 +254,7 @@ class Simulation {
       isKept: this.#isKept,
       mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append'),
       exists: (key) => exists(clusters, key),
+      wasHeld: (key) => clusters.some(({ held }) => held.has(key.split('/').slice(-2).join('/'))),
     });
     for (const cluster of clusters) this.#noteWrites(cluster);
   }
@@ -284,7 +284,7 @@ class Simulation {
     }
     if (!(await this.#until(begin + warmUpMs + activeMs))) return;
     this.#fleet.thawAll();
-    for (const cluster of this.#clusters) cluster.removeFinalizers();
+    for (const cluster of this.#clusters) cluster.finishInputs();
     if (!(await this.#settleDown())) return;
     await this.#atRest();
   }

@@ -5,6 +5,8 @@ import type { Action } from '../harness/random-user.ts';
 
 const finalizer = 'example.org/hold';
 const serviceNames = ['web', 'db', 'mail', 'all'];
+/** A link-local address, which slices and Endpoints must not contain: the API server refuses them. */
+export const unusableAddress = '169.254.7.7';
 const appProtocols = ['kubernetes.io/h2c', 'https'];
 
 /** What users, operators and controllers of other projects do less often, and what each production cluster has. */
@@ -65,6 +67,10 @@ export function uncommonInputs(server: FakeApiServer, random: Random, namespace:
       },
     },
     {
+      weight: 1,
+      run: () => editPod((pod) => withStatus(pod, { podIP: unusableAddress, podIPs: [{ ip: unusableAddress }] })),
+    },
+    {
       weight: 2,
       run: () => {
         const resource = pick(['services', 'pods', 'endpoints'] as const);
@@ -109,6 +115,11 @@ export function uncommonInputs(server: FakeApiServer, random: Random, namespace:
         const service = any('services');
         if (service === undefined) return;
         const { name } = service.metadata;
+        const old = server
+          .list('endpoints')
+          .items.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+        // No API server takes a deletion back.
+        if (old?.metadata.deletionTimestamp !== undefined) return;
         const target = { kind: 'Pod', namespace, name: 'external-0', uid: `${name}-external` };
         const address = (n: number) => ({
           ip: `198.51.100.${n}`,
@@ -137,10 +148,16 @@ export function uncommonInputs(server: FakeApiServer, random: Random, namespace:
   ];
 }
 
-/** Removes the finalizers of all objects: whatever holds them has finished. */
-export function removeFinalizers(server: FakeApiServer): void {
+/** Removes the finalizers of all objects, whatever holds them has finished, and gives Pods usable addresses. */
+export function finishInputs(server: FakeApiServer): void {
   for (const resource of ['services', 'pods', 'endpoints', 'endpointslices'] as const)
     for (const object of server.list(resource).items)
       if ((object.metadata.finalizers ?? []).includes(finalizer))
         server.update(resource, { ...object, metadata: { ...object.metadata, finalizers: [] } });
+  for (const [i, pod] of server.list('pods').items.entries()) {
+    const status = asRecord(pod.status);
+    const ip = `10.3.0.${i + 1}`;
+    if (status.podIP === unusableAddress)
+      server.put('pods', { ...pod, status: { ...status, podIP: ip, podIPs: [{ ip }] } });
+  }
 }

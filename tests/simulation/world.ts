@@ -19,6 +19,4 @@ export interface World {
   readonly operations: Operations;
   /** Backups of the store taken so far. */
   readonly backups: readonly StoreBackup[];
-  /** The store has forgotten plans. */
-  forgotten(): void;
 }

@@ -85,6 +85,18 @@ export class MemoryLeases implements Leases {
     return nextExpiry === undefined ? group.state : { ...group.state, nextExpiry };
   }
 
+  /** These leases without their watchers, as a backup has them. */
+  copy(): MemoryLeases {
+    const copy = new MemoryLeases(this.#clock);
+    for (const [name, { members, leases }] of this.#groups) {
+      const copied = [...leases].map(([scope, lease]) => [scope, { ...lease }] as const);
+      copy.#groups.set(name, {
+        ...{ members: new Map(members), watchers: new Set(), leases: new Map(copied), state: undefined },
+      });
+    }
+    return copy;
+  }
+
   async state(name: string): Promise<GroupState> {
     const { serves: _, ...state } = stateOf(this.#group(name));
     return state;

@@ -11,6 +11,7 @@ import {
 } from '@sluice/store';
 import {
   type ConnectedStore,
+  exchange,
   observedLeases,
   type SimulatedStore,
   type StoreBackup,
@@ -73,11 +74,13 @@ export class LossyStore implements SimulatedStore {
 
   backup(): StoreBackup {
     const backup = new Map(this.#scopes);
+    const leases = this.#leases.copy();
     for (const { entries } of backup.values()) this.#shared.add(entries);
     return {
       restore: () => {
         this.restart();
         this.#scopes = new Map(backup);
+        this.#replaceLeases(leases.copy());
       },
       restoreScope: (name) => {
         this.restart();
@@ -94,11 +97,18 @@ export class LossyStore implements SimulatedStore {
     // The few that concern the whole scope are as likely as the many of Services.
     const all = [...scope.entries.keys()];
     const ofScope = all.filter((name) => /^(?:scope|partition)\n/.test(name));
-    const fields = ofScope.length > 0 && random.next() < 0.4 ? ofScope : all;
+    const fields = ofScope.length > 0 && random.next() < 0.5 ? ofScope : all;
     const field = fields[Math.floor(random.next() * fields.length)];
     if (field === undefined) return;
     const entries = new Map(scope.entries).set(field, '{"unreadable":1}');
     this.#scopes.set(name, { ...scope, entries });
+  }
+
+  replaceValue(name: string, random: Random): void {
+    const scope = this.#scopes.get(name);
+    const changed = exchange(scope?.entries ?? new Map<string, string>(), random);
+    if (scope === undefined || changed === undefined) return;
+    this.#scopes.set(name, { ...scope, entries: new Map(scope.entries).set(...changed) });
   }
 
   wipe(): void {
@@ -108,7 +118,11 @@ export class LossyStore implements SimulatedStore {
   }
 
   loseLeases(): void {
-    this.#leases = new MemoryLeases(this.#options.clock);
+    this.#replaceLeases(new MemoryLeases(this.#options.clock));
+  }
+
+  #replaceLeases(leases: MemoryLeases): void {
+    this.#leases = leases;
     for (const [group, onChange] of this.#watchers) this.#leases.watch(group, onChange);
   }
 

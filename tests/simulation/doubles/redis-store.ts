@@ -3,6 +3,7 @@ import type { Checkpoint, Commit } from '@sluice/store';
 import { type Lua, MemoryRedis, memoryPorts } from '@sluice/store-redis/testing';
 import {
   type ConnectedStore,
+  exchange,
   observedLeases,
   type SimulatedStore,
   type StoreBackup,
@@ -102,7 +103,7 @@ export class RedisStoreDouble implements SimulatedStore {
       this.#server.load(data, matches);
     };
     return {
-      restore: () => restore((key) => !isLease(key)),
+      restore: () => restore(() => true),
       restoreScope: (scope) => restore((key) => key === keyOf(scope, 'meta') || key === keyOf(scope, 'view')),
     };
   }
@@ -115,6 +116,27 @@ export class RedisStoreDouble implements SimulatedStore {
     if (chance < 0.2) this.#server.execute(['HSET', keyOf(scope, 'meta'), 'checkpoint', garbage]);
     else if (chance < 0.4) this.#server.execute(['HSET', view, garbage, garbage]);
     else if (field !== undefined) this.#server.execute(['HSET', view, field, '{"unreadable":1}']);
+  }
+
+  replaceValue(scope: string, random: Random): void {
+    const view = keyOf(scope, 'view');
+    const stored = this.#server.hash(view);
+    const names = new Map([...stored.keys()].map((name) => [fromBytes(nameOf(name)), name]));
+    const values = new Map([...names].map(([name, field]) => [name, stored.get(field) ?? '']));
+    const [name = '', value = ''] = exchange(values, random) ?? [];
+    const field = names.get(name);
+    if (field !== undefined) this.#server.execute(['HSET', view, field, value]);
+  }
+
+  changeLease(random: Random): string | undefined {
+    const pick = <T>(from: readonly T[]): T | undefined => from[Math.floor(random.next() * from.length)];
+    const key = pick(this.#server.keys.filter((one) => isLease(one) && this.#server.hash(one).size > 0));
+    if (key === undefined) return undefined;
+    const fields = this.#server.hash(key);
+    const field = pick([...fields.keys()]) ?? '';
+    const value = random.next() < 0.5 ? garbage : (pick([...fields.values()]) ?? garbage);
+    this.#server.execute(['HSET', key, field, value]);
+    return `${field} in ${key}`;
   }
 
   wipe(): void {

@@ -1,5 +1,6 @@
 import type { Bus, PartitionReader } from '@sluice/bus';
 import {
+  ApiError,
   type ClusterReader,
   type ClusterWriter,
   chainReader,
@@ -7,16 +8,23 @@ import {
   mapWatch,
   type WatchStream,
 } from '@sluice/kubernetes';
-import { type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { aborted, type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
 import type { Leases, Store } from '@sluice/store';
+import { type Cut, Reach } from './reach.ts';
 
 const writeVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
 
-/** How long a process tries to connect, in milliseconds. */
-const connectTimeoutMs = 1_000;
+/** Heartbeats that were sent before a pause, or before the clock was set back, no longer matter then, in milliseconds. */
+const settledMs = 2_000;
+
+/** How long clients wait for an answer, in milliseconds. */
+const timeoutsMs = { leases: 2_000, store: 10_000, bus: 8_000, cluster: 30_000 };
 
 /** Servers that a process talks to. */
 export type Peer = 'bus' | 'store' | 'cluster';
+
+/** A server from which a process can be cut off: `cluster/NAME` is one API server. */
+export type Server = 'bus' | 'store' | `cluster/${string}`;
 
 /** Extra latency of a link in each direction, in milliseconds. */
 export interface Link {
@@ -50,8 +58,11 @@ export class SimulatedProcess {
   /** How long the virtual machine has been paused in all, which its monotonic clock does not count. */
   #pausedMs = 0;
   #pausedAt: number | undefined;
+  /** When its last pause ended, and when its system clock was last set back. */
+  #resumedAt = Number.NEGATIVE_INFINITY;
+  #setBackAt = Number.NEGATIVE_INFINITY;
   readonly #links = new Map<Peer, Link>();
-  readonly #cutOff = new Set<Peer>();
+  readonly #reaches = new Map<Server, Reach>();
   #watchLagMs = 0;
 
   constructor(ports: SimulationPorts) {
@@ -62,15 +73,25 @@ export class SimulatedProcess {
     this.#frozen ??= Promise.withResolvers();
   }
 
-  /** Freezes the whole virtual machine: its monotonic clock stops as well. */
-  pause(): void {
+  /** Freezes the whole virtual machine: its monotonic clock stops as well. Returns whether it has. */
+  pause(): boolean {
+    const now = this.#ports.clock.monotonic();
+    if (now < this.#setBackAt + settledMs) return false;
     this.freeze();
-    this.#pausedAt ??= this.#ports.clock.monotonic();
+    this.#pausedAt ??= now;
+    return true;
   }
 
-  /** Sets the system clock of the process ahead, or back. */
-  stepClock(ms: number): void {
+  /**
+   * Sets the system clock of the process ahead, or back. Returns whether it has: a pause shows only as a step of the system clock, and
+   * a clock that is set back as far hides it from every process.
+   */
+  stepClock(ms: number): boolean {
+    const now = this.#ports.clock.monotonic();
+    if (ms < 0 && (this.#pausedAt !== undefined || now < this.#resumedAt + settledMs)) return false;
+    if (ms < 0) this.#setBackAt = now;
     this.#wallOffsetMs += ms;
+    return true;
   }
 
   setLink(peer: Peer, link: Link | undefined): void {
@@ -78,13 +99,14 @@ export class SimulatedProcess {
     else this.#links.set(peer, link);
   }
 
-  /** From now on no request reaches the peer. */
-  cutOff(peer: Peer): void {
-    this.#cutOff.add(peer);
+  /** From now on it alone does not reach the server. */
+  cutOff(server: Server, how: Cut): void {
+    this.#reach(server).cut(how);
   }
 
-  isCutOff(peer: Peer): boolean {
-    return this.#cutOff.has(peer);
+  /** Whether there is a server that it alone does not reach. */
+  get isCutOff(): boolean {
+    return this.#reaches.values().some(({ isCut }) => isCut);
   }
 
   /** Delays every batch of watch events by this much. */
@@ -107,7 +129,10 @@ export class SimulatedProcess {
 
   thaw(): void {
     if (this.#dead) return;
-    if (this.#pausedAt !== undefined) this.#pausedMs += this.#ports.clock.monotonic() - this.#pausedAt;
+    if (this.#pausedAt !== undefined) {
+      this.#resumedAt = this.#ports.clock.monotonic();
+      this.#pausedMs += this.#resumedAt - this.#pausedAt;
+    }
     this.#pausedAt = undefined;
     this.#frozen?.resolve();
     this.#frozen = undefined;
@@ -137,9 +162,13 @@ export class SimulatedProcess {
   }
 
   bus(bus: Bus): Bus {
+    const reach = this.#reach('bus');
     return {
       partitions: bus.partitions,
       limits: bus.limits,
+      get connected() {
+        return !reach.isRefused && (bus.connected ?? true);
+      },
       append: (...args) =>
         this.#effect(
           (send) => this.#call('bus', send),
@@ -150,11 +179,21 @@ export class SimulatedProcess {
       close: () => Promise.resolve(),
       read: (...args): PartitionReader => {
         const reader = bus.read(...args);
+        const closed = Promise.withResolvers<void>();
         return {
           streamId: reader.streamId,
-          next: (max) => this.#call('bus', () => reader.next(max)),
+          next: (max) =>
+            this.#exchange('bus', async () => {
+              const records = await reader.next(max);
+              if (!reach.isCut) return records;
+              await closed.promise;
+              return [];
+            }),
           release: (offset) => reader.release(offset),
-          close: () => reader.close(),
+          close: () => {
+            closed.resolve();
+            reader.close();
+          },
         };
       },
     };
@@ -180,32 +219,55 @@ export class SimulatedProcess {
 
   leases(leases: Leases): Leases {
     return {
-      heartbeat: (...args) => this.#call('store', () => leases.heartbeat(...args)),
-      leave: (...args) => this.#call('store', () => leases.leave(...args)),
-      state: (...args) => this.#call('store', () => leases.state(...args)),
+      heartbeat: (...args) => this.#call('store', () => leases.heartbeat(...args), timeoutsMs.leases),
+      leave: (...args) => this.#call('store', () => leases.leave(...args), timeoutsMs.leases),
+      state: (...args) => this.#call('store', () => leases.state(...args), timeoutsMs.leases),
       watch: (group, onChange) => leases.watch(group, () => void this.#awake().then(onChange)),
     };
   }
 
-  reader(reader: ClusterReader): ClusterReader {
+  reader(reader: ClusterReader, cluster: string): ClusterReader {
+    const reach = this.#reach(`cluster/${cluster}`);
     return chainReader(reader, async (request, next) => {
-      if (request.verb !== 'watch') return this.#call('cluster', () => next(request));
-      return mapWatch(request, await next(request), (stream) => this.#whileAwake(stream));
+      const send = () => this.#request(reach, request, () => next(request));
+      if (request.verb !== 'watch') return this.#exchange('cluster', send);
+      return mapWatch(request, await send(), (stream) => this.#whileAwake(reach, request.signal, stream));
     });
   }
 
-  writer(writer: ClusterWriter): ClusterWriter {
+  writer(writer: ClusterWriter, cluster: string): ClusterWriter {
+    const reach = this.#reach(`cluster/${cluster}`);
     return chainWriter(writer, (request, next) => {
-      const send = () => this.#send('cluster', () => next(request));
+      const send = () => this.#send('cluster', () => this.#request(reach, request, () => next(request)));
       return writeVerbs.has(request.verb) ? this.#effect((act) => act(), send) : send();
     });
   }
 
-  async *#whileAwake(stream: WatchStream): WatchStream {
-    for await (const events of stream) {
-      if (this.#watchLagMs > 0) await sleep(this.#ports.clock, this.#watchLagMs);
-      await this.#awake();
-      yield events;
+  #reach(server: Server): Reach {
+    const reach = this.#reaches.get(server) ?? new Reach(this.#ports.clock);
+    this.#reaches.set(server, reach);
+    return reach;
+  }
+
+  #request<T>(reach: Reach, { signal }: { readonly signal: AbortSignal }, send: () => Promise<T>): Promise<T> {
+    return reach.send(send, noAnswer, { timeoutMs: timeoutsMs.cluster, signal });
+  }
+
+  /** The events of a watch. Its connection breaks when the API server refuses connections, and is silent if it is out of reach. */
+  async *#whileAwake(reach: Reach, signal: AbortSignal, stream: WatchStream): WatchStream {
+    const events = stream[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await Promise.race([events.next(), reach.lost]);
+        if (reach.isRefused) throw noAnswer('injected: connection reset');
+        if (reach.isCut || next === undefined) return await aborted(signal);
+        if (next.done) return;
+        if (this.#watchLagMs > 0) await sleep(this.#ports.clock, this.#watchLagMs);
+        await this.#awake();
+        yield next.value;
+      }
+    } finally {
+      void events.return?.();
     }
   }
 
@@ -228,7 +290,12 @@ export class SimulatedProcess {
     this.#ports.onEnd?.();
   }
 
-  async #call<T>(peer: Peer, send: () => Promise<T>): Promise<T> {
+  #call<T>(peer: 'bus' | 'store', send: () => Promise<T>, timeoutMs = timeoutsMs[peer]): Promise<T> {
+    const reach = this.#reach(peer);
+    return this.#exchange(peer, () => reach.send(send, (why) => new Error(why), { timeoutMs }));
+  }
+
+  async #exchange<T>(peer: Peer, send: () => Promise<T>): Promise<T> {
     await this.#way(this.#links.get(peer)?.requestMs ?? 0);
     return this.#send(peer, send);
   }
@@ -237,10 +304,6 @@ export class SimulatedProcess {
   async #send<T>(peer: Peer, send: () => Promise<T>): Promise<T> {
     this.#ports.onCall();
     try {
-      if (this.#cutOff.has(peer)) {
-        await sleep(this.#ports.clock, connectTimeoutMs);
-        throw new Error(`injected: no connection to the ${peer}`);
-      }
       return await send();
     } finally {
       await this.#way(this.#links.get(peer)?.responseMs ?? 0);
@@ -259,3 +322,5 @@ export class SimulatedProcess {
     while (this.#frozen !== undefined) await this.#frozen.promise;
   }
 }
+
+const noAnswer = (why: string): Error => new ApiError(why, { kind: 'retry', status: 0, reason: 'ECONNRESET' });

@@ -15,6 +15,10 @@ export interface SimulatedStore {
   backup(): StoreBackup;
   /** Replaces stored values of a scope by what no program has written. */
   corrupt(scope: string, random: Random): void;
+  /** Replaces a stored value of a scope by that of the same field of another Service. */
+  replaceValue(scope: string, random: Random): void;
+  /** Replaces a field of the leases by garbage or by another field. Returns its name. Undefined if no process could read such leases. */
+  changeLease?(random: Random): string | undefined;
   /** Loses everything. */
   wipe(): void;
   loseLeases(): void;
@@ -27,8 +31,9 @@ export interface ConnectedStore {
   readonly leases: Leases;
 }
 
-/** The state of a store at one time. The leases survive a restore. */
+/** The state of a store at one time. */
 export interface StoreBackup {
+  /** Also of the leases. */
   restore(): void;
   restoreScope(scope: string): void;
 }
@@ -54,3 +59,16 @@ export const observedLeases = (leases: Leases, observer: StoreObserver): Leases 
   state: (group) => leases.state(group),
   watch: (group, onChange) => leases.watch(group, onChange),
 });
+
+/** A value of a scope and one that another Service has in the same field; undefined if there is none. */
+export function exchange<T>(
+  entries: ReadonlyMap<string, T>,
+  random: Random,
+): readonly [name: string, value: T] | undefined {
+  const names = [...entries.keys()];
+  const name = names[Math.floor(random.next() * names.length)] ?? '';
+  const fieldOf = (one: string) => one.slice(one.indexOf('\n') + 1);
+  const others = names.filter((one) => one !== name && fieldOf(one) === fieldOf(name));
+  const value = entries.get(others[Math.floor(random.next() * others.length)] ?? '');
+  return value === undefined ? undefined : [name, value];
+}

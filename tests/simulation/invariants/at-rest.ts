@@ -15,7 +15,7 @@ export function checkBalance(
   violations: Violations,
 ): void {
   for (const role of ['reconciler', 'writer'] as const) {
-    const members = fleet.membersOf(role).filter(({ process }) => !process.isCutOff('store'));
+    const members = fleet.membersOf(role).filter(({ process }) => !process.isCutOff);
     const holders = Array.from({ length: partitions }, (_, i) => observations.lease(role, String(i))?.holder);
     for (const { name } of members) {
       const held = holders.filter((holder) => holder === name).length;

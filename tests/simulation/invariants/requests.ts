@@ -92,12 +92,15 @@ export class RequestInvariants {
    * request that arrives after its slice was created and deleted, or one of a plan that has created more slices than the later one:
    * the names of the other slices are still free. A Service that was recreated has other names for its slices.
    */
-  created({ identity, name: cluster }: SimulatedCluster, { metadata }: StoredObject): void {
+  created({ identity, name: cluster, view }: SimulatedCluster, { metadata }: StoredObject): void {
     const slice = `${metadata.namespace}/${metadata.name}`;
     const isRepeated = this.#created.has(`${identity} ${slice}`);
     this.#created.add(`${identity} ${slice}`);
     const plan = this.#plans.ofSlice(identity, slice);
     if (isRepeated || plan === undefined || !this.#observations.conditions.isIntact) return;
+    // Also those of Endpoints that have stayed.
+    const service = view.get('services', plan.key.namespace, plan.key.service);
+    if (service !== undefined && Date.parse(`${service.metadata.creationTimestamp}`) + 999 >= plan.decidedAt) return;
     const later = [...(this.#creating.get(workKeyOf(plan)) ?? [])].findLast(
       (other) =>
         comparePlans(plan.plan, other.plan) < 0 &&

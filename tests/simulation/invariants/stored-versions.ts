@@ -63,7 +63,8 @@ export class StoredVersions {
 function store({ versions, deleted, stamps }: Stored, entry: StoredEntry): void {
   const { key, field, value } = entry;
   if (field === 'tombstones') {
-    const tombstones = (value as readonly { readonly uid: string }[] | undefined) ?? [];
+    // A fault may have made it unreadable.
+    const tombstones: readonly { readonly uid: string }[] = Array.isArray(value) ? value : [];
     deleted.set(
       key,
       tombstones.map(({ uid }) => uid),
