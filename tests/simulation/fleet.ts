@@ -15,12 +15,15 @@ import type { Settings } from '@sluice/service-state';
 import { assertUsable, runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
+import { FirstSnapshots } from './doubles/first-snapshots.ts';
 import type { Operations } from './doubles/operations.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
+import { withoutEpochs } from './doubles/without-epochs.ts';
+import { withoutExpiry } from './doubles/without-expiry.ts';
 import type { Histories } from './invariants/histories.ts';
-import type { ProcessKind } from './scenario.ts';
+import type { Layer, ProcessKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
 /** Shorter than in production, so that a run sees several take-overs. */
@@ -53,6 +56,8 @@ export interface FleetOptions {
   readonly deadLetters: DeadLetters;
   /** Records the requests of all members to the store. */
   readonly histories: Histories;
+  /** Layers that the fleet does without. */
+  readonly disabled: readonly Layer[];
   /** Null: no digests. */
   readonly digestPeriodMs: number | null;
   readonly onCall: () => void;
@@ -83,6 +88,7 @@ export interface Member {
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #members = new Set<Member>();
+  readonly #firstSnapshots = new FirstSnapshots();
   #started = 0;
 
   constructor(options: FleetOptions) {
@@ -101,7 +107,7 @@ export class Fleet {
   /** Starts a process with this role, or the worker that this fleet has in its place. */
   start(wanted: Role, cluster = 0): Member {
     const { clock, seed, random, bus, store, storeFaults, onCall, atEffect, onEnd, logger: loggerOf } = this.#options;
-    const { processes, operations, histories } = this.#options;
+    const { processes, operations, histories, disabled } = this.#options;
     const isWorker = processes === 'workers' || (processes === 'mixed' && this.#started % 3 === 1);
     const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
@@ -114,6 +120,7 @@ export class Fleet {
     const logger = loggerOf(name);
     const connected = process.bus(operations.bus(name, bus.connect(name)));
     const stored = store.connect(name);
+    const leases = histories.leases(process.leases(storeFaults.leases(stored.leases)));
     const networked = networkedBus(connected, { clock: process.clock, logger });
     const options = {
       member: name,
@@ -124,7 +131,7 @@ export class Fleet {
       yieldQueue: new YieldQueue(setImmediate),
       bus: role === 'worker' ? this.#localBus(name, networked, process.clock) : networked,
       store: histories.store(process.store(operations.store(name, storeFaults.store(stored.store)))),
-      leases: histories.leases(process.leases(storeFaults.leases(stored.leases))),
+      leases: disabled.includes('expiry') ? withoutExpiry(leases, () => process.isCutOff) : leases,
       deadLetters: this.#options.deadLetters,
       reachability: new Reachability({ bus: networked, member: name, clock: process.clock }),
     };
@@ -205,7 +212,7 @@ export class Fleet {
     options: RoleOptions & { readonly share: ServedShare },
     signal: AbortSignal,
   ): Promise<void> {
-    const { clusters, clock, digestPeriodMs, seed, operations } = this.#options;
+    const { clusters, clock, digestPeriodMs, seed, operations, disabled } = this.#options;
     const cluster = clusters[index];
     if (cluster === undefined) throw new RangeError(`no cluster ${index}`);
     const { name, identity, server, faults, malformed } = cluster;
@@ -217,7 +224,9 @@ export class Fleet {
     const digests =
       digestPeriodMs === null ? { digestPeriodMs: Number.MAX_SAFE_INTEGER } : { digestPeriodMs, digestQuietPeriodMs };
     options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
-    return runWatcherRole({ ...options, ...digests, cluster: { name, identity, reader } }, signal);
+    const bus = disabled.includes('snapshots') ? this.#firstSnapshots.without(options.bus) : options.bus;
+    const store = disabled.includes('epochs') ? withoutEpochs(options.store) : options.store;
+    return runWatcherRole({ ...options, ...digests, bus, store, cluster: { name, identity, reader } }, signal);
   }
 
   #write(process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,15 @@ import { type Random, randomInteger, seededRandom } from '@sluice/runtime';
 import { type SuiteEventKind, type SuiteName, suiteKinds, suiteOf } from './suites/suite-kinds.ts';
 
 /** Layers that repair what another one missed. A run without one of them judges the layers before it. */
-export const layers = ['digests', 'resyncs', 'redelivery', 'preconditions', 'fencing'] as const;
+export const layers = [
+  ...(['digests', 'resyncs', 'redelivery', 'preconditions'] as const),
+  // What reconcilers remember of objects: deleted ones, and their versions.
+  ...(['tombstones', 'versions'] as const),
+  // What a watcher begins with: snapshots, and the last Change of the one before.
+  ...(['snapshots', 'epochs'] as const),
+  // What keeps former owners out: their own clock, and the store.
+  ...(['expiry', 'fencing'] as const),
+] as const;
 export type Layer = (typeof layers)[number];
 
 /** Faults after which no message and no stored state is lost. */
@@ -197,7 +205,10 @@ function fleetScenario(seed: number, { swarm: isSwarm, disabled }: ScenarioOptio
     const at = moment === undefined ? random.next() * activeMs : moment + randomInteger(random, 0, closeTogetherMs);
     if (kind !== undefined) add(kind, Math.min(at, activeMs));
   }
-  const isLossy = kinds.some(isLossyFault);
+  const isSilent = kinds.some((kind) => silentLosses.includes(kind));
+  const without = disabled ?? disabledLayers(random, kinds.some(isLossyFault), isSilent);
+  const isPossible = (kind: ScenarioEvent['kind']) =>
+    !without.includes('fencing') || !fencedFaults.some((one) => one === kind);
   return {
     seed,
     clusters: chance(0.25) ? randomInteger(random, 2, 3) : 1,
@@ -209,14 +220,8 @@ function fleetScenario(seed: number, { swarm: isSwarm, disabled }: ScenarioOptio
     dropsRepeated: chance(0.5),
     dropsReleased: chance(0.5),
     processes: processKinds[seed % processKinds.length] ?? 'roles',
-    disabled:
-      disabled ??
-      disabledLayers(
-        random,
-        isLossy,
-        kinds.some((kind) => silentLosses.includes(kind)),
-      ),
-    events: events.sort((a, b) => a.atMs - b.atMs),
+    disabled: without,
+    events: events.filter(({ kind }) => isPossible(kind)).sort((a, b) => a.atMs - b.atMs),
     activeMs,
     store: chance(0.08) ? 'redis' : 'model',
     bus: chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
@@ -237,6 +242,9 @@ export const isFault = (kind: string): kind is FaultKind =>
 export const hasFault = ({ events }: Scenario, ...kinds: readonly FaultKind[]): boolean =>
   events.some(({ kind }) => kinds.some((one) => one === kind));
 
+export const hasLayersOff = ({ disabled }: Scenario, ...layers: readonly Layer[]): boolean =>
+  disabled.some((layer) => layers.includes(layer));
+
 function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   const chance = random.next();
   if (!swarm && chance < 0.15) return [];
@@ -251,14 +259,33 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
   return [...chosen];
 }
 
+/**
+ * After these, a former owner may commit when the next one has claimed the scope, and only the store keeps it out. Without fencing
+ * in the store, a fleet has none of them.
+ */
+const fencedFaults: readonly FaultKind[] = [
+  ...(['freeze', 'pause', 'clock step', 'slow link', 'cut off from the store', 'failing store'] as const),
+  ...(['commit reported as failed', 'store clock set back', 'freeze at an operation'] as const),
+  ...(['commit after the next claim', 'unanswered creates'] as const),
+];
+
+/** Layers without which digests find what is wrong. */
+export const repaired: readonly Layer[] = ['tombstones', 'versions', 'snapshots'];
+
+/** Layers that any fleet can do without. */
+const repairable: readonly Layer[] = [...repaired, 'epochs', 'expiry'];
+
 /** Digests stay on where only they find a loss. Without losses the fleet must do without several layers. */
 function disabledLayers(random: Random, isLossy: boolean, isSilent: boolean): readonly Layer[] {
   const chance = random.next();
   if (isSilent) return [];
-  if (isLossy) return chance < 0.6 ? ['digests'] : [];
-  if (chance < 0.3) return ['digests'];
-  if (chance < 0.4) return ['digests', 'resyncs'];
-  if (chance < 0.5) return ['redelivery'];
-  if (chance < 0.55) return ['preconditions'];
+  const one = repairable[Math.floor(random.next() * repairable.length)] ?? 'epochs';
+  if (isLossy) return chance < 0.5 ? ['digests'] : chance < 0.75 ? [one] : [];
+  if (chance < 0.25) return ['digests'];
+  if (chance < 0.33) return ['digests', 'resyncs'];
+  if (chance < 0.41) return ['redelivery'];
+  if (chance < 0.46) return ['preconditions'];
+  if (chance < 0.72) return [one];
+  if (chance < 0.78) return ['fencing'];
   return [];
 }

@@ -1,7 +1,7 @@
 import type { PlannedMutations } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { defaultSettings, type Settings } from '@sluice/service-state';
+import { defaultSettings, neverStale, type ReconcilerPolicy, type Settings } from '@sluice/service-state';
 import { MemoryDeadLetters } from '@sluice/store';
 import { Lua } from '@sluice/store-redis/testing';
 import { formatFields } from './describe.ts';
@@ -25,7 +25,17 @@ import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
 import { ReplayedLogs } from './invariants/replayed-logs.ts';
 import { Unfinished } from './invariants/unfinished.ts';
-import { hasFault, isFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
+import {
+  hasFault,
+  hasLayersOff,
+  isFault,
+  isLossy,
+  isLossyFault,
+  type Layer,
+  repaired,
+  type Scenario,
+  type ScenarioEvent,
+} from './scenario.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import { runSuite } from './suites/run-suite.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
@@ -47,6 +57,12 @@ const calmMs = 2_500;
 /** Shorter than in production, so that a parked Service is tried again within every bound. */
 const parkedRetryMs = 5_000;
 
+/** Faults that suspend a process. */
+const suspending = [
+  ...(['freeze', 'pause', 'slow link', 'freeze at an operation'] as const),
+  ...(['commit after the next claim', 'unanswered creates'] as const),
+] as const;
+
 /** Faults after which the store may not have what the owners of its scopes last committed. */
 const replacedValues = [
   'store wiped',
@@ -60,6 +76,8 @@ const replacedValues = [
 const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
 
 export function boundOf(scenario: Scenario): number {
+  // Without these, digests find what is wrong.
+  if (hasLayersOff(scenario, ...repaired)) return stalenessBounds.lossy;
   if (isLossy(scenario)) return stalenessBounds[scenario.disabled.includes('digests') ? 'detected' : 'lossy'];
   const isQuiet = scenario.events.every(({ kind }) => kind === 'user' || kind === 'steady');
   return isQuiet ? stalenessBounds.quiet : stalenessBounds.lossless;
@@ -118,6 +136,14 @@ async function startServers(scenario: Scenario, clock: VirtualClock): Promise<Se
     for (let n = 0; n < partitions; n++)
       log.log(topic, n).startAt(scenario.firstOffset && scenario.firstOffset + 97 * n);
   return { lua: onRedis ? await loadedLua() : undefined, log };
+}
+
+function policyWithout(disabled: readonly Layer[]): ReconcilerPolicy {
+  return {
+    ...neverStale,
+    ...(disabled.includes('tombstones') && { isDeleted: () => false }),
+    ...(disabled.includes('versions') && { order: (version, known) => (version === known ? 0 : 1) }),
+  };
 }
 
 let lua: Promise<Lua> | undefined;
@@ -202,6 +228,7 @@ class Simulation {
       ...defaultSettings,
       maxEndpointsPerSlice,
       parkedRetryMs,
+      policy: policyWithout(disabled),
       batchPeriodMs: {
         endpoints: batchPeriodMs,
         endpointslice: batchPeriodMs,
@@ -221,6 +248,7 @@ class Simulation {
       ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults, operations },
       deadLetters: this.#deadLetters,
       histories: invariants.histories,
+      disabled,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,
       onCall: () => this.#count(),
       atEffect: ({ role }) => (this.#isStopping ? undefined : this.#interrupter?.atEffect(role)),
@@ -252,7 +280,8 @@ class Simulation {
       // Chunks of a message that is never completed are passed by the next record only.
       ...{ log, store: this.#store, isIntact: !lossy && recordBytes === null },
       isKept: this.#isKept,
-      mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append'),
+      // A former owner that was suspended while it sent appends what the next one has published.
+      mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append', ...suspending),
       exists: (key) => exists(clusters, key),
       wasHeld: (key) => clusters.some(({ held }) => held.has(key.split('/').slice(-2).join('/'))),
     });
@@ -409,7 +438,9 @@ class Simulation {
   async #untilFinished(): Promise<void> {
     const until = this.#clock.now() + this.#boundMs;
     for (;;) {
-      const left = isLossy(this.#scenario) ? undefined : leftover(this.#store, this.#clusters);
+      // Without first snapshots, nobody says that a Service is gone that was deleted while no watcher ran.
+      const mayLeave = isLossy(this.#scenario) || hasLayersOff(this.#scenario, 'snapshots');
+      const left = mayLeave ? undefined : leftover(this.#store, this.#clusters);
       const unfinished =
         this.#unfinished.find(this.#clock.now()) ?? this.#invariants.losses.unanswered(this.#partitionOf);
       const unknown =

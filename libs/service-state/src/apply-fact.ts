@@ -1,13 +1,13 @@
-import { type Controller, compareResourceVersions, type WrittenResource } from '@sluice/controllers';
+import type { Controller, WrittenResource } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
 import { admissionChange } from './admission-change.ts';
 import { noticeForeignWrite } from './foreign-write.ts';
 import { observerOf } from './own-slices.ts';
+import type { ReconcilerPolicy } from './policy.ts';
 import { removeService, removeTracked } from './remove-service.ts';
 import { repairsAdmission } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { isDeleted } from './tombstones.ts';
 import { topologyDelayMs } from './topology-delay.ts';
 import { isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
 import type { WorkSet } from './work-set.ts';
@@ -30,7 +30,7 @@ export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: W
       work.addTopology(topologyDelayMs(state, fact, stamp));
       return state.setTopology(fact.topology);
     case 'endpoints':
-      return applyEndpoints(state, fact, stamp, work);
+      return applyEndpoints(state, fact, stamp, work, settings);
     case 'slice':
       return applySlice(state, fact, stamp, work, settings);
   }
@@ -41,6 +41,7 @@ function applyEndpoints(
   fact: Extract<Fact, { kind: 'endpoints' }>,
   stamp: Stamp,
   work: WorkSet,
+  { policy }: Settings,
 ): void {
   const known = state.endpoints?.endpoints.metadata;
   if (fact.endpoints === null) {
@@ -50,8 +51,8 @@ function applyEndpoints(
     return work.add('endpointslicemirroring');
   }
   const { resourceVersion = '', name } = fact.endpoints.metadata;
-  if (!exists(state, 'endpoints', fact.endpoints.metadata, work.now)) return;
-  const order = known === undefined ? 1 : compareResourceVersions(resourceVersion, known.resourceVersion ?? '');
+  if (!exists(state, 'endpoints', fact.endpoints.metadata, work.now, policy)) return;
+  const order = known === undefined ? 1 : policy.order(resourceVersion, known.resourceVersion ?? '');
   if (order < 0) return;
   const changed =
     order === 0 && state.endpoints ? admissionChange(state.endpoints.endpoints, fact.endpoints) : 'content';
@@ -81,9 +82,10 @@ function exists(
   resource: WrittenResource,
   { uid = '', resourceVersion = '' }: Version,
   now: number,
+  policy: ReconcilerPolicy,
 ): boolean {
   const listedAt = state.snapshot.open?.resourceVersions[resource] ?? '';
-  if (isDeleted(state.tombstones, uid, now, resourceVersion, listedAt)) return false;
+  if (policy.isDeleted(state.tombstones, uid, now, resourceVersion, listedAt)) return false;
   state.removeTombstone(uid);
   return true;
 }
@@ -122,10 +124,9 @@ function applySlice(
     return;
   }
   const { resourceVersion = '' } = fact.slice.metadata;
-  if (!exists(state, 'endpointslices', fact.slice.metadata, work.now)) return;
+  if (!exists(state, 'endpointslices', fact.slice.metadata, work.now, settings.policy)) return;
   const known = entry?.slice;
-  const order =
-    known === undefined ? 1 : compareResourceVersions(resourceVersion, known.metadata.resourceVersion ?? '');
+  const order = known === undefined ? 1 : settings.policy.order(resourceVersion, known.metadata.resourceVersion ?? '');
   if (order < 0) return;
   const changed = order === 0 && known ? admissionChange(known, fact.slice) : 'content';
   state.setSlice(fact.name, { slice: changed === undefined && known ? known : fact.slice, stamp });

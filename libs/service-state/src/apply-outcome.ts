@@ -32,7 +32,7 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   if (inFlight === null || !isAwaited(state, outcome)) return;
   const deletedBefore = new Set(state.tombstones.map(({ uid }) => uid));
   const endpointsBefore = state.endpoints;
-  for (const result of results) applyResult(state, inFlight, result, now);
+  for (const result of results) applyResult(state, inFlight, result, now, settings.policy);
   const judged = { ...outcome, status: judgedStatus(state, outcome) };
   const idle = nextState(before, inFlight, judged, now, settings, state.slices.size);
   const undone = results.some((result) => isUndone(state, inFlight, result));

@@ -3,6 +3,7 @@ import type { MutationResult } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { applyResult, knows } from './apply-result.ts';
 import type { InFlight } from './controller-state.ts';
+import { neverStale } from './policy.ts';
 import { ServiceState } from './service-state.ts';
 import { key } from './testing/messages.ts';
 import { aSlice, someEndpoints } from './testing/objects.ts';
@@ -34,7 +35,7 @@ function apply(mutation: Mutation, given: Partial<MutationResult>): void {
   const name = mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name;
   const { verb, resource } = mutation;
   const result: MutationResult = { ...{ group: 0, index: 0, verb, resource, name, status: 'applied' }, ...given };
-  applyResult(state, { message: { groups } } as unknown as InFlight, result, now);
+  applyResult(state, { message: { groups } } as unknown as InFlight, result, now, neverStale);
 }
 
 const stored = (version: number, uid = 'uid-s') => ({ stored: { uid, resourceVersion: `${version}`, generation: 2 } });

@@ -9,8 +9,8 @@ import type { MutationResult, Stamp } from '@sluice/messages';
 import { admissionChange } from './admission-change.ts';
 import type { InFlight } from './controller-state.ts';
 import { belongsToService } from './own-slices.ts';
+import type { ReconcilerPolicy } from './policy.ts';
 import type { ServiceState } from './service-state.ts';
-import { isDeleted } from './tombstones.ts';
 
 interface Version {
   readonly uid?: string;
@@ -23,17 +23,23 @@ export function knows(state: ServiceState, { resource, name }: MutationResult): 
 }
 
 /** Applies what the cluster stores after one mutation of the plan in flight, as far as the result reports it. */
-export function applyResult(state: ServiceState, inFlight: InFlight, result: MutationResult, now: number): void {
+export function applyResult(
+  state: ServiceState,
+  inFlight: InFlight,
+  result: MutationResult,
+  now: number,
+  policy: ReconcilerPolicy,
+): void {
   const mutation = inFlight.message.groups[result.group]?.mutations[result.index];
   if (mutation === undefined) return;
   if (result.status === 'failed') {
-    if (result.current) applyCurrent(state, result, result.current, now);
+    if (result.current) applyCurrent(state, result, result.current, now, policy);
     else if (result.current === null) applyNotFound(state, mutation, result.name, now);
     return;
   }
   if (mutation.verb === 'delete') return applyDeleted(state, mutation, now);
-  if (result.current) return applyCurrent(state, result, result.current, now);
-  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored, now);
+  if (result.current) return applyCurrent(state, result, result.current, now, policy);
+  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored, now, policy);
 }
 
 function applyDeleted(state: ServiceState, mutation: Extract<Mutation, { verb: 'delete' }>, now: number): void {
@@ -60,19 +66,20 @@ function applyStored(
   name: string,
   stored: NonNullable<MutationResult['stored']>,
   now: number,
+  policy: ReconcilerPolicy,
 ): void {
   const metadata = { ...mutation.object.metadata, ...stored, name };
   if (mutation.resource === 'endpoints') {
     const known = state.endpoints?.endpoints;
     const endpoints = { ...mutation.object, metadata };
-    if (isNewer(state, mutation.resource, stored, known, now) || isSameObject(endpoints, known)) {
+    if (isNewer(state, mutation.resource, stored, known, now, policy) || isSameObject(endpoints, known)) {
       state.setEndpoints({ endpoints, stamp: publishedStamp(state.endpoints, known, stored) });
     }
     return;
   }
   const entry = state.slices.get(name);
   const slice = { ...mutation.object, metadata };
-  if (isNewer(state, mutation.resource, stored, entry?.slice, now) || isSameObject(slice, entry?.slice)) {
+  if (isNewer(state, mutation.resource, stored, entry?.slice, now, policy) || isSameObject(slice, entry?.slice)) {
     state.setSlice(name, { slice, stamp: publishedStamp(entry, entry?.slice, stored) });
   }
 }
@@ -119,11 +126,12 @@ function applyCurrent(
   result: MutationResult,
   current: Endpoints | EndpointSlice,
   now: number,
+  policy: ReconcilerPolicy,
 ): void {
   const { resource, name } = result;
   if (resource === 'endpoints') {
     const known = state.endpoints?.endpoints;
-    if (isNewer(state, resource, current.metadata, known, now)) {
+    if (isNewer(state, resource, current.metadata, known, now, policy)) {
       const stamp = publishedStamp(state.endpoints, known, current.metadata);
       state.setEndpoints({ endpoints: current as Endpoints, stamp });
     }
@@ -134,7 +142,7 @@ function applyCurrent(
   // A slice of another Service stays known until the watcher reports it as relabelled: a watcher that lags behind still
   // publishes an older version of it, in digests as well.
   if (!belongsToService(state, slice) && (entry === undefined || isPublished(state, slice))) state.removeSlice(name);
-  else if (isNewer(state, resource, slice.metadata, entry?.slice, now)) {
+  else if (isNewer(state, resource, slice.metadata, entry?.slice, now, policy)) {
     state.setSlice(name, { slice, stamp: publishedStamp(entry, entry?.slice, slice.metadata) });
   }
 }
@@ -154,8 +162,9 @@ function isNewer(
   { uid = '', resourceVersion = '' }: Version,
   known: { readonly metadata: Version } | undefined,
   now: number,
+  policy: ReconcilerPolicy,
 ): boolean {
-  if (isDeleted(state.tombstones, uid, now)) return false;
+  if (policy.isDeleted(state.tombstones, uid, now)) return false;
   const reached = known === undefined ? state.snapshot.resourceVersions[resource] : known.metadata.resourceVersion;
-  return compareResourceVersions(resourceVersion, reached ?? '') > 0;
+  return policy.order(resourceVersion, reached ?? '') > 0;
 }

@@ -1,10 +1,17 @@
-import { type Controller, controllers, type DecisionPolicy, defaultPolicy } from '@sluice/controllers';
+import {
+  type Controller,
+  compareResourceVersions,
+  controllers,
+  type DecisionPolicy,
+  defaultPolicy,
+} from '@sluice/controllers';
 import type { Causes, Fact, OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import type { BackoffOptions } from './backoff.ts';
 import type { ControllerState } from './controller-state.ts';
 import { requestRepair } from './repair.ts';
 import { retryAt } from './retry-at.ts';
 import type { ServiceState } from './service-state.ts';
+import { isDeleted } from './tombstones.ts';
 import { type AppliedPlan, writeCooldownMs } from './write-cooldown.ts';
 
 /** A controller's state for one Service at one time. */
@@ -16,8 +23,8 @@ export interface Moment {
 }
 
 /**
- * When Sluice decides, as a port. Clusters are served with {@link neverStale}; a run that is compared with a recording of
- * upstream uses upstream's rules (docs/reference/parity.md). All methods are pure.
+ * When Sluice decides, and what it takes for outdated, as a port. Clusters are served with {@link neverStale}; a run that is
+ * compared with a recording of upstream uses upstream's rules (docs/reference/parity.md). All methods are pure.
  */
 export interface ReconcilerPolicy {
   readonly decisions: DecisionPolicy;
@@ -45,6 +52,10 @@ export interface ReconcilerPolicy {
   readonly provesByGeneration: boolean;
   /** How long a controller leaves a Service alone after an applied plan, in milliseconds. */
   writeCooldownMs(plan: PlannedMutations, applied: AppliedPlan): number;
+  /** Compares the version of an object that has arrived with the known one. A negative result: it is older. */
+  order(resourceVersion: string, known: string): number;
+  /** Whether an object that has arrived is known to be deleted. */
+  readonly isDeleted: typeof isDeleted;
   /** Whether an applied plan that is incomplete is retried (E15). */
   readonly retriesIncomplete: boolean;
   /** Whether a rejected write parks its key at once instead of after many attempts. */
@@ -68,6 +79,8 @@ export const neverStale: ReconcilerPolicy = {
   dueAfterDecision: () => null,
   provesByGeneration: true,
   writeCooldownMs,
+  order: compareResourceVersions,
+  isDeleted,
   retriesIncomplete: false,
   parksRejected: true,
   retryAt,

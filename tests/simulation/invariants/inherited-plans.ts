@@ -70,7 +70,9 @@ export class InheritedPlans {
     const { inherited, isDoubtful } = this.#claim(member, partition);
     if (inherited.has(name) && verb === 'create') this.#report(`${what}, which a former owner may have sent already`);
     if (inherited.has(name) && isDoubtful) this.#report(`${what}, though the store has lost which plans were applied`);
-    if (this.#passed.has(name)) this.#report(`${what}, although a checkpoint has passed its plan`);
+    // A former owner that does not notice that its lease has expired repeats what it has started, in vain.
+    if (this.#conditions.hasExpiry && this.#passed.has(name))
+      this.#report(`${what}, although a checkpoint has passed its plan`);
   }
 
   /** Whether a checkpoint has passed the plan, so that nobody applies it again. */

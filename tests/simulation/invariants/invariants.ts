@@ -3,7 +3,7 @@ import type { VirtualClock } from '@sluice/runtime';
 import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
 import type { SimulatedStore, StoreObserver } from '../doubles/simulated-store.ts';
-import { type FaultKind, hasFault, isLossy, type Scenario } from '../scenario.ts';
+import { type FaultKind, hasFault, hasLayersOff, isLossy, repaired, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
@@ -65,6 +65,9 @@ export class Invariants {
       isChunked: recordBytes !== null,
       isOrdered: !hasFault(scenario, ...forgetful),
       hasPreconditions: !scenario.disabled.includes('preconditions'),
+      hasExpiry: !scenario.disabled.includes('expiry'),
+      isRepaired: hasLayersOff(scenario, ...repaired),
+      hasEpochs: !scenario.disabled.includes('epochs'),
       partitions,
     };
     const observations = new Observations(intact, () => clock.now(), violations);
@@ -80,7 +83,7 @@ export class Invariants {
       !hasFault(scenario, 'message of another version', 'stored value unreadable');
     const losses = new LossInvariants(violations, isReadable, () => clock.now());
     // A restored cluster has older versions.
-    const versions = isRestored ? undefined : new StoredVersions(violations);
+    const versions = isRestored ? undefined : new StoredVersions(violations, scenario.disabled);
     const steady = new SteadyServices(violations);
     // Of so few objects, the guard against mass removals lets a server delete all that lists none.
     if (!isRestored && !hasFault(scenario, 'empty lists')) for (const cluster of clusters) steady.watch(cluster);

@@ -1,6 +1,6 @@
 import type { LogFields } from '@sluice/runtime';
 import { formatFields } from '../describe.ts';
-import { hasFault, isLossy, type Scenario } from '../scenario.ts';
+import { hasFault, hasLayersOff, isLossy, repaired, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import type { DeadLetterObserver } from './dead-letter-observer.ts';
@@ -22,7 +22,7 @@ export class LosslessInvariants {
   }
 
   check(records: RecordInvariants, deadLetters: DeadLetterObserver): void {
-    if (isLossy(this.#scenario)) return;
+    if (isLossy(this.#scenario) || this.#isRepaired) return;
     for (const resync of records.resyncs.splice(0)) {
       if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync) && !this.#isLateMessage(resync))
         this.#violations.report('no resync without a loss', resync);
@@ -31,7 +31,7 @@ export class LosslessInvariants {
   }
 
   checkError(member: string, message: string, fields: LogFields): void {
-    if (isLossy(this.#scenario)) return;
+    if (isLossy(this.#scenario) || this.#isRepaired) return;
     // Injected failures of the store end the work on a scope.
     if (String(fields.error).includes('injected')) return;
     // Without answers the guard cannot confirm a removal.
@@ -48,6 +48,11 @@ export class LosslessInvariants {
     // A plan that is decided on late watch events may add what has changed since.
     if (message.startsWith('additions held back')) return;
     this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
+  }
+
+  /** Without these layers, a comparison of digests corrects the state. */
+  get #isRepaired(): boolean {
+    return hasLayersOff(this.#scenario, ...repaired);
   }
 
   /**

@@ -13,6 +13,12 @@ export interface Conditions {
   readonly isOrdered: boolean;
   /** Whether API servers check the resourceVersion of a write. */
   readonly hasPreconditions: boolean;
+  /** Whether processes stop when their leases have expired by their own clock. */
+  readonly hasExpiry: boolean;
+  /** Whether digests correct what a layer that is off would have kept away. */
+  readonly isRepaired: boolean;
+  /** Whether a watcher knows the last Change of the one before it. */
+  readonly hasEpochs: boolean;
   /** Whether messages are sent in chunks, which hides their content. */
   readonly isChunked: boolean;
   readonly partitions: number;

@@ -88,11 +88,12 @@ export class PlanInvariants {
     const after = value === undefined ? undefined : planName(partition, (value as PlannedMutations).plan);
     if (after === undefined) this.#inFlight.delete(place);
     else this.#inFlight.set(place, after);
-    const { isIntact, isChunked } = this.#observations.conditions;
+    const { isIntact, isChunked, isRepaired } = this.#observations.conditions;
     if (before === undefined || before === after || !isIntact || isChunked) return;
     if (this.#unsent.values().some((names) => names.values().some((name) => name === before)))
       this.#violations.report('the log has every plan', `plan ${before} of ${key} has ended, and no log has it`);
-    if (this.#answered.has(before)) return;
+    // A state that digests have found wrong drops its plan.
+    if (this.#answered.has(before) || isRepaired) return;
     this.#violations.report('a plan ends with its Outcome', `plan ${before} of ${key} has ended without one`);
   }
 

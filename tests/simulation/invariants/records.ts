@@ -100,7 +100,9 @@ export class RecordInvariants {
         'sequences increase',
         `${what}, which names ${previousEpoch}/${previousSequence} before it, not ${before.sequence}`,
       );
-    if (isIntact && before === undefined) this.#checkFirst(what, partition, change);
+    // A watcher that does not know the Change before its first one names none.
+    if (isIntact && before === undefined && observations.conditions.hasEpochs)
+      this.#checkFirst(what, partition, change);
     this.#lastOfPartition.set(ofPartition, stamp);
     const lease = observations.lease('watcher', key.cluster);
     if (lease === undefined || lease.holder !== member) return;

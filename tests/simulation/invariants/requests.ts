@@ -128,9 +128,10 @@ export class RequestInvariants {
     if (!conditions.isIntact) return;
     const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
     const lease = this.#observations.lease('writer', String(partition));
-    if (lease !== undefined && lease.holder !== member)
+    // Without its own clock, a former owner learns that it has lost the lease with its next heartbeat.
+    if (conditions.hasExpiry && lease !== undefined && lease.holder !== member)
       this.#report('current fencing token', `${what} for partition ${partition}, which ${lease.holder} owns`);
-    if (this.#observations.hasExpired('writer', member))
+    if (conditions.hasExpiry && this.#observations.hasExpired('writer', member))
       this.#report('current fencing token', `${what} after its leases have expired`);
     if (this.#commits.hasAnswered(member, partition, plan))
       this.#report('one plan at a time', `${what} of plan ${planName(partition, plan.plan)} after its Outcome`);

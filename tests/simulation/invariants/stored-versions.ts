@@ -1,6 +1,7 @@
 import { compareStamps, isStamp, type Stamp } from '@sluice/messages';
 import { asRecord } from '@sluice/runtime';
 import type { Commit, ScopeState, StoredEntry } from '@sluice/store';
+import type { Layer } from '../scenario.ts';
 import type { Violations } from '../violations.ts';
 
 interface Version {
@@ -24,10 +25,16 @@ class Stored {
  */
 export class StoredVersions {
   readonly #violations: Violations;
+  /** Without it, a late event replaces a newer version. */
+  readonly #comparesVersions: boolean;
+  /** Without it, a late event or Outcome brings an object back. */
+  readonly #remembersDeletions: boolean;
   readonly #scopes = new Map<string, Stored>();
 
-  constructor(violations: Violations) {
+  constructor(violations: Violations, disabled: readonly Layer[]) {
     this.#violations = violations;
+    this.#comparesVersions = !disabled.includes('versions');
+    this.#remembersDeletions = !disabled.includes('tombstones');
   }
 
   /** What the store has lost may be stored again. */
@@ -46,7 +53,13 @@ export class StoredVersions {
       const [version, stamp] = [stored.versions.get(nameOf(entry)), stored.stamps.get(key)];
       store(stored, entry);
       const after = stored.versions.get(nameOf(entry));
-      if (version?.uid === after?.uid && after && version && after.resourceVersion < version.resourceVersion)
+      if (
+        this.#comparesVersions &&
+        version?.uid === after?.uid &&
+        after &&
+        version &&
+        after.resourceVersion < version.resourceVersion
+      )
         report(`${field} of ${key} at ${after.resourceVersion} after ${version.resourceVersion}`);
       const newStamp = stored.stamps.get(key);
       if (field === 'snapshot' && stamp && newStamp && compareStamps(newStamp, stamp) < 0)
@@ -54,7 +67,12 @@ export class StoredVersions {
     }
     for (const entry of entries) {
       const uid = stored.versions.get(nameOf(entry))?.uid;
-      if (entry.value !== undefined && uid !== undefined && stored.deleted.get(entry.key)?.includes(uid))
+      if (
+        this.#remembersDeletions &&
+        entry.value !== undefined &&
+        uid !== undefined &&
+        stored.deleted.get(entry.key)?.includes(uid)
+      )
         report(`${entry.field} of ${entry.key}, which is known to be deleted`);
     }
   }

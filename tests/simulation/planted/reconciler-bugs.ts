@@ -134,7 +134,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'deleted slices come back',
     file: 'libs/service-state/src/apply-fact.ts',
-    search: "  if (!exists(state, 'endpointslices', fact.slice.metadata, work.now)) return;\n",
+    search: "  if (!exists(state, 'endpointslices', fact.slice.metadata, work.now, settings.policy)) return;\n",
     replace: '',
   },
   {

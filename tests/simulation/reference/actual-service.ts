@@ -36,7 +36,7 @@ export function actualLines(
     const own = slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === sliceManager);
     const properties = new Set<string>();
     for (const slice of own) {
-      for (const property of sliceProperties('slice', asPlaceholder(slice, service), maxPerSlice))
+      for (const property of sliceProperties('slice', withHeadlessLabel(view, slice, service), maxPerSlice))
         properties.add(property);
       for (const endpoint of slice.endpoints ?? []) {
         lines.push(sliceLine(slice.addressType, portsOf(slice), endpoint, hasPlainHints(service)));
@@ -68,9 +68,12 @@ export function slicesOf(view: ClusterView, namespace: string, name: string): re
   );
 }
 
-/** For a slice without endpoints a missing label equals an empty one, so its headless label is not compared (E24). */
-function asPlaceholder(slice: SliceObject, service: ServiceObject): SliceObject {
-  if ((slice.endpoints ?? []).length > 0) return slice;
+/**
+ * The headless label is not compared where a change of it alone is not seen: for a slice without endpoints a missing label equals an
+ * empty one (E24), and a Service that gets or loses its cluster IP leaves slices whose other content stays (E26).
+ */
+function withHeadlessLabel(view: ClusterView, slice: SliceObject, service: ServiceObject): SliceObject {
+  if ((slice.endpoints ?? []).length > 0 && !view.hasChangedClusterIp(service.metadata.uid)) return slice;
   const { [headlessLabel]: _, ...others } = slice.metadata.labels ?? {};
   const labels = { ...others, ...(isHeadless(service) && { [headlessLabel]: '' }) };
   return { ...slice, metadata: { ...slice.metadata, labels } };

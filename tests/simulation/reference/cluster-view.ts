@@ -3,6 +3,11 @@ import type { FakeApiServer, ResourceName, StoredObject } from '@sluice/fake-api
 const inputResources: readonly ResourceName[] = ['services', 'pods', 'nodes', 'endpoints'];
 const resources: readonly ResourceName[] = [...inputResources, 'endpointslices'];
 
+const hasClusterIp = ({ spec }: StoredObject): boolean => {
+  const { clusterIP = '' } = (spec ?? {}) as { readonly clusterIP?: string };
+  return clusterIP !== '' && clusterIP !== 'None';
+};
+
 /** All objects of a cluster that matter to endpoints, kept current with every commit of its API server. */
 export class ClusterView {
   /** Increases with every change of what is computed from. */
@@ -10,6 +15,7 @@ export class ClusterView {
   /** Increases with every change of what is written. */
   outputs = 0;
   readonly #server: FakeApiServer;
+  readonly #changedClusterIp = new Set<string>();
   readonly #objects = new Map<ResourceName, Map<string, StoredObject>>();
 
   constructor(server: FakeApiServer) {
@@ -19,6 +25,7 @@ export class ClusterView {
       const objects = this.#objects.get(resource);
       if (objects === undefined) return;
       const { namespace = '', name } = object.metadata;
+      if (resource === 'services') this.#observeClusterIp(objects.get(`${namespace}/${name}`), object);
       if (type === 'DELETED') objects.delete(`${namespace}/${name}`);
       else objects.set(`${namespace}/${name}`, object);
       this.#count(resource);
@@ -43,6 +50,16 @@ export class ClusterView {
 
   get(resource: ResourceName, namespace: string, name: string): StoredObject | undefined {
     return this.#objects.get(resource)?.get(`${namespace}/${name}`);
+  }
+
+  /** Whether the Service has got, or lost, its cluster IP. */
+  hasChangedClusterIp(uid: string): boolean {
+    return this.#changedClusterIp.has(uid);
+  }
+
+  #observeClusterIp(before: StoredObject | undefined, after: StoredObject): void {
+    if (before?.metadata.uid === after.metadata.uid && hasClusterIp(before) !== hasClusterIp(after))
+      this.#changedClusterIp.add(after.metadata.uid);
   }
 
   #count(resource: ResourceName): void {

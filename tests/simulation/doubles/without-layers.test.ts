@@ -1,0 +1,48 @@
+import { MemoryBus } from '@sluice/bus';
+import { type Change, decodeRecord, MessageRecord } from '@sluice/messages';
+import { VirtualClock } from '@sluice/runtime';
+import { MemoryLeases, MemoryStore } from '@sluice/store';
+import { expect, test } from 'vitest';
+import { FirstSnapshots } from './first-snapshots.ts';
+import { withoutEpochs } from './without-epochs.ts';
+import { withoutExpiry } from './without-expiry.ts';
+
+const checkpoint = { offset: 0, id: '', streamId: '' };
+
+test('without epochs, a watcher is not shown the last Change of the one before', async () => {
+  const store = new MemoryStore();
+  await store.claim('watcher/a', 1);
+  const entries = ['lastStamp/0', 'resourceVersion/pods'].map((field) => ({ key: 'a', field, value: '1' }));
+  await store.commit({ scope: 'watcher/a', fencingToken: 1, expectedOffset: 0, checkpoint, entries });
+  const state = await withoutEpochs(store).claim('watcher/a', 2);
+  expect(state.entries.map(({ field }) => field)).toEqual(['resourceVersion/pods']);
+});
+
+test('without expiry, leases are renewed for ever unless the store is cut off', () => {
+  const leases = new MemoryLeases(new VirtualClock(0));
+  const options = { group: 'g', member: 'm', ttlMs: 1, periodMs: 1, maxSilenceMs: 1 };
+  const renewedAt = (isCutOff: boolean) => withoutExpiry(leases, () => isCutOff).keepAlive?.(options).renewedAt;
+  expect(renewedAt(false)).toBe(Number.POSITIVE_INFINITY);
+  expect(renewedAt(true)).toBe(Number.NEGATIVE_INFINITY);
+});
+
+test('without first snapshots, only the first one of a Service is marked', async () => {
+  const bus = new MemoryBus({ partitions: 1 });
+  const stripped = new FirstSnapshots().without(bus);
+  const versions = { endpoints: '1', endpointslices: '1' };
+  const change = (sequence: number, initial: boolean): MessageRecord => {
+    const message: Change = {
+      ...{ kind: 'change', key: { cluster: 'c', namespace: 'n', service: 's' }, stamp: { epoch: 1, sequence } },
+      ...{ previousSequence: sequence - 1, facts: [], causes: { first: [], more: 0 } },
+      snapshot: { first: true, last: true, initial, resourceVersions: versions },
+    };
+    return new MessageRecord({ key: 'c/n/s', id: `c/1/${sequence}`, headers: {} }, message);
+  };
+  const repeated = change(1, true);
+  await stripped.append('changes', 0, [repeated]);
+  await stripped.append('changes', 0, [repeated, change(2, true), change(3, false)]);
+  const reader = bus.read('changes', 0, checkpoint);
+  const marked = [];
+  while (marked.length < 4) marked.push(...(await reader.next(4)).map((record) => 'snapshot' in decodeRecord(record)));
+  expect(marked).toEqual([true, true, false, true]);
+});
