@@ -24,6 +24,8 @@ export class LosslessInvariants {
   check(records: RecordInvariants, deadLetters: DeadLetterObserver): void {
     if (isLossy(this.#scenario) || this.#isRepaired) return;
     for (const resync of records.resyncs.splice(0)) {
+      // A former owner that does not notice that its lease has expired finds records that the next one has released.
+      if (hasLayersOff(this.#scenario, 'expiry') && resync.endsWith(': log truncated')) continue;
       if (!resync.endsWith(': no committed offset') && !this.#isLateDeletion(resync) && !this.#isLateMessage(resync))
         this.#violations.report('no resync without a loss', resync);
     }
