@@ -34,6 +34,8 @@ interface Lease {
   /** The last renewal took effect between these two times. */
   readonly renewedAfter: number;
   readonly renewedBefore: number;
+  /** The last request took effect no earlier than this. */
+  readonly now: number;
 }
 
 export interface LeaseTimes {
@@ -67,32 +69,40 @@ function ofScope({ member, heartbeat, sentAt, answeredAt, answer }: LeaseRequest
   };
 }
 
-const free: Lease = { holder: null, token: undefined, lastToken: 0, renewedAfter: 0, renewedBefore: 0 };
+const free: Lease = { holder: null, token: undefined, lastToken: 0, renewedAfter: 0, renewedBefore: 0, now: 0 };
 
-const modelOf = ({ ttlMs, isSteady }: LeaseTimes): SequentialModel<Lease, ScopeRequest> => ({
-  initial: free,
-  keyOf: (lease) => Object.values(lease).join(),
-  step: (lease, request) => {
-    const isExpired = isSteady && request.sentAt > lease.renewedBefore + ttlMs;
-    const mayBeExpired = lease.holder !== null && request.answeredAt >= lease.renewedAfter + ttlMs;
-    const possible = [
-      ...(isExpired ? [] : [lease]),
-      ...(mayBeExpired ? [{ ...free, lastToken: lease.lastToken }] : []),
-    ];
-    for (const before of possible.length > 0 ? possible : [{ ...free, lastToken: lease.lastToken }]) {
-      const after = afterRequest(before, request);
-      if (after !== undefined) return after;
+/** The model keeps all leases that the answers allow: whether a lease expired before a request without an answer shows only later. */
+const modelOf = (times: LeaseTimes): SequentialModel<readonly Lease[], ScopeRequest> => ({
+  initial: [free],
+  keyOf: (leases) => leases.map(keyOf).join(' '),
+  step: (leases, request) => {
+    const possible = new Map<string, Lease>();
+    for (const lease of leases.flatMap((one) => leasesAt(one, request, times))) {
+      const after = afterRequest(lease, request);
+      if (after !== undefined) possible.set(keyOf(after), after);
     }
-    return undefined;
+    return possible.size === 0 ? undefined : [...possible.values()];
   },
 });
+/** The lease when a request takes effect: as it was, or expired. A request without an answer takes effect before those that follow it. */
+function leasesAt(lease: Lease, { sentAt, answeredAt }: ScopeRequest, { ttlMs, isSteady }: LeaseTimes): Lease[] {
+  const now = Math.max(lease.now, sentAt);
+  const renewedBefore = Math.min(lease.renewedBefore, answeredAt);
+  const held = { ...lease, renewedBefore, now };
+  if (lease.holder === null) return now <= answeredAt ? [held] : [];
+  const expired = { ...free, lastToken: lease.lastToken, now: Math.max(now, lease.renewedAfter + ttlMs) };
+  const isExpired = isSteady && now > renewedBefore + ttlMs;
+  return [...(isExpired ? [] : [held]), expired].filter((one) => one.now <= answeredAt);
+}
+
+const keyOf = (lease: Lease): string => Object.values(lease).join();
 
 /** The lease after the request, or undefined if the answer is another one. */
 function afterRequest(lease: Lease, request: ScopeRequest): Lease | undefined {
-  const { member, renews, releases, acquires, sentAt, answeredAt, answer } = request;
-  const { lastToken } = lease;
-  const released = releases && lease.holder === member ? { ...free, lastToken } : lease;
-  const renewal = { renewedAfter: sentAt, renewedBefore: answeredAt };
+  const { member, renews, releases, acquires, answeredAt, answer } = request;
+  const { lastToken, now } = lease;
+  const released = releases && lease.holder === member ? { ...free, lastToken, now } : lease;
+  const renewal = { renewedAfter: now, renewedBefore: answeredAt, now };
   if (acquires && released.holder === null) {
     if (answer === undefined) return { holder: member, token: undefined, lastToken, ...renewal };
     if (answer?.holder !== member || answer.token <= lastToken) return undefined;
