@@ -273,7 +273,7 @@ export const endpointsRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-outcome.ts',
-        search: 'for (const result of results) applyResult(state, inFlight, result, now);',
+        search: 'for (const result of results) applyResult(state, inFlight, result, now, settings.policy);',
         replace: '',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },

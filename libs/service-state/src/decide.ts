@@ -3,7 +3,7 @@ import type { PlanId, PlannedMutations, TraceContext } from '@sluice/messages';
 import { compact } from './compact.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isDue } from './due.ts';
-import { othersInFlight } from './in-flight.ts';
+import { othersInFlight } from './plan-basis.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 import { afterDecision, freeRepairs } from './repair.ts';

@@ -12,8 +12,8 @@ import { decide } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
 import { wantsDecisionAt } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
-import { othersInFlight } from './in-flight.ts';
 import { isDisposable } from './is-disposable.ts';
+import { isBasisReached } from './plan-basis.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -95,15 +95,10 @@ class LogReplay {
       if (message?.kind === 'change' && compareStamps(message.stamp, stamp) <= 0) this.#applyRecord(index);
   }
 
-  /** Whether the state is the one on which the plan was decided, or a later one. */
-  #isDecided({ controller, plan, basis }: PlannedMutations): boolean {
-    if (basis === undefined) return true;
-    const { inFlight } = this.#state.controller(controller);
-    if (inFlight !== null && comparePlans(inFlight.message.plan, plan) < 0) return false;
-    const isLater = compareStamps(this.#state.snapshot.stamp, basis.stamp);
-    if (isLater !== 0) return isLater > 0;
-    const pending = othersInFlight(this.#state, controller).filter((number) => number < plan.number);
-    return pending.every((number) => basis.inFlight.includes(number));
+  #isDecided(plan: PlannedMutations): boolean {
+    const { inFlight } = this.#state.controller(plan.controller);
+    if (inFlight !== null && comparePlans(inFlight.message.plan, plan.plan) < 0) return false;
+    return isBasisReached(this.#state, plan) ?? true;
   }
 
   #applyPlan(plan: PlannedMutations): void {

@@ -10,6 +10,7 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
+import { isBasisReached } from '@sluice/service-state';
 import type { DecidedEntry, Entry, Observation, ObservedEntry } from '../view/entry-schemas.ts';
 import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
@@ -26,7 +27,7 @@ export interface RetainedRecords {
 
 /**
  * Applies records to a state with the reconciler's `evolve` and describes each as an entry. The two topics are read
- * separately, so plans are merged into the Changes by the time of their decision, at the latest before their Outcome.
+ * separately, so plans are merged into the Changes where they were decided, at the latest before their Outcome.
  */
 export class Replay {
   readonly state: HistoryState;
@@ -58,10 +59,16 @@ export class Replay {
     const plan = this.#nextPlan(records);
     if (change === undefined) return plan === undefined ? null : this.#applyPlan(records);
     const message = messageOf(change);
-    if (plan && message && comesFirst(plan, message)) return this.#applyPlan(records);
+    if (plan && message && this.#comesFirst(plan, message)) return this.#applyPlan(records);
     if (plan === null) this.mutations++;
     this.changes++;
     return message ? this.#apply(message, change) : [];
+  }
+
+  #comesFirst(plan: PlannedMutations, message: Message): boolean {
+    if (message.kind === 'clusterRemoved') return plan.decidedAt <= (message.removedAt ?? plan.decidedAt);
+    if (message.kind === 'outcome' && planName(plan) === planName(message)) return true;
+    return isBasisReached(this.state.state, plan) ?? isDecidedBefore(plan, message);
   }
 
   #apply(message: Message, record: RetainedRecord): readonly Entry[] {
@@ -188,9 +195,9 @@ const writtenNames = ({ groups }: PlannedMutations): readonly string[] =>
     mutations.map((mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)),
   );
 
-function comesFirst(plan: PlannedMutations, message: Message): boolean {
-  if (message.kind === 'clusterRemoved') return plan.decidedAt <= (message.removedAt ?? plan.decidedAt);
-  if (message.kind === 'outcome') return plan.decidedAt <= message.completedAt || planName(plan) === planName(message);
+/** By the clocks of their senders, for plans that do not tell on what they were decided. */
+function isDecidedBefore(plan: PlannedMutations, message: Message): boolean {
+  if (message.kind === 'outcome') return plan.decidedAt <= message.completedAt;
   const at = message.kind === 'change' ? message.causes.first[0]?.observedAt : undefined;
   return at !== undefined && plan.decidedAt < at;
 }
