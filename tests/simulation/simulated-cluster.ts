@@ -6,7 +6,7 @@ import { MalformedObjects } from './doubles/malformed-objects.ts';
 import { SmallUser } from './exhaustive/small-user.ts';
 import { ClusterView } from './reference/cluster-view.ts';
 import { serviceNameLabel } from './reference/objects.ts';
-import { finishInputs, uncommonInputs } from './uncommon-inputs.ts';
+import { finishInputs, isUnfinished, uncommonInputs } from './uncommon-inputs.ts';
 
 export const steadyServices = ['steady-a', 'steady-b'] as const;
 const steadyPods = 3;
@@ -168,9 +168,9 @@ export class SimulatedCluster {
   /** Whatever holds deleted objects back has finished, and every Pod has an address that can be written. */
   finishInputs(): void {
     finishInputs(this.server);
-    // A write that was on its way may bring a finalizer back.
+    // A write that was on its way may bring a finalizer back, and a user who acts during a fault an unusable address.
     this.server.onCommit((_, { type, object }) => {
-      if (type !== 'DELETED' && (object.metadata.finalizers ?? []).length > 0)
+      if (type !== 'DELETED' && isUnfinished(object))
         this.#clock.schedule(finalizedAfterMs, () => finishInputs(this.server));
     });
   }

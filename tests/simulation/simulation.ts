@@ -280,6 +280,7 @@ class Simulation {
       // Chunks of a message that is never completed are passed by the next record only.
       ...{ log, store: this.#store, isIntact: !lossy && recordBytes === null },
       isKept: this.#isKept,
+      replaced: invariants.replacedValues,
       // A former owner that was suspended while it sent appends what the next one has published.
       mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append', ...suspending),
       exists: (key) => exists(clusters, key),
@@ -445,7 +446,7 @@ class Simulation {
         this.#unfinished.find(this.#clock.now()) ?? this.#invariants.losses.unanswered(this.#partitionOf);
       const unknown =
         left === undefined && unfinished === undefined && this.#isKept
-          ? unknownObject(this.#store, this.#clusters)
+          ? unknownObject(this.#store, this.#clusters, this.#invariants.replacedValues)
           : undefined;
       if (left === undefined && unfinished === undefined && unknown === undefined) return;
       if (this.#clock.now() >= until) {

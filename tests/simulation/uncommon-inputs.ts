@@ -148,6 +148,10 @@ export function uncommonInputs(server: FakeApiServer, random: Random, namespace:
   ];
 }
 
+/** Whether something holds the deletion of an object back, or a Pod has an address that no slice may have. */
+export const isUnfinished = ({ metadata, status }: StoredObject): boolean =>
+  (metadata.finalizers ?? []).length > 0 || asRecord(status).podIP === unusableAddress;
+
 /** Removes the finalizers of all objects, whatever holds them has finished, and gives Pods usable addresses. */
 export function finishInputs(server: FakeApiServer): void {
   for (const resource of ['services', 'pods', 'endpoints', 'endpointslices'] as const)

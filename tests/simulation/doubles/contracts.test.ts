@@ -13,7 +13,7 @@ for (const dropsRepeated of [false, true]) {
   });
 }
 
-const observer: StoreObserver = { claimed() {}, restored() {}, committed() {}, group() {} };
+const observer: StoreObserver = { claimed() {}, restored() {}, committed() {}, group() {}, replaced() {} };
 
 function lossyStore() {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1));

@@ -109,6 +109,7 @@ export class LossyStore implements SimulatedStore {
     const changed = exchange(scope?.entries ?? new Map<string, string>(), random);
     if (scope === undefined || changed === undefined) return;
     this.#scopes.set(name, { ...scope, entries: new Map(scope.entries).set(...changed) });
+    this.#options.observer.replaced(name, ...changed);
   }
 
   wipe(): void {

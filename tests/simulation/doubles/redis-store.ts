@@ -125,7 +125,9 @@ export class RedisStoreDouble implements SimulatedStore {
     const values = new Map([...names].map(([name, field]) => [name, stored.get(field) ?? '']));
     const [name = '', value = ''] = exchange(values, random) ?? [];
     const field = names.get(name);
-    if (field !== undefined) this.#server.execute(['HSET', view, field, value]);
+    if (field === undefined) return;
+    this.#server.execute(['HSET', view, field, value]);
+    this.#options.observer.replaced(scope, name, fromBytes(value));
   }
 
   changeLease(random: Random): string | undefined {

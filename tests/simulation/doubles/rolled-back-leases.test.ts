@@ -6,7 +6,7 @@ import { LossyStore } from './lossy-store.ts';
 import { RedisStoreDouble } from './redis-store.ts';
 import type { SimulatedStore, StoreObserver } from './simulated-store.ts';
 
-const observer: StoreObserver = { claimed() {}, restored() {}, committed() {}, group() {} };
+const observer: StoreObserver = { claimed() {}, restored() {}, committed() {}, group() {}, replaced() {} };
 
 const stores: Readonly<Record<string, (clock: VirtualClock) => Promise<SimulatedStore>>> = {
   'the model': async (clock) => new LossyStore({ clock, observer, fencing: true }),

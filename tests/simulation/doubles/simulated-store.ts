@@ -46,6 +46,8 @@ export interface StoreObserver {
   /** Called for each commit that succeeds, after it. */
   committed(member: string, commit: Commit, previous: Checkpoint | null): void;
   group(name: string, member: string, state: GroupState): void;
+  /** A fault has given an entry the value of another Service, as JSON. */
+  replaced(scope: string, entry: string, value: string): void;
 }
 
 /** Leases whose heartbeats are observed. */

@@ -17,6 +17,7 @@ import { Observations } from './observations.ts';
 import { OutcomeInvariants } from './outcomes.ts';
 import { PlanInvariants } from './plans.ts';
 import { RecordInvariants } from './records.ts';
+import { ReplacedValues } from './replaced-values.ts';
 import { RequestInvariants } from './requests.ts';
 import { Staleness } from './staleness.ts';
 import { SteadyServices } from './steady.ts';
@@ -51,6 +52,7 @@ export class Invariants {
   readonly owners: WorkingOwners;
   readonly lossless: LosslessInvariants;
   readonly staleness: Staleness;
+  readonly replacedValues = new ReplacedValues();
   readonly storeObserver: StoreObserver;
   readonly busObserver: BusObserver;
   readonly deliveredLocally: (member: string, plans: readonly Delivery[]) => void;
@@ -113,6 +115,7 @@ export class Invariants {
         inherited.claimed(...args);
         losses.claimed(...args);
         versions?.claimed(args[1], args[2]);
+        this.replacedValues.claimed(args[1]);
       },
       committed: (member, commit, previous) => {
         note(
@@ -124,8 +127,13 @@ export class Invariants {
         inherited.committed(member, commit, previous);
         losses.committed(member, commit);
         versions?.committed(member, commit);
+        this.replacedValues.committed(commit);
       },
       group: (group, member, state) => observations.group(group, member, state),
+      replaced: (scope, entry, value) => {
+        note('fault', () => `replaces ${entry.replace('\n', ' ')} in ${scope}`);
+        this.replacedValues.replaced(scope, entry, value);
+      },
     };
     this.deliveredLocally = (member, deliveries) => {
       const early = deliveries.filter(({ isEarly }) => isEarly);

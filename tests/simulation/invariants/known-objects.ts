@@ -4,24 +4,36 @@ import type { ClusterView } from '../reference/cluster-view.ts';
 import { knownFields, knownWritten, storedField } from '../reference/known-service.ts';
 import { serviceNameLabel } from '../reference/objects.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
+import type { ReplacedValues } from './replaced-values.ts';
 
 type Fields = Map<string, unknown>;
+
+/** Stands for a stored value that its owner does not use: it has another one in memory. */
+const unread = Symbol();
 
 /**
  * Once a run has converged, what reconcilers know of each Service equals the objects of its cluster, field by field. Returns the first
  * difference; undefined if there is none.
  */
-export function unknownObject(store: SimulatedStore, clusters: readonly SimulatedCluster[]): string | undefined {
-  const known = storedServices(store);
+export function unknownObject(
+  store: SimulatedStore,
+  clusters: readonly SimulatedCluster[],
+  replaced: ReplacedValues,
+): string | undefined {
+  const known = storedServices(store, replaced);
   for (const { identity, name: clusterName, view } of clusters) {
     for (const [namespace, name] of servicesOf(view)) {
       const expected = knownFields(view, namespace, name);
-      const stored = known.get(formatServiceKey({ cluster: identity, namespace, service: name })) ?? new Map();
+      const key = formatServiceKey({ cluster: identity, namespace, service: name });
+      const stored: Fields = known.get(key) ?? new Map();
       for (const field of new Set([...expected.keys(), ...stored.keys()])) {
         // What a controller remembers of a Service that it no longer handles means nothing.
         if (field.startsWith('controller/') && !expected.has(field)) continue;
-        const [wanted, found] = [expected.get(field), stored.get(field)].map((value) => JSON.stringify(value));
-        if (wanted !== found)
+        if (stored.get(field) === unread) continue;
+        const value = expected.get(field);
+        const remembered = replaced.remembered(key, field, value);
+        const [wanted, found, kept] = [value, stored.get(field), remembered].map((one) => JSON.stringify(one));
+        if (wanted !== found && kept !== found)
           return `${field} of ${clusterName} ${namespace}/${name} is known as ${found}, and is ${wanted}`;
       }
     }
@@ -30,7 +42,7 @@ export function unknownObject(store: SimulatedStore, clusters: readonly Simulate
 }
 
 /** What is stored about objects, by Service and field. */
-function storedServices(store: SimulatedStore): ReadonlyMap<string, Fields> {
+function storedServices(store: SimulatedStore, replaced: ReplacedValues): ReadonlyMap<string, Fields> {
   const services = new Map<string, Fields>();
   for (const scope of store.scopes) {
     if (!scope.startsWith('reconciler/')) continue;
@@ -40,7 +52,8 @@ function storedServices(store: SimulatedStore): ReadonlyMap<string, Fields> {
       const fields = services.get(key) ?? new Map<string, unknown>();
       services.set(key, fields);
       const written = /^(endpoints|slice\/.*):object$/.exec(field)?.[1];
-      if (written !== undefined) fields.set(written, knownWritten(JSON.parse(json)));
+      if (replaced.isUnread(scope, entry, json)) fields.set(written ?? field, unread);
+      else if (written !== undefined) fields.set(written, knownWritten(JSON.parse(json)));
       else if (/^(?:service|topology|pod\/.*|controller\/[a-z]+(?::triggers)?)$/.test(field))
         fields.set(field, storedField(field, JSON.parse(json)));
     }

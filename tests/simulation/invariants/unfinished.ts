@@ -2,6 +2,7 @@ import type { Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
+import type { ReplacedValues } from './replaced-values.ts';
 
 /** Longer than a commit is delayed, in milliseconds. */
 const commitWithinMs = 1_000;
@@ -15,6 +16,7 @@ export interface UnfinishedOptions {
   readonly mayLeaveRepeatedPlans: boolean;
   /** Whether the store has what the owners of its scopes last committed. */
   readonly isKept: boolean;
+  readonly replaced: ReplacedValues;
   /** Whether the cluster has objects of the Service. */
   readonly exists: (key: string) => boolean;
   /** Whether a finalizer has held the deletion of objects of the Service back, which reconcilers may have forgotten by then. */
@@ -78,6 +80,7 @@ export class Unfinished {
         const [key = '', field = ''] = name.split('\n');
         // The state of a Service that is gone stays until the liveness probe, which takes hours.
         if (!isServiceKey(key) || !this.#options.exists(key) || this.#options.wasHeld(key)) continue;
+        if (this.#options.replaced.isUnread(scope, name, json)) continue;
         if (field === 'resync') return `${scope} awaits a snapshot of ${key}: ${json}`;
         if (field === 'snapshot' && /"open":\{|"complete":false/.test(json))
           return `${scope} has a part of a snapshot of ${key}`;
