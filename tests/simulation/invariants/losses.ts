@@ -1,6 +1,7 @@
 import type { Delivery, Topic } from '@sluice/bus';
 import {
   type Change,
+  type ClusterRemoved,
   compareStamps,
   formatServiceKey,
   isServiceKey,
@@ -96,6 +97,7 @@ export class LossInvariants {
     for (const { payload } of records) {
       const message = decode(payload);
       if (message.kind === 'change') this.#observe(claim, message);
+      if (message.kind === 'clusterRemoved') forget(claim, message);
     }
   }
 
@@ -166,6 +168,13 @@ export class LossInvariants {
     this.#plans.add(name);
     return true;
   }
+}
+
+/** With a cluster, a reconciler discards what it may have missed of it, unless a later watcher has published. */
+function forget({ last, gaps }: Claim, { cluster, epoch }: ClusterRemoved): void {
+  if ((last.get(cluster)?.epoch ?? 0) > epoch) return;
+  last.delete(cluster);
+  gaps.delete(cluster);
 }
 
 /** Whether nothing was missing when the plan was decided: a Change that reveals a gap can be delivered while the commit is on its way. */
