@@ -400,3 +400,16 @@ test('a claim that a wrong clock has written far ahead is taken over once nobody
   await advance(clock, 3_000);
   expect(lease?.spec).toMatchObject({ holderIdentity: 'green/green' });
 });
+
+test.each([
+  ['a renewal in the future', { renewTime: new Date(start + 3_600_000).toISOString() }],
+  ['a shorter duration', { leaseDurationSeconds: 5 }],
+  ['a longer duration', { leaseDurationSeconds: 3_600 }],
+])('a fleet renews its own claim at once if somebody has given it %s', async (_, edited) => {
+  const blue = claimOf('blue');
+  await blue.claim.acquire(signal);
+  const spec = lease?.spec as object;
+  lease = { ...lease, spec: { ...spec, ...edited } };
+  await claimOf('blue').claim.acquire(signal);
+  expect(lease.spec).toEqual(spec);
+});

@@ -61,6 +61,12 @@ const abandonedMs = claimDurationMs + renewMs;
 /** A claim whose last renewal is older than this may expire before the next one. */
 const validMs = claimDurationMs - renewMs / 2;
 
+/** Whether a claim is as a renewal leaves it, and lasts as long as this process will count on it. Somebody may have edited the Lease. */
+function isFresh({ expiresAt }: Claim, now: number): boolean {
+  const leftMs = expiresAt - now;
+  return leftMs > validMs && leftMs <= claimDurationMs;
+}
+
 /** The claim of one fleet to one cluster, while this process writes to it (ADR 0054). */
 export class ClusterClaim {
   readonly #options: ClusterClaimOptions;
@@ -224,7 +230,7 @@ export class ClusterClaim {
         if (!isFree) return claim;
         if (claim.uid !== this.#uid && !isVerified) await this.#verify(signal);
         // Every writer of the fleet renews; the others see a fresh renewal and do nothing.
-        if (claim.holder === own && now - claim.renewedAt < renewMs / 2) {
+        if (claim.holder === own && isFresh(claim, now)) {
           this.#hold(lease, startedAt);
           return undefined;
         }
