@@ -114,7 +114,7 @@ export class ClaimWorld implements SuiteWorld<'claims'> {
         // While a machine is paused, nothing tells a clock that is set back from a shorter pause.
         if (one.process.isFrozen) return undefined;
         const ms = randomInteger(random, 0, 60_000) - 30_000;
-        one.process.stepClock(ms);
+        if (!one.process.stepClock(ms)) return undefined;
         if (ms < 0) this.#setBackAt.set(one, this.#ports.clock.now());
         return `${one.name} by ${ms} ms`;
       }),
@@ -193,7 +193,7 @@ export class ClaimWorld implements SuiteWorld<'claims'> {
       const { clock } = this.#ports;
       if (how === 'pause' && clock.now() - (this.#setBackAt.get(one) ?? Number.NEGATIVE_INFINITY) < 15_000)
         return undefined;
-      one.process[how]();
+      if (one.process[how]() === false) return undefined;
       const forMs = randomInteger(random, 100, longestFaultMs);
       clock.schedule(forMs, () => one.process.thaw());
       return `${one.name} for ${forMs} ms`;

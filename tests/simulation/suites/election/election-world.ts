@@ -119,7 +119,7 @@ export class ElectionWorld implements SuiteWorld<'election'> {
         // While a machine is paused, nothing tells a clock that is set back from a shorter pause.
         if (candidate.process.isFrozen) return undefined;
         const ms = randomInteger(random, 0, 60_000) - 30_000;
-        candidate.process.stepClock(ms);
+        if (!candidate.process.stepClock(ms)) return undefined;
         if (ms < 0) this.#setBackAt.set(candidate, this.#ports.clock.now());
         return `${candidate.name} by ${ms} ms`;
       }),
@@ -150,7 +150,7 @@ export class ElectionWorld implements SuiteWorld<'election'> {
       const { clock } = this.#ports;
       const setBackAt = this.#setBackAt.get(candidate) ?? Number.NEGATIVE_INFINITY;
       if (how === 'pause' && clock.now() - setBackAt < leaseDurationMs) return undefined;
-      candidate.process[how]();
+      if (candidate.process[how]() === false) return undefined;
       const forMs = randomInteger(random, 100, longestFaultMs);
       clock.schedule(forMs, () => candidate.process.thaw());
       return `${candidate.name} for ${forMs} ms`;
