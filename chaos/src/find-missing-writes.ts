@@ -89,13 +89,17 @@ function dryWriter(writer: ClusterWriter, report: (line: string | undefined) => 
       // Compared as the API server compares: it stores an empty list of ports as null.
       const same = before !== undefined && semanticEqual(before, after);
       report(same ? undefined : `update ${resource} ${name(object)}: ${before && text(before)} → ${text(after)}`);
-      return answer(object);
+      return { ...answer(object), ...(!same && { resourceVersion: laterThan(object) }) };
     },
     async delete(resource, namespace, objectName) {
       report(resource === 'endpoints' ? undefined : `delete ${resource} ${namespace}/${objectName}`);
     },
   };
 }
+
+/** A write that changes something has a version of its own, which the watch has not delivered. */
+const laterThan = ({ metadata }: Endpoints | EndpointSlice): string =>
+  String(BigInt(metadata.resourceVersion ?? 0) + 1n);
 
 /** The content to compare, without fields set by the API server and without the trigger time. */
 function content(object: Endpoints | EndpointSlice): object {

@@ -33,7 +33,7 @@ export const endpointSliceRules: readonly Rule[] = [
     broken: [
       {
         file: 'services/watcher/src/router.ts',
-        search: 'if (oldObject?.zone !== newObject?.zone) this.#podsOnNode(name, mark);',
+        search: 'if (oldObject?.zone !== newObject?.zone || oldObject === newObject) this.#podsOnNode(name, mark);',
         replace: '',
         tests: ['services/watcher/src/router.test.ts'],
       },
