@@ -1,9 +1,11 @@
 import { type AppendedOffsets, type Bus, type BusRecord, ForwardingBus, type Topic } from '@sluice/bus';
-import { decodeRecord, MessageRecord } from '@sluice/messages';
+import { decodeRecord, type Fact, MessageRecord } from '@sluice/messages';
 
-/** The Services of which the logs have a snapshot. */
+/** The Services of which the logs have a snapshot, and an object that is not deleted: reconcilers forget what is gone. */
 export class FirstSnapshots {
   readonly #known = new Set<string>();
+  /** By Service. */
+  readonly #objects = new Map<string, Set<string>>();
   /** A watcher sends the same record until the bus accepts it. */
   readonly #stripped = new WeakMap<BusRecord, BusRecord>();
 
@@ -23,12 +25,40 @@ export class FirstSnapshots {
     // What is known of a restored cluster is discarded.
     if (message.kind === 'clusterRemoved')
       for (const key of this.#known) if (key.startsWith(`${message.cluster}/`)) this.#known.delete(key);
-    if (message.kind !== 'change' || message.snapshot === undefined) return record;
+    if (message.kind !== 'change') return record;
     const { snapshot, ...change } = message;
-    const isKnown = this.#known.has(record.key);
-    if (snapshot.last) this.#known.add(record.key);
-    if (!snapshot.initial || !isKnown) return record;
+    const isStripped = snapshot?.initial === true && this.#known.has(record.key);
+    if (snapshot?.last) this.#known.add(record.key);
+    if (snapshot?.first && !isStripped) this.#objects.delete(record.key);
+    if (!this.#hasObjects(record.key, change.facts)) this.#known.delete(record.key);
+    if (!isStripped) return record;
     return new MessageRecord({ key: record.key, id: record.id, headers: record.headers }, change);
+  }
+
+  #hasObjects(key: string, facts: readonly Fact[]): boolean {
+    const objects = this.#objects.get(key) ?? new Set();
+    this.#objects.set(key, objects);
+    for (const fact of facts) {
+      const name = `${fact.kind}/${'name' in fact ? fact.name : ''}`;
+      if (isPresent(fact)) objects.add(name);
+      else objects.delete(name);
+    }
+    return objects.size > 0;
+  }
+}
+
+function isPresent(fact: Fact): boolean {
+  switch (fact.kind) {
+    case 'service':
+      return fact.service !== null;
+    case 'pod':
+      return fact.pod !== null;
+    case 'endpoints':
+      return fact.endpoints !== null;
+    case 'slice':
+      return fact.slice !== null;
+    default:
+      return false;
   }
 }
 

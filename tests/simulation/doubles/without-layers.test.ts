@@ -1,8 +1,8 @@
 import { MemoryBus } from '@sluice/bus';
-import { type Change, decodeRecord, MessageRecord } from '@sluice/messages';
+import { type Change, decodeRecord, type Fact, MessageRecord } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { MemoryLeases, MemoryStore } from '@sluice/store';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FirstSnapshots } from './first-snapshots.ts';
 import { withoutEpochs } from './without-epochs.ts';
 import { withoutExpiry } from './without-expiry.ts';
@@ -26,23 +26,38 @@ test('without expiry, leases are renewed for ever unless the store is cut off', 
   expect(renewedAt(true)).toBe(Number.NEGATIVE_INFINITY);
 });
 
-test('without first snapshots, only the first one of a Service is marked', async () => {
-  const bus = new MemoryBus({ partitions: 1 });
-  const stripped = new FirstSnapshots().without(bus);
+describe('without first snapshots', () => {
   const versions = { endpoints: '1', endpointslices: '1' };
-  const change = (sequence: number, initial: boolean): MessageRecord => {
+  const present: Fact = { kind: 'endpoints', endpoints: { metadata: { name: 's', namespace: 'n' } }, uid: 'u' };
+  const deleted: Fact = { kind: 'endpoints', endpoints: null, uid: 'u' };
+
+  const change = (sequence: number, initial: boolean | undefined, fact = present): MessageRecord => {
     const message: Change = {
       ...{ kind: 'change', key: { cluster: 'c', namespace: 'n', service: 's' }, stamp: { epoch: 1, sequence } },
-      ...{ previousSequence: sequence - 1, facts: [], causes: { first: [], more: 0 } },
-      snapshot: { first: true, last: true, initial, resourceVersions: versions },
+      ...{ previousSequence: sequence - 1, facts: [fact], causes: { first: [], more: 0 } },
+      ...(initial !== undefined && { snapshot: { first: true, last: true, initial, resourceVersions: versions } }),
     };
     return new MessageRecord({ key: 'c/n/s', id: `c/1/${sequence}`, headers: {} }, message);
   };
-  const repeated = change(1, true);
-  await stripped.append('changes', 0, [repeated]);
-  await stripped.append('changes', 0, [repeated, change(2, true), change(3, false)]);
-  const reader = bus.read('changes', 0, checkpoint);
-  const marked = [];
-  while (marked.length < 4) marked.push(...(await reader.next(4)).map((record) => 'snapshot' in decodeRecord(record)));
-  expect(marked).toEqual([true, true, false, true]);
+
+  async function marked(...batches: readonly (readonly MessageRecord[])[]): Promise<readonly boolean[]> {
+    const bus = new MemoryBus({ partitions: 1 });
+    const stripped = new FirstSnapshots().without(bus);
+    for (const batch of batches) await stripped.append('changes', 0, batch);
+    const reader = bus.read('changes', 0, checkpoint);
+    const all = [];
+    while (all.length < batches.flat().length)
+      all.push(...(await reader.next(4)).map((record) => 'snapshot' in decodeRecord(record)));
+    return all;
+  }
+
+  test('only the first one of a Service is marked', async () => {
+    const repeated = change(1, true);
+    expect(await marked([repeated], [repeated, change(2, true), change(3, false)])).toEqual([true, true, false, true]);
+  });
+
+  test('the next one is marked once nothing is left of the Service', async () => {
+    const gone = change(2, undefined, deleted);
+    expect(await marked([change(1, true), gone, change(3, true), change(4, true)])).toEqual([true, false, true, false]);
+  });
 });
