@@ -141,6 +141,7 @@ test.each([
   await fleet.converged();
   await undo(late);
   await fleet.converged();
-  // The cluster may be right before the watcher reads of the proof.
-  await expect.poll(proofs).toBeGreaterThan(before);
+  // The cluster may be right before the watcher reads of the proof. Bumped versions are newer than all before and need none: whether
+  // a generation proves the restore depends on how many writes precede the next list.
+  if (bumpBy === 0) await expect.poll(proofs).toBeGreaterThan(before);
 });
