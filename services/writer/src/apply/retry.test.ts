@@ -7,6 +7,7 @@ import { defaultRetry, retryTransientErrors } from './retry.ts';
 const done = { metadata: { name: 'web', namespace: 'shop' } };
 let clock: VirtualClock;
 let stop: AbortController;
+let logged: number;
 
 beforeEach(() => {
   clock = new VirtualClock();
@@ -17,6 +18,7 @@ beforeEach(() => {
 async function tries(errors: readonly unknown[], { random = seededRandom(1), attempts = 4, permitted = 9 } = {}) {
   const at: number[] = [];
   let retries = 0;
+  logged = 0;
   const left = [...errors];
   const get = async () => {
     at.push(clock.now());
@@ -27,7 +29,10 @@ async function tries(errors: readonly unknown[], { random = seededRandom(1), att
   const ports = {
     clock,
     random,
-    logger: () => silentLogger,
+    logger: () => {
+      logged++;
+      return silentLogger;
+    },
     mayRetry: () => retries < permitted,
     onRetry: () => retries++,
   };
@@ -81,8 +86,9 @@ describe('the delay', () => {
   });
 });
 
-test('does not wait once the signal has aborted', async () => {
+test('does not wait once the signal has aborted, and logs no retry', async () => {
   stop.abort();
   expect(await tries([unavailable])).toMatchObject({ ended: unavailable, at: { length: 1 } });
   expect(clock.now()).toBe(0);
+  expect(logged).toBe(0);
 });

@@ -33,6 +33,8 @@ export function retryTransientErrors(options: RetryOptions & RetryPorts, signal:
       try {
         return await next(request);
       } catch (error) {
+        // The partition was given up: the next owner applies the plan.
+        if (signal.aborted) throw error;
         if (!isApiError(error) || error.kind !== 'retry' || attempt + 1 >= attempts) throw error;
         if (mayRetry?.() === false) throw error;
         // Reachable: write retried
