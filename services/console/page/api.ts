@@ -38,13 +38,15 @@ async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Pr
     if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
   }
   let response: Response;
+  let body: unknown;
   try {
     response = await fetch(url, { signal: signal ?? null });
+    // The body of an error may be that of a proxy. One that is cut off is no answer.
+    body = await (response.ok ? response.json() : response.json().catch(() => ({})));
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiProblem('Sluice does not answer', 'Check that it is running. This page retries automatically.');
   }
-  const body: unknown = await response.json().catch(() => ({}));
   if (response.ok) return body as T;
   const { error = `HTTP status ${response.status}`, hint } = body as { error?: string; hint?: string };
   throw new ApiProblem(error, hint, response.status);
