@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import { compareStamps, type PlannedMutations } from '@sluice/messages';
+import { comparePlans, compareStamps, type PlannedMutations } from '@sluice/messages';
 import { decisionOrder } from './decision-order.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -13,12 +13,17 @@ export function othersInFlight(state: ServiceState, controller: Controller): rea
   return numbers;
 }
 
-/** Whether the state is the one on which the plan was decided, or a later one; undefined if the plan does not tell. */
+/**
+ * Whether the state is the one on which the plan was decided, or a later one; undefined if the plan does not say. A controller
+ * decides only after the Outcome of its last plan.
+ */
 export function isBasisReached(
   state: ServiceState,
   { controller, plan, basis }: PlannedMutations,
 ): boolean | undefined {
   if (basis === undefined) return undefined;
+  const { inFlight } = state.controller(controller);
+  if (inFlight !== null && comparePlans(inFlight.message.plan, plan) < 0) return false;
   const isLater = compareStamps(state.snapshot.stamp, basis.stamp);
   if (isLater !== 0) return isLater > 0;
   const pending = othersInFlight(state, controller).filter((number) => number < plan.number);

@@ -74,7 +74,7 @@ class LogReplay {
   #applyPlans(): void {
     for (;;) {
       const plan = this.#plans[this.#next];
-      if (plan === undefined || !this.#isDecided(plan)) return;
+      if (plan === undefined || isBasisReached(this.#state, plan) === false) return;
       this.#next++;
       this.#applyPlan(plan);
       this.#decideUnchanged();
@@ -93,12 +93,6 @@ class LogReplay {
     if (stamp === undefined) return;
     for (const [index, message] of this.#changes.entries())
       if (message?.kind === 'change' && compareStamps(message.stamp, stamp) <= 0) this.#applyRecord(index);
-  }
-
-  #isDecided(plan: PlannedMutations): boolean {
-    const { inFlight } = this.#state.controller(plan.controller);
-    if (inFlight !== null && comparePlans(inFlight.message.plan, plan.plan) < 0) return false;
-    return isBasisReached(this.#state, plan) ?? true;
   }
 
   #applyPlan(plan: PlannedMutations): void {

@@ -40,6 +40,25 @@ describe('plans are merged into the Changes', () => {
     ]);
   });
 
+  test('where they were decided, whatever the clocks say', () => {
+    const change = podChange(2, 1_015, pod('web-2', {}));
+    const onFirst = { stamp: first.stamp, inFlight: [] };
+    const onChange = { stamp: change.stamp, inFlight: [] };
+    const next = { ...aPlan(2, 1_001, [{ verb: 'update', object: slice('11', false) }]), basis: onChange };
+    expect(timeline(first, change, outcome, { ...plan, basis: onFirst }, next)).toEqual([
+      ...['observed 1000', 'decided 1010', 'observed 1015', 'completed 1020', 'decided 1001'],
+    ]);
+  });
+
+  test('before the Outcome of a later plan, although the log has their Change after it', () => {
+    const change = podChange(2, 1_015, pod('web-2', {}));
+    const basis = { stamp: change.stamp, inFlight: [] };
+    const [ofEndpoints, completed] = writeOfEndpoints(2, 1_025, '21');
+    expect(timeline(first, completed, change, { ...plan, basis }, { ...ofEndpoints, basis })).toEqual([
+      ...['observed 1000', 'decided 1010', 'decided 1025', 'completed 1035', 'observed 1015'],
+    ]);
+  });
+
   test('after a Change of the same time, which may be their cause', () => {
     expect(timeline(first, podChange(2, 1_010, pod('web-2', {})), outcome, plan)).toEqual([
       ...['observed 1000', 'observed 1010', 'decided 1010', 'completed 1020'],

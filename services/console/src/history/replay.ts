@@ -67,7 +67,12 @@ export class Replay {
 
   #comesFirst(plan: PlannedMutations, message: Message): boolean {
     if (message.kind === 'clusterRemoved') return plan.decidedAt <= (message.removedAt ?? plan.decidedAt);
-    if (message.kind === 'outcome' && planName(plan) === planName(message)) return true;
+    // Numbers follow the order of decisions, so whatever precedes a completed plan was decided as well.
+    if (
+      message.kind === 'outcome' &&
+      (planName(plan) === planName(message) || comparePlans(plan.plan, message.plan) < 0)
+    )
+      return true;
     return isBasisReached(this.state.state, plan) ?? isDecidedBefore(plan, message);
   }
 
