@@ -189,7 +189,7 @@ module.exports = {
         'the simulation may use libraries, the production code of each role, the fake API server and the harness; its doubles run the contracts',
       severity: 'error',
       from: { path: '^tests/simulation/', pathNot: '^tests/simulation/doubles/contracts\\.test\\.ts$' },
-      to: { path: '^(services/(console|shadow)|demo|conformance|tests/(?!simulation/|harness/))' },
+      to: { path: '^(services/shadow|demo|conformance|tests/(?!simulation/|harness/))' },
     },
     {
       name: 'simulation-reference',

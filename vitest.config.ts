@@ -24,7 +24,7 @@ export default defineConfig({
             'infra/**/*.test.ts',
             'tests/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', '**/*.int.test.ts', '**/*.site.test.ts', '**/*.nightly.test.ts'],
+          exclude: ['**/node_modules/**', '.cache/**', '**/*.int.test.ts', '**/*.site.test.ts', '**/*.nightly.test.ts'],
           ...limits.unit,
           setupFiles: process.env.SEED === undefined ? [] : ['tests/harness/fast-check-seed.ts'],
           // Files of one worker share loaded modules, which saves half of the CPU time.
@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['**/*.int.test.ts'],
-          exclude: ['**/node_modules/**'],
+          exclude: ['**/node_modules/**', '.cache/**'],
           ...limits.integration,
           // Most of their time is waiting for servers, leases and restarts.
           fileParallelism: true,

@@ -1,5 +1,6 @@
 import type { Scenario } from './scenario.ts';
-import { boundOf, type RunOptions, type RunResult, simulate } from './simulation.ts';
+import { type RunOptions, type RunResult, simulate } from './simulation.ts';
+import { boundOf } from './staleness-bound.ts';
 
 /** Runs that a shrink may take. */
 const mostRuns = 250;

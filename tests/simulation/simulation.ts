@@ -1,42 +1,39 @@
-import type { PlannedMutations } from '@sluice/messages';
 import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { defaultSettings, neverStale, type ReconcilerPolicy, type Settings } from '@sluice/service-state';
 import { MemoryDeadLetters } from '@sluice/store';
-import { Lua } from '@sluice/store-redis/testing';
 import { formatFields } from './describe.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';
-import { JetStreamBusDouble } from './doubles/jetstream-bus.ts';
-import { LossyBus } from './doubles/lossy-bus.ts';
 import { LossyStore } from './doubles/lossy-store.ts';
 import { Operations } from './doubles/operations.ts';
 import { RedisStoreDouble } from './doubles/redis-store.ts';
-import type { SimulatedBus } from './doubles/simulated-bus.ts';
 import type { SimulatedStore, StoreBackup } from './doubles/simulated-store.ts';
 import { StoreFaults } from './doubles/store-faults.ts';
+import { swallowed } from './doubles/swallowed.ts';
 import { withoutPreconditions } from './doubles/without-preconditions.ts';
 import type { Interrupter } from './exhaustive/interrupter.ts';
 import { inject } from './faults.ts';
-import { Fleet, leaseTimes, type Member } from './fleet.ts';
-import { checkBalance, exists, leftover } from './invariants/at-rest.ts';
+import { Fleet, type Member } from './fleet.ts';
+import { checkBalance, checkHistories, exists, leftover } from './invariants/at-rest.ts';
+import { checkConsole } from './invariants/console-history.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
-import { decode } from './invariants/decode.ts';
 import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
 import { ReplayedLogs } from './invariants/replayed-logs.ts';
 import { Unfinished } from './invariants/unfinished.ts';
+import { checkOwners } from './invariants/working-owners.ts';
 import {
   hasFault,
   hasLayersOff,
   isFault,
   isLossy,
   isLossyFault,
-  type Layer,
-  repaired,
   type Scenario,
   type ScenarioEvent,
 } from './scenario.ts';
+import { settingsOf } from './settings-of.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
+import { boundOf } from './staleness-bound.ts';
+import { type Servers, startServers } from './start-servers.ts';
 import { runSuite } from './suites/run-suite.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
 import { type Violation, Violations } from './violations.ts';
@@ -54,9 +51,6 @@ const stopWithinMs = 20_000;
 /** How long the fleet must have been right at the end. */
 const calmMs = 2_500;
 
-/** Shorter than in production, so that a parked Service is tried again within every bound. */
-const parkedRetryMs = 5_000;
-
 /** Faults that suspend a process. */
 const suspending = [
   ...(['freeze', 'pause', 'slow link', 'freeze at an operation'] as const),
@@ -71,17 +65,6 @@ const replacedValues = [
   'store loss at an operation',
   'stored value unreadable',
 ] as const;
-
-/** How long a Service may be wrong after the last disturbance, in milliseconds. */
-const stalenessBounds = { quiet: 2_500, lossless: 25_000, detected: 45_000, lossy: 130_000 };
-
-export function boundOf(scenario: Scenario): number {
-  // Without these, digests find what is wrong.
-  if (hasLayersOff(scenario, ...repaired)) return stalenessBounds.lossy;
-  if (isLossy(scenario)) return stalenessBounds[scenario.disabled.includes('digests') ? 'detected' : 'lossy'];
-  const isQuiet = scenario.events.every(({ kind }) => kind === 'user' || kind === 'steady');
-  return isQuiet ? stalenessBounds.quiet : stalenessBounds.lossless;
-}
 
 export interface RunResult {
   readonly scenario: Scenario;
@@ -114,46 +97,6 @@ export async function simulate(scenario: Scenario, options: RunOptions = {}): Pr
   return new Simulation(scenario, options, clock, await startServers(scenario, clock)).run();
 }
 
-/** What a run needs that is started asynchronously. */
-interface Servers {
-  /** Undefined: the store is a model. */
-  readonly lua: Lua | undefined;
-  readonly log: SimulatedBus;
-}
-
-async function startServers(scenario: Scenario, clock: VirtualClock): Promise<Servers> {
-  const { seed, partitions, recordBytes, dropsRepeated, dropsReleased, bus, store, disabled } = scenario;
-  // The scripts of Redis always fence.
-  const onRedis = store === 'redis' && !disabled.includes('fencing');
-  const limits = recordBytes === null ? undefined : { recordBytes, messageBytes: 1_000_000 };
-  const replicas = bus === 'jetstream' ? 1 : 3;
-  const random = seededRandom(seed + 6);
-  const log =
-    bus === 'model'
-      ? new LossyBus(partitions, { dropsRepeated, dropsReleased }, limits)
-      : await JetStreamBusDouble.start({ partitions, replicas, recordBytes, clock, random });
-  for (const topic of ['changes', 'mutations', 'requests'] as const)
-    for (let n = 0; n < partitions; n++)
-      log.log(topic, n).startAt(scenario.firstOffset && scenario.firstOffset + 97 * n);
-  return { lua: onRedis ? await loadedLua() : undefined, log };
-}
-
-function policyWithout(disabled: readonly Layer[]): ReconcilerPolicy {
-  return {
-    ...neverStale,
-    ...(disabled.includes('tombstones') && { isDeleted: () => false }),
-    ...(disabled.includes('versions') && { order: (version, known) => (version === known ? 0 : 1) }),
-  };
-}
-
-let lua: Promise<Lua> | undefined;
-
-/** Loads Lua for the first scenario on Redis. */
-function loadedLua(): Promise<Lua> {
-  lua ??= Lua.load();
-  return lua;
-}
-
 class Simulation {
   readonly #scenario: Scenario;
   readonly #clock: VirtualClock;
@@ -180,7 +123,7 @@ class Simulation {
     this.#scenario = scenario;
     this.#clock = clock;
     this.#interrupter = options.interrupter;
-    const { seed, maxEndpointsPerSlice, batchPeriodMs, recordBytes, disabled } = scenario;
+    const { seed, recordBytes, disabled } = scenario;
     const atMs = () => clock.now() - begin;
     this.#timeline = new Timeline(options.timeline ?? 40);
     const violations = new Violations(atMs);
@@ -205,17 +148,7 @@ class Simulation {
       random: seededRandom(seed + 3),
       observer: invariants.busObserver,
       recordsPerRead: scenario.recordsPerRead,
-      swallows: (topic, { id, payload }) =>
-        // A new fleet begins with the snapshots that it requests.
-        (topic === 'requests' &&
-          disabled.includes('resyncs') &&
-          !Buffer.from(payload).includes('no committed offset')) ||
-        // A writer that starts first skips the plans before it. A chunk does not tell which plan it belongs to.
-        (topic === 'mutations' &&
-          disabled.includes('redelivery') &&
-          recordBytes === null &&
-          id.includes('/again/') &&
-          decidedAt(payload) > begin + warmUpMs),
+      swallows: swallowed(scenario, begin + warmUpMs),
     });
     this.#deadLetters = new DeadLetterObserver(new MemoryDeadLetters(), (letter) =>
       invariants.losses.deadLettered(letter),
@@ -224,17 +157,7 @@ class Simulation {
     const operations = new Operations(clock, (operation, { member, scope }) =>
       note('fault', () => `strikes ${member}: ${operation} ${scope}`),
     );
-    const settings: Settings = {
-      ...defaultSettings,
-      maxEndpointsPerSlice,
-      parkedRetryMs,
-      policy: policyWithout(disabled),
-      batchPeriodMs: {
-        endpoints: batchPeriodMs,
-        endpointslice: batchPeriodMs,
-        endpointslicemirroring: batchPeriodMs,
-      },
-    };
+    const settings = settingsOf(scenario);
     // Chunks and the streams of JetStream are not kept.
     this.#replayedLogs =
       scenario.bus === 'model' && recordBytes === null && !lossy
@@ -393,32 +316,22 @@ class Simulation {
     let wrong = 0;
     for (const cluster of this.#clusters)
       wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
-    this.#checkOwners();
+    checkOwners(
+      { ...this.#world, owners: this.#invariants.owners, partitions: this.#scenario.partitions },
+      this.#undisturbedSince,
+    );
     if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
     this.#invariants.lossless.check(this.#invariants.records, this.#deadLetters);
     return wrong;
   }
 
-  #checkOwners(): void {
-    const { owners } = this.#invariants;
-    const watchers = this.#fleet.membersOf('watcher');
-    for (const [index, { identity }] of this.#clusters.entries()) {
-      const members = watchers.filter(({ role, cluster }) => role === 'worker' || cluster === index);
-      owners.check('watcher', identity, namesOf(members), this.#undisturbedSince);
-    }
-    for (const role of ['reconciler', 'writer'] as const) {
-      const members = namesOf(this.#fleet.membersOf(role));
-      for (let partition = 0; partition < this.#scenario.partitions; partition++)
-        owners.check(role, String(partition), members, this.#undisturbedSince);
-    }
-  }
-
   async #atRest(): Promise<void> {
     checkBalance(this.#fleet, this.#invariants.observations, this.#scenario.partitions, this.#violations);
     await this.#untilFinished();
-    this.#checkHistories();
+    checkHistories(this.#invariants.histories, this.#scenario, this.#violations);
     if (this.#violations.all.length > 0) return;
     this.#replayedLogs?.check();
+    await checkConsole(this.#world, this.#scenario, this.#violations);
     this.#isStopping = true;
     let stopped = false;
     void this.#fleet.stop().then(() => {
@@ -426,13 +339,6 @@ class Simulation {
     });
     for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
     if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
-  }
-
-  /** Without losses the store is one object for each lease and each checkpoint. */
-  #checkHistories(): void {
-    if (isLossy(this.#scenario) || this.#scenario.disabled.includes('fencing')) return;
-    const times = { ttlMs: leaseTimes.ttlMs, isSteady: !hasFault(this.#scenario, 'store clock set back') };
-    this.#invariants.histories.check(times, this.#violations);
   }
 
   /** A watcher whose last list failed learns of a deletion only after its backoff. */
@@ -495,7 +401,3 @@ class Simulation {
     };
   }
 }
-
-const namesOf = (members: readonly Member[]): readonly string[] => members.map(({ name }) => name);
-
-const decidedAt = (payload: Uint8Array): number => (decode(payload) as PlannedMutations).decidedAt;

@@ -1,10 +1,12 @@
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
-import type { Fleet } from '../fleet.ts';
+import { type Fleet, leaseTimes } from '../fleet.ts';
 import { slicesOf } from '../reference/actual-service.ts';
 import type { ClusterView } from '../reference/cluster-view.ts';
+import { hasFault, isLossy, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
+import type { Histories } from './histories.ts';
 import type { Observations } from './observations.ts';
 
 /** No member holds more than its fair share. */
@@ -58,4 +60,11 @@ export function exists(clusters: readonly SimulatedCluster[], key: string): bool
 function hasObjects(view: ClusterView, namespace: string, service: string): boolean {
   const isOf = (resource: 'services' | 'endpoints') => view.get(resource, namespace, service) !== undefined;
   return isOf('services') || isOf('endpoints') || slicesOf(view, namespace, service).length > 0;
+}
+
+/** Without losses the store is one object for each lease and each checkpoint. */
+export function checkHistories(histories: Histories, scenario: Scenario, violations: Violations): void {
+  if (isLossy(scenario) || scenario.disabled.includes('fencing')) return;
+  const times = { ttlMs: leaseTimes.ttlMs, isSteady: !hasFault(scenario, 'store clock set back') };
+  histories.check(times, violations);
 }

@@ -62,7 +62,7 @@ function storedServices(store: SimulatedStore, replaced: ReplacedValues): Readon
 }
 
 /** Names with a Service, Endpoints or slices. */
-function servicesOf(view: ClusterView): readonly (readonly [namespace: string, name: string])[] {
+export function servicesOf(view: ClusterView): readonly (readonly [namespace: string, name: string])[] {
   const names = new Map<string, readonly [string, string]>();
   const add = (namespace = '', name = '') => names.set(`${namespace}/${name}`, [namespace, name]);
   for (const resource of ['services', 'endpoints'] as const)

@@ -1,6 +1,7 @@
 import type { Heartbeat } from '@sluice/store';
-import { leaseTimes } from '../fleet.ts';
+import { leaseTimes, type Member } from '../fleet.ts';
 import type { Violations } from '../violations.ts';
+import type { World } from '../world.ts';
 import type { Observations } from './observations.ts';
 
 /** A healthy member gets its answers within this time, in milliseconds. */
@@ -93,3 +94,24 @@ export class WorkingOwners {
     return isHealthy ? health.since : Number.POSITIVE_INFINITY;
   }
 }
+
+interface Checked extends Pick<World, 'clusters' | 'fleet'> {
+  readonly owners: WorkingOwners;
+  readonly partitions: number;
+}
+
+/** Checks the scopes of all roles. */
+export function checkOwners({ owners, fleet, clusters, partitions }: Checked, undisturbedSince: number): void {
+  const watchers = fleet.membersOf('watcher');
+  for (const [index, { identity }] of clusters.entries()) {
+    const members = watchers.filter(({ role, cluster }) => role === 'worker' || cluster === index);
+    owners.check('watcher', identity, namesOf(members), undisturbedSince);
+  }
+  for (const role of ['reconciler', 'writer'] as const) {
+    const members = namesOf(fleet.membersOf(role));
+    for (let partition = 0; partition < partitions; partition++)
+      owners.check(role, String(partition), members, undisturbedSince);
+  }
+}
+
+const namesOf = (members: readonly Member[]): readonly string[] => members.map(({ name }) => name);

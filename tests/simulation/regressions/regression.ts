@@ -3,7 +3,8 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runTwice } from '../run-twice.ts';
 import { type Scenario, scenarioOf } from '../scenario.ts';
-import { boundOf, type RunResult } from '../simulation.ts';
+import type { RunResult } from '../simulation.ts';
+import { boundOf } from '../staleness-bound.ts';
 
 /** A scenario that has broken an invariant, shrunk. It stays a test for good. */
 export interface Regression {

@@ -1,0 +1,94 @@
+import type { Bus } from '@sluice/bus';
+import { History, readLogs } from '@sluice/console';
+import type { Clock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import type { SimulatedBus } from '../doubles/simulated-bus.ts';
+import { knownFields, knownWritten, storedField } from '../reference/known-service.ts';
+import { isLossy, type Scenario } from '../scenario.ts';
+import type { SimulatedCluster } from '../simulated-cluster.ts';
+import type { Violations } from '../violations.ts';
+import type { World } from '../world.ts';
+import { decode } from './decode.ts';
+import { servicesOf } from './known-objects.ts';
+
+type Journal = NonNullable<ReturnType<History['get']>>;
+
+const [tickMs, readWithinMs] = [250, 20_000];
+
+/**
+ * A console that starts now shows the objects of each Service as they are, if the logs are complete and no message is in chunks.
+ * Not those of workers: the log may have their records in another order than they have applied them, and the history then
+ * takes the content of a watch echo from the wrong plan.
+ */
+export async function checkConsole(
+  { log, clock, clusters }: World,
+  scenario: Scenario,
+  violations: Violations,
+): Promise<void> {
+  const { recordBytes, dropsReleased, bus, processes } = scenario;
+  if (isLossy(scenario) || recordBytes !== null || dropsReleased || bus !== 'model' || processes !== 'roles') return;
+  let history: History | undefined;
+  void readHistory(log, clock).then((read) => {
+    history = read;
+  });
+  for (let waited = 0; history === undefined && waited < readWithinMs; waited += tickMs) await advance(clock, tickMs);
+  const wrong = history === undefined ? 'the logs cannot be read' : wrongHistory(history, clusters);
+  if (wrong !== undefined) violations.report('the console shows what is', wrong);
+}
+
+/** Reads all logs into a history, as a console in the process of a worker gets the records: with their messages. */
+async function readHistory(log: SimulatedBus, clock: Clock): Promise<History> {
+  const history = new History({ clock });
+  const bus: Pick<Bus, 'partitions' | 'beginning' | 'end' | 'read'> = {
+    partitions: log.partitions,
+    beginning: (...args) => log.beginning(...args),
+    end: (...args) => log.end(...args),
+    read: (...args) => {
+      const reader = log.read(...args);
+      const next = async (max: number) =>
+        (await reader.next(max)).map((record) => ({ ...record, message: decode(record.payload) }));
+      return { streamId: reader.streamId, next, release: () => {}, close: () => reader.close() };
+    },
+  };
+  await readLogs(bus as Bus, history, new AbortController().signal);
+  return history;
+}
+
+/**
+ * Once a run has converged, the history that a console has read shows the objects of each Service as they are. Returns the first
+ * difference; undefined if there is none.
+ */
+function wrongHistory(history: History, clusters: readonly SimulatedCluster[]): string | undefined {
+  for (const { identity, name: clusterName, view } of clusters) {
+    for (const [namespace, name] of servicesOf(view)) {
+      const journal = history.get({ cluster: identity, namespace, service: name });
+      const expected = knownFields(view, namespace, name);
+      const wrong = difference(expected, journal);
+      // Without the older half of its records it shows the same.
+      journal?.halve();
+      const wrongLater = wrong ?? difference(expected, journal);
+      if (wrongLater !== undefined) return `${clusterName} ${namespace}/${name} ${wrongLater}`;
+    }
+  }
+  return undefined;
+}
+
+function difference(expected: ReadonlyMap<string, unknown>, journal: Journal | undefined): string | undefined {
+  const shown = journal === undefined ? new Map<string, unknown>() : shownFields(journal);
+  for (const field of new Set([...expected.keys(), ...shown.keys()])) {
+    if (field.startsWith('controller/')) continue;
+    const [wanted, found] = [expected.get(field), shown.get(field)].map((value) => JSON.stringify(value));
+    if (wanted !== found) return `shows ${field} as ${found}, and it is ${wanted}`;
+  }
+  return undefined;
+}
+
+function shownFields({ state }: Journal): ReadonlyMap<string, unknown> {
+  const fields = new Map<string, unknown>();
+  if (state.service !== null) fields.set('service', storedField('service', { service: state.service }));
+  if (state.topology !== null) fields.set('topology', storedField('topology', state.topology));
+  for (const [name, entry] of state.pods) fields.set(`pod/${name}`, storedField(`pod/${name}`, entry));
+  if (state.endpoints !== null) fields.set('endpoints', knownWritten(state.endpoints));
+  for (const [name, { slice }] of state.slices) fields.set(`slice/${name}`, knownWritten(slice));
+  return fields;
+}
