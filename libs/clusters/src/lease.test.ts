@@ -10,7 +10,7 @@ test('the holder of a Lease, which any client may write, is cut to a length that
   const { holder, ...others } = leaseRecord({ metadata: { uid: 'u' }, spec });
   expect(holder).toHaveLength(512);
   expect(others).toEqual({
-    transitions: 0,
+    acquireTime: '',
     isReleased: false,
     renewedAt: Date.parse('2026-01-01T00:00:00Z'),
     durationMs: 15_000,

@@ -8,7 +8,7 @@ export interface LeaseRecord {
   readonly renewedAt: number;
   /** Undefined if the Lease states none. */
   readonly durationMs: number | undefined;
-  readonly transitions: number;
+  readonly acquireTime: string;
   /** The holder has given it up itself. */
   readonly isReleased: boolean;
   /** `metadata.uid` of the Lease. */
@@ -36,13 +36,13 @@ const releasedSeconds = 1;
 const longestHolder = 512;
 
 export function leaseRecord(lease: JsonRecord): LeaseRecord {
-  const { holderIdentity, renewTime, leaseDurationSeconds, leaseTransitions } = asRecord(lease.spec);
+  const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds } = asRecord(lease.spec);
   const holder = asString(holderIdentity).slice(0, longestHolder);
   return {
     holder,
     renewedAt: Date.parse(asString(renewTime)) || 0,
     durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1000 : undefined,
-    transitions: typeof leaseTransitions === 'number' ? leaseTransitions : 0,
+    acquireTime: asString(acquireTime),
     isReleased: holder === '' && leaseDurationSeconds === releasedSeconds,
     uid: asString(asRecord(lease.metadata).uid),
   };

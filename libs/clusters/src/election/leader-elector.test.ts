@@ -211,6 +211,13 @@ describe('a standby that has seen the leader waits for the end of its lease', ()
     ['is deleted', undefined],
     ['is emptied', {}],
     ['is restored to an earlier release', { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 }],
+    [
+      'is restored to an earlier release, with as many transitions',
+      {
+        ...{ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 },
+        renewTime: '2020-01-01T00:00:00.000000Z',
+      },
+    ],
     ['gets a shorter duration', { holderIdentity: 'a', leaseDurationSeconds: 1, leaseTransitions: 1 }],
   ])('although the Lease %s', async (_, spec) => {
     const a = start('a');

@@ -46,8 +46,8 @@ export class LeaderElector {
   #holder = '';
   /** What the Lease said when it was read last, to detect a renewal. */
   #spec = '';
-  /** `leaseTransitions` of the last holder: who releases the Lease keeps them, and an older Lease has fewer. */
-  #transitions = 0;
+  /** `acquireTime` of the last holder: who releases the Lease keeps it, so a Lease that is restored to an earlier release has another. */
+  #acquireTime = '';
   /** Monotonic time until which the lease of the last holder is valid, even if the Lease was deleted or emptied. */
   #validUntil = Number.NEGATIVE_INFINITY;
   /** When the last successful renewal of this process was sent; undefined if it was never elected. */
@@ -218,12 +218,12 @@ export class LeaderElector {
     const spec = JSON.stringify(lease.spec ?? {});
     if (spec === this.#spec) return;
     this.#spec = spec;
-    const { holder, durationMs = 0, transitions, isReleased } = leaseRecord(lease);
+    const { holder, durationMs = 0, acquireTime, isReleased } = leaseRecord(lease);
     if (holder !== '') {
       // An edited Lease may say less than its holder counts on.
       this.#validUntil = clock.monotonic() + Math.max(durationMs, leaseDurationMs);
-      this.#transitions = transitions;
-    } else if (isReleased && transitions >= this.#transitions) this.#validUntil = Number.NEGATIVE_INFINITY;
+      this.#acquireTime = acquireTime;
+    } else if (isReleased && acquireTime === this.#acquireTime) this.#validUntil = Number.NEGATIVE_INFINITY;
     if (holder === this.#holder) return;
     this.#holder = holder;
     if (holder !== '' && holder !== identity) {
