@@ -25,6 +25,14 @@ export interface ServerConnection {
   readonly handle: (request: ApiRequest) => ApiResponse;
   /** Fails if the connection was closed meanwhile, so that no answer can arrive. */
   readonly assertOpen?: () => void;
+  /** The process learns that the connection was closed. */
+  readonly onClosed?: () => void;
+}
+
+export class ConnectionClosedError extends ApiError {
+  constructor() {
+    super('injected: connection closed', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
+  }
 }
 
 export interface FaultyConnectionOptions {
@@ -82,7 +90,7 @@ export class FaultyConnection {
     if (isOver()) throw new Error('not sent');
     request.beforeSend?.();
     onSent(request);
-    const { handle, assertOpen } = server();
+    const { handle, assertOpen, onClosed } = server();
     if (chance(faults.fails / 2))
       throw new ApiError('injected: reset', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
     await sleep(clock, chance(faults.late) ? upTo(latestMs) : upTo(faults.latencyMs));
@@ -93,11 +101,19 @@ export class FaultyConnection {
     });
     await sleep(clock, chance(faults.late) ? upTo(latestMs) : upTo(faults.latencyMs));
     if (faults.cut === 'answers') return new Promise(() => {});
-    assertOpen?.();
+    const arrived = await answerOf(() => {
+      assertOpen?.();
+      return answer();
+    });
     // A process that stands still gets it later.
     await sleep(own, 0);
     if (chance(faults.wrong)) throw random.next() < 0.5 ? apiError(404, '') : apiError(409, 'Conflict', 'conflict');
-    return answer();
+    try {
+      return arrived();
+    } catch (error) {
+      if (error instanceof ConnectionClosedError && !isOver()) onClosed?.();
+      throw error;
+    }
   }
 }
 

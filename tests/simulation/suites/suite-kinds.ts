@@ -1,28 +1,23 @@
+/** What happens to processes, their machines and their connections, in each suite. */
+export const processKinds = [
+  ...(['process is killed', 'process stops', 'process freezes', 'machine pauses', 'clock is set'] as const),
+  ...(['link is cut', 'link is slow', 'requests wait', 'requests fail', 'requests are late', 'wrong answers'] as const),
+] as const;
+
+const leaseKinds = ['Lease is deleted', 'Lease is edited', 'Leases are rolled back'] as const;
+
 /** What happens in each suite. A kind that stands there twice is as likely as two. */
 export const suiteKinds = {
-  election: [
-    ...(['candidate starts', 'candidate is killed', 'candidate stops', 'candidate freezes', 'machine pauses'] as const),
-    ...(['clock is set', 'link is cut', 'link is cut', 'link is slow', 'requests wait', 'requests fail'] as const),
-    ...([
-      'requests are late',
-      'wrong answers',
-      'Lease is deleted',
-      'Lease is edited',
-      'Leases are rolled back',
-    ] as const),
-  ],
+  election: ['process starts', 'link is cut', ...processKinds, ...leaseKinds],
   claims: [
-    ...(['process starts', 'process is killed', 'process stops', 'process freezes', 'machine pauses'] as const),
+    ...(['process starts', ...processKinds, ...leaseKinds] as const),
     ...([
-      'clock is set',
-      'link is cut',
-      'link is slow',
-      'requests wait',
-      'requests fail',
-      'requests are late',
+      'store is down',
+      'cluster is replaced',
+      'operator accepts',
+      'pins are rolled back',
+      'cluster is removed',
     ] as const),
-    ...(['wrong answers', 'Lease is deleted', 'Lease is edited', 'Leases are rolled back', 'store is down'] as const),
-    ...(['cluster is replaced', 'operator accepts', 'pins are rolled back', 'cluster is removed'] as const),
   ],
 } as const;
 

@@ -1,5 +1,5 @@
-import { ApiError, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
-import type { ServerConnection } from '../faulty-connection.ts';
+import type { ApiRequest, ApiResponse } from '@sluice/kubernetes';
+import { ConnectionClosedError, type ServerConnection } from '../faulty-connection.ts';
 import { LeaseApi } from '../lease-api.ts';
 
 const identityPath = '/api/v1/namespaces/kube-system';
@@ -50,13 +50,14 @@ export class Address {
   /** A connection of the process. */
   connect(process: string): ServerConnection {
     const connection = this.#connections;
+    const isRefused = this.#isDown;
     const assertOpen = () => {
-      if (!this.#isDown && connection === this.#connections) return;
-      this.#noticed.add(process);
-      throw new ApiError('injected: connection closed', { kind: 'retry', status: 0, reason: 'ECONNRESET' });
+      if (!isRefused && !this.#isDown && connection === this.#connections) return;
+      throw new ConnectionClosedError();
     };
     return {
       assertOpen,
+      onClosed: () => this.#noticed.add(process),
       handle: (request) => {
         assertOpen();
         return this.#handle(request);
