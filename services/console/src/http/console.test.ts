@@ -331,7 +331,7 @@ describe('access', () => {
     expect(logged).toEqual([]);
   });
 
-  test('logs the path of a failed request without its query, a few times per minute', async () => {
+  test('logs the path of a failed request without its query', async () => {
     const logged: unknown[] = [];
     const error = (_: string, fields: unknown) => logged.push(fields);
     const failing = () => {
@@ -339,9 +339,8 @@ describe('access', () => {
     };
     const sources = { clusters: () => [], partitions: failing };
     const { get } = await start({ sources, logger: { ...silentLogger, error } });
-    for (let n = 0; n < 20; n++) expect((await get('/api/v1/partitions?secret=1')).status).toBe(500);
-    expect(logged).toHaveLength(10);
-    expect(logged[0]).toMatchObject({ path: '/api/v1/partitions' });
+    expect((await get('/api/v1/partitions?secret=1')).status).toBe(500);
+    expect(logged).toMatchObject([{ path: '/api/v1/partitions' }]);
     expect(JSON.stringify(logged)).not.toContain('secret');
   });
 

@@ -10,7 +10,6 @@ import { ServiceIndex } from '../view/service-index.ts';
 import { type Access, authorize, queryToken, sessionCookie, targetOf } from './authorize.ts';
 import { eventRoutes } from './event-routes.ts';
 import { EventStream } from './event-stream.ts';
-import { LogLimit } from './log-limit.ts';
 import { openApi } from './openapi.ts';
 import { loadPage } from './page-files.ts';
 import { Problem } from './problem.ts';
@@ -71,7 +70,6 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     behind,
   };
   const sessions = new Sessions(clock);
-  const errorLog = new LogLimit(clock);
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
   app.setReplySerializer((payload) => printable(JSON.stringify(payload)));
   // Not asynchronous, so that the budget counts it, and all of a request that needs nothing else.
@@ -84,7 +82,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     const { status, message, hint, retryAfter } = toProblem(error);
     // Without the query, which may contain the token.
     const [path = ''] = request.url.split('?');
-    if (status >= 500 && status !== 503 && errorLog.take()) logger.error('console request failed', { path, error });
+    if (status >= 500 && status !== 503) logger.error('console request failed', { path, error });
     if (retryAfter !== undefined) reply.header('Retry-After', retryAfter);
     void reply.code(status).send({ error: message, ...(hint !== undefined && { hint }) });
   });
