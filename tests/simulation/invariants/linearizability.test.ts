@@ -101,3 +101,9 @@ test('examines long histories with unanswered operations in linear time', () => 
   });
   expect(isLinearizable(register, history)).toBe(true);
 });
+
+test('a history with too many orders counts as linearizable', () => {
+  const unanswered = Array.from({ length: 40 }, (_, i) => at(i, never, { write: i + 1 }));
+  expect(isLinearizable(register, [...unanswered, at(50, 51, { read: -1 })])).toBe(true);
+  expect(isLinearizable(register, [...unanswered.slice(0, 5), at(50, 51, { read: -1 })])).toBe(false);
+});
