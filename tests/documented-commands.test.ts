@@ -63,7 +63,7 @@ const ofOthers = new Set([
   '--events',
 ]);
 
-const cheap = /^(?:capacity|completion|man [a-z]|config --example)/;
+const cheap = /^(?:capacity|completion|config --example)/;
 
 test(
   'commands that need no cluster and no server run',

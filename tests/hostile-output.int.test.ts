@@ -163,7 +163,6 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'support-bundle': () => ['--log', hostile],
   'migrate check': broken,
   completion: () => [hostile],
-  man: () => [hostile],
   config: () => ['--cluster-secrets', hostile],
 };
 

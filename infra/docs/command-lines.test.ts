@@ -40,7 +40,7 @@ sluice: no command
 helm install x <<EOF
 sluice inside
 EOF
-sluice man
+sluice config
 \`\`\`
 `;
 
@@ -50,6 +50,6 @@ test('commands are those of shell blocks and inline code, with their lines', () 
     '3 sluice doctor',
     '3 sluice capacity --fleets 2',
     '6 sluice run --for 20s',
-    '18 sluice man',
+    '18 sluice config',
   ]);
 });

@@ -10,7 +10,6 @@ const root = join(import.meta.dirname, '../..');
 const exceptions: Readonly<Record<string, string>> = {
   'libs/runtime/src/redact.ts: composed': 'its test redacts megabytes of what would make each of them slow',
   'services/sluice/src/cli/help.ts: /\\s*\\n\\s*/g': 'reads descriptions of options only',
-  'services/sluice/src/cli/man-page.ts: /\\s*\\n\\s*/g': 'reads descriptions of options only',
 };
 
 /** The regular expressions of a file that may take more than linear time for some text. */

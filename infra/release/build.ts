@@ -92,13 +92,12 @@ function npmPackage(program: Program, { root, version, createdAt }: ReleaseOptio
   const manifest = {
     ...{ name: 'sluice', version, description, license },
     bin: { sluice: 'bin/sluice', 'kubectl-sluice': 'bin/kubectl-sluice' },
-    man: program.documentation.map(({ path }) => path).filter((path) => path.endsWith('.1')),
     engines: { node: '>=24' },
     os: ['linux', 'darwin'],
   };
   const files = [
     ...program.files,
-    ...program.documentation,
+    ...program.completions,
     ...commands(root),
     { path: 'package.json', content: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) },
     { path: 'README.md', content: readFileSync(join(root, 'README.md')) },
@@ -109,7 +108,7 @@ function npmPackage(program: Program, { root, version, createdAt }: ReleaseOptio
 function archive(folder: string, program: Program, node: NodeBinary, { root, createdAt }: ReleaseOptions): Buffer {
   const files = [
     ...program.files,
-    ...program.documentation,
+    ...program.completions,
     ...commands(root),
     { path: 'lib/node', content: node.binary, executable: true },
     { path: 'share/doc/node/LICENSE', content: node.license },

@@ -23,8 +23,8 @@ const pagePackages: Readonly<Record<string, readonly string[]>> = {
 export interface Program {
   /** The program and what it reads; needs only Node. */
   readonly files: readonly ArchiveEntry[];
-  /** Manual pages and completion scripts below `share`. */
-  readonly documentation: readonly ArchiveEntry[];
+  /** Completion scripts below `share`. */
+  readonly completions: readonly ArchiveEntry[];
 }
 
 /** Bundles the program of this checkout. */
@@ -42,7 +42,7 @@ export async function buildProgram(root: string): Promise<Program> {
       .sort()
       .map((name) => ({ path: join('lib/program', name), content: readFileSync(join(directory, name)) }));
     const files = [...program, ...assetFiles(root), ...packageFiles(root), license(root)];
-    return { files, documentation: documentation(directory) };
+    return { files, completions: completionScripts(directory) };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -67,25 +67,18 @@ function packageFiles(root: string): readonly ArchiveEntry[] {
 
 const license = (root: string): ArchiveEntry => ({ path: 'LICENSE', content: readFileSync(join(root, 'LICENSE')) });
 
-function documentation(directory: string): readonly ArchiveEntry[] {
+function completionScripts(directory: string): readonly ArchiveEntry[] {
   const main = join(directory, 'main.js');
   const run = (...args: string[]) => execFileSync(process.execPath, [...nodeFlags, main, ...args]);
-  const manual = join(directory, 'man');
-  run('man', '--directory', manual);
-  const pages = readdirSync(manual).map((name) => ({
-    path: `share/man/man1/${name}`,
-    content: readFileSync(join(manual, name)),
-  }));
-  const completions = {
+  const places = {
     bash: 'bash-completion/completions/sluice',
     zsh: 'zsh/site-functions/_sluice',
     fish: 'fish/vendor_completions.d/sluice.fish',
   };
-  const scripts = Object.entries(completions).map(([shell, path]) => ({
+  return Object.entries(places).map(([shell, path]) => ({
     path: `share/${path}`,
     content: run('completion', shell),
   }));
-  return [...pages, ...scripts];
 }
 
 /** `node` of the checkout, whose version the release has. */

@@ -47,7 +47,7 @@ test('the archive runs without an installed Node', () => {
   expect(run(command('sluice'), ['--version'])).toBe(`${version}\n`);
   expect(run(command('kubectl-sluice'), ['run', '--help'])).toContain('--kubeconfig');
   const shared = globSync('share/**/*sluice*', { cwd: join(directory, archive) });
-  expect(shared).toEqual(expect.arrayContaining(['share/man/man1/sluice.1', 'share/zsh/site-functions/_sluice']));
+  expect(shared).toEqual(expect.arrayContaining(['share/zsh/site-functions/_sluice']));
 });
 
 describe('the npm package', () => {
@@ -59,10 +59,9 @@ describe('the npm package', () => {
     execFileSync('npm', [...install, join(release, `sluice-${version}.tgz`)], { stdio: 'pipe' });
   });
 
-  test('installs sluice, the plugin of kubectl and the manual', () => {
+  test('installs sluice and the plugin of kubectl', () => {
     expect(run(join(prefix, 'bin/sluice'), ['--version'], withNode)).toBe(`${version}\n`);
     expect(run(join(prefix, 'bin/kubectl-sluice'), ['--version'], withNode)).toBe(`${version}\n`);
-    expect(globSync('share/man/man1/*', { cwd: prefix })).toContain('share/man/man1/sluice-run.1');
   });
 
   test('serves the console with its scripts', async () => {

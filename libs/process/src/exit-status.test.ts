@@ -1,17 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exitStatus, exitStatusMeanings } from './exit-status.ts';
+import { exitStatus } from './exit-status.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
 test('docs/reference/cli.md has the table of all exit statuses', () => {
-  const rows = readFileSync(join(root, 'docs/reference/cli.md'), 'utf8')
-    .split('\n')
-    .map((line) => /^\| (\d+) +\| (.*?) +\|$/.exec(line))
-    .flatMap((row) => (row === null ? [] : [{ status: Number(row[1]), meaning: row[2] }]));
-  const names = Object.keys(exitStatus) as (keyof typeof exitStatus)[];
-  expect(rows).toEqual(names.map((name) => ({ status: exitStatus[name], meaning: exitStatusMeanings[name] })));
+  const rows = readFileSync(join(root, 'docs/reference/cli.md'), 'utf8').matchAll(/^\| (\d+) +\| \S/gm);
+  expect([...rows].map(([, status]) => Number(status))).toEqual(Object.values(exitStatus));
 });
 
 test('the program sets no other exit status', () => {

@@ -30,13 +30,6 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
       return (program) => addCompletionCommand(program, (all) => addCommands(all, undefined));
     },
   },
-  {
-    names: ['man'],
-    load: async () => {
-      const { addManCommand } = await import('./man.ts');
-      return (program) => addManCommand(program, (all) => addCommands(all, undefined));
-    },
-  },
   { names: ['config'], load: async () => (await import('./config.ts')).addConfigCommand },
 ];
 
