@@ -1,8 +1,9 @@
 import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
+import type { NodeTopology } from '../objects/node.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import type { DecisionPolicy } from '../policy.ts';
-import type { NodeTopology, ServiceHints } from '../trackers/topology-cache.ts';
+import type { ServiceHints } from '../trackers/topology-cache.ts';
 
 /** Inputs of the decision for one address type of a Service. */
 export interface AddressTypeInputs {

@@ -1,10 +1,11 @@
 import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { NodeTopology } from '../objects/node.ts';
 import type { PodOnNode } from '../objects/pod.ts';
 import type { Service } from '../objects/service.ts';
 import { type EventToRecord, emptyPlan, type MutationGroup, type Plan } from '../plan.ts';
 import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import type { EndpointSliceCounts } from '../sync-counts.ts';
-import { type NodeTopology, removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
+import { removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { addressTypesOf } from './address-types.ts';
 import { countDecisions } from './count-decisions.ts';

@@ -1,7 +1,8 @@
 import type { AddressType, Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
 import type { StringMap } from '../objects/metadata.ts';
+import type { NodeTopology } from '../objects/node.ts';
 import { topologyAwareHintsAnnotation, topologyModeAnnotation } from '../objects/well-known.ts';
-import { type NodeTopology, removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
+import { removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
 import { isReady } from './endpoint-identity.ts';
 import { hintTargets, mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';
 import { type Allocations, allocateToZones, givingAndReceivingZones, type ZoneMoves } from './zone-allocations.ts';

@@ -1,4 +1,5 @@
-import { minLoadShare, type NodeTopology } from '../trackers/topology-cache.ts';
+import type { NodeTopology } from '../objects/node.ts';
+import { minLoadShare } from '../trackers/topology-cache.ts';
 
 /** Desired, minimum and maximum number of ready endpoints of a zone (F3). */
 export interface Allocation {

@@ -1,18 +1,5 @@
 import type { AddressType } from '../objects/endpointslice.ts';
-import type { Node } from '../objects/node.ts';
-
-/** What topology hints need to know about the Nodes of a cluster (F2). */
-export interface NodeTopology {
-  /** Share of each zone in the allocatable CPU, or null if the Nodes lack information. */
-  readonly zoneRatios: ZoneShares | null;
-  /**
-   * Number of ready Nodes outside the control plane, per zone. Nodes without a zone are counted under the empty name.
-   */
-  readonly nodesByZone: ZoneCounts;
-}
-
-export type ZoneShares = Readonly<Record<string, number>>;
-export type ZoneCounts = Readonly<Record<string, number>>;
+import type { Node, NodeTopology, ZoneCounts, ZoneShares } from '../objects/node.ts';
 
 /** Hints of one Service. Null if it has none. */
 export interface ServiceHints {
