@@ -181,9 +181,12 @@ class Simulation {
         this.#replayedLogs?.deliveredLocally(deliveries);
       },
       logger: (member) => this.#logger(member),
-      auditRequests: (member, cluster) => invariants.requests.audit(member, cluster),
-      writtenServer: (cluster) =>
-        disabled.includes('preconditions') ? withoutPreconditions(cluster.server) : cluster.server,
+      auditRequests: (member, cluster) =>
+        invariants.foreignWrites.requests(cluster, invariants.requests.audit(member, cluster)),
+      writtenServer: ({ server }) => {
+        const written = invariants.foreignWrites.writtenServer(server);
+        return disabled.includes('preconditions') ? withoutPreconditions(written) : written;
+      },
     });
     this.#world = {
       ...{
@@ -297,7 +300,7 @@ class Simulation {
   /** Waits until everything has been right for a while. */
   async #settleDown(): Promise<boolean> {
     let rightSince = this.#clock.now();
-    const until = Math.max(rightSince, this.#undisturbedSince) + this.#boundMs + calmMs + tickMs;
+    const from = Math.max(rightSince, this.#undisturbedSince);
     for (;;) {
       await advance(this.#clock, tickMs);
       const wrong = this.#check();
@@ -305,7 +308,7 @@ class Simulation {
       const now = this.#clock.now();
       if (wrong > 0 || now < this.#undisturbedSince) rightSince = now;
       else if (now - rightSince >= calmMs) return true;
-      else if (now > until) {
+      else if (now > from + this.#boundMs + this.#invariants.foreignWrites.longestPauseMs + calmMs + tickMs) {
         this.#violations.report('bounded staleness', 'what is written changes again and again');
         return false;
       }
@@ -343,7 +346,7 @@ class Simulation {
 
   /** A watcher whose last list failed learns of a deletion only after its backoff. */
   async #untilFinished(): Promise<void> {
-    const until = this.#clock.now() + this.#boundMs;
+    const until = this.#clock.now() + this.#boundMs + this.#invariants.foreignWrites.longestPauseMs;
     for (;;) {
       // Without first snapshots, nobody says that a Service is gone that was deleted while no watcher ran.
       const mayLeave = isLossy(this.#scenario) || hasLayersOff(this.#scenario, 'snapshots');

@@ -63,7 +63,7 @@ function decided(
   const isRequestOpen = groups.length > 0 && plan?.compaction === undefined;
   const after: ControllerState = {
     ...postponed(state, controller, now, settings),
-    ...afterDecision(before, groups.length > 0),
+    ...afterDecision(before, groups.length > 0, now),
     tracked: trackUnchanged(state, controller, groups, settings),
     counted: counts?.service ?? null,
     parked: null,

@@ -35,7 +35,7 @@ export interface ControllerState {
   readonly retryAfterMs?: number | undefined;
   /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
   readonly delayedUntil: number | null;
-  /** The last time for which a repair was requested: a decision because another client modified what is written. */
+  /** When the last repair was made or, if one is requested, is due: a decision because another client modified what is written. */
   readonly repairAt: number | null;
   /** Writes of other clients to the slices of this controller; absent: none is known. */
   readonly foreignWrites?: ForeignWrites;

@@ -118,7 +118,7 @@ function plannedMutations(
 ): PlannedMutations {
   const before = state.controller(controller);
   const { causes, repairing, foreignWrites, unconfirmedCreates } = before;
-  const { repairs } = afterDecision(before, plan.groups.length > 0);
+  const { repairs } = afterDecision(before, plan.groups.length > 0, now);
   const isCompeting = repairs >= freeRepairs || foreignWrites?.unrepaired === true;
   const service = state.service?.service;
   const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';

@@ -12,7 +12,7 @@ function fight(count: number): { readonly times: readonly number[]; readonly sta
     state = requestRepair(state, now, noCauses, now);
     now = state.dueAt ?? now;
     times.push(now / 1000);
-    state = { ...state, ...afterDecision(state, true), dueAt: null };
+    state = { ...state, ...afterDecision(state, true, now), dueAt: null };
   }
   return { times, state, now };
 }
@@ -30,6 +30,14 @@ test('other decisions are not delayed', () => {
   expect(requestDecision(waiting, now + 5, noCauses, now + 5).dueAt).toBe(now + 5);
 });
 
+test('a repair that another decision makes early begins the next interval', () => {
+  const { state, now } = fight(12);
+  const waiting = requestRepair(state, now, noCauses, now);
+  const at = now + 5;
+  const repaired = { ...waiting, ...afterDecision(waiting, true, at), dueAt: null };
+  expect(requestRepair(repaired, at, noCauses, at).dueAt).toBe(at + 60_000);
+});
+
 test('after ten minutes without a repair, the next one is made at once', () => {
   const { state, now } = fight(12);
   expect(state.repairs).toBe(12);
@@ -39,12 +47,10 @@ test('after ten minutes without a repair, the next one is made at once', () => {
 
 test('only requested repairs that lead to a write count', () => {
   const wanted = requestRepair(initialControllerState, 0, noCauses, 0);
-  expect(afterDecision(wanted, false)).toEqual({ repairs: 0, repairing: false });
-  expect(afterDecision(wanted, true)).toEqual({ repairs: 1, repairing: false });
-  expect(afterDecision(requestDecision(initialControllerState, 0, noCauses, 0), true)).toEqual({
-    repairs: 0,
-    repairing: false,
-  });
+  expect(afterDecision(wanted, false, 0)).toMatchObject({ repairs: 0, repairing: false });
+  expect(afterDecision(wanted, true, 0)).toMatchObject({ repairs: 1, repairing: false });
+  const other = requestDecision(initialControllerState, 0, noCauses, 0);
+  expect(afterDecision(other, true, 0)).toMatchObject({ repairs: 0, repairing: false });
 });
 
 test('what was undone before the Outcome is repaired at once, unless repairs are paced', () => {

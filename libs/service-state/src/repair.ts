@@ -38,14 +38,17 @@ export const repairsAdmission = (state: ControllerState, now: number): boolean =
 const isCalm = ({ repairAt }: ControllerState, at: number): boolean =>
   repairAt !== null && at - repairAt > resetAfterMs;
 
-/** Counts a decision. `isWrite`: it led to a write. */
+/** Counts a decision at `now`. `isWrite`: it led to a write. */
 export function afterDecision(
-  { repairs, repairing, foreignWrites }: ControllerState,
+  { repairs, repairing, repairAt, foreignWrites }: ControllerState,
   isWrite: boolean,
-): Pick<ControllerState, 'repairs' | 'repairing' | 'foreignWrites'> {
+  now: number,
+): Pick<ControllerState, 'repairs' | 'repairing' | 'repairAt' | 'foreignWrites'> {
   return {
     repairs: repairing && isWrite ? repairs + 1 : repairs,
     repairing: false,
+    // A decision for another reason repairs as well, so the next interval begins with it.
+    repairAt: repairAt === null ? null : Math.min(repairAt, now),
     ...(foreignWrites?.unrepaired && { foreignWrites: { ...foreignWrites, unrepaired: false } }),
   };
 }

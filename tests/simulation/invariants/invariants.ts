@@ -8,6 +8,7 @@ import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
 import { decode } from './decode.ts';
+import { ForeignWrites } from './foreign-writes.ts';
 import { Histories } from './histories.ts';
 import { InheritedPlans } from './inherited-plans.ts';
 import { LateMessages } from './late-messages.ts';
@@ -52,6 +53,7 @@ export class Invariants {
   readonly owners: WorkingOwners;
   readonly lossless: LosslessInvariants;
   readonly staleness: Staleness;
+  readonly foreignWrites = new ForeignWrites();
   readonly replacedValues = new ReplacedValues();
   readonly storeObserver: StoreObserver;
   readonly busObserver: BusObserver;
@@ -104,7 +106,8 @@ export class Invariants {
     }
     const late = new LateMessages(() => clock.now());
     this.lossless = new LosslessInvariants(scenario, violations, late, clusters);
-    this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice);
+    for (const cluster of clusters) this.foreignWrites.watch(cluster);
+    this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice, this.foreignWrites);
     this.storeObserver = {
       claimed: (member, scope, token) => {
         note(member, () => `claims ${scope} under ${token}`);

@@ -5,6 +5,7 @@ import { serviceNameLabel } from '../reference/objects.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import { unusableAddress } from '../uncommon-inputs.ts';
 import type { Violations } from '../violations.ts';
+import type { ForeignWrites } from './foreign-writes.ts';
 
 interface Cached {
   inputs: number;
@@ -21,15 +22,17 @@ interface Difference {
 export class Staleness {
   readonly #violations: Violations;
   readonly #maxEndpointsPerSlice: number;
+  readonly #foreign: ForeignWrites;
   readonly #cached = new Map<SimulatedCluster, Cached>();
   /** Since when a Service has been wrong, by cluster and name. */
   readonly #since = new Map<string, number>();
   /** The longest time a Service has been wrong after the last disturbance, in milliseconds. */
   longestMs = 0;
 
-  constructor(violations: Violations, maxEndpointsPerSlice: number) {
+  constructor(violations: Violations, maxEndpointsPerSlice: number, foreign: ForeignWrites) {
     this.#violations = violations;
     this.#maxEndpointsPerSlice = maxEndpointsPerSlice;
+    this.#foreign = foreign;
   }
 
   /** `undisturbedSince`: when the last fault ended; in the future while one is active. Returns the number of wrong Services. */
@@ -44,7 +47,7 @@ export class Staleness {
       this.#since.set(name, since);
       const staleMs = now - Math.max(since, undisturbedSince);
       this.longestMs = Math.max(this.longestMs, staleMs);
-      if (staleMs > boundMs)
+      if (staleMs > boundMs + this.#foreign.pauseMs(cluster, service))
         this.#violations.report(
           'bounded staleness',
           `${name} is wrong for ${staleMs} ms: ${lines.slice(0, 3).join('; ')}`,

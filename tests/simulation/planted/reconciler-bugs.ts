@@ -126,6 +126,12 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     replace: 'return wantsDecisionAt(controllerState);',
   },
   {
+    name: 'a repair that is made early delays the next one',
+    file: 'libs/service-state/src/repair.ts',
+    search: 'repairAt === null ? null : Math.min(repairAt, now)',
+    replace: 'repairAt',
+  },
+  {
     name: 'an older slice replaces a newer one',
     file: 'libs/service-state/src/apply-fact.ts',
     search: '  if (order < 0) return;\n  const changed = order === 0 && known ?',
