@@ -15,18 +15,14 @@ type Journal = NonNullable<ReturnType<History['get']>>;
 
 const [tickMs, readWithinMs] = [250, 20_000];
 
-/**
- * A console that starts now shows the objects of each Service as they are, if the logs are complete and no message is in chunks.
- * Not those of workers: the log may have their records in another order than they have applied them, and the history then
- * takes the content of a watch echo from the wrong plan.
- */
+/** A console that starts now shows the objects of each Service as they are, if the logs are complete and no message is in chunks. */
 export async function checkConsole(
   { log, clock, clusters }: World,
   scenario: Scenario,
   violations: Violations,
 ): Promise<void> {
-  const { recordBytes, dropsReleased, bus, processes } = scenario;
-  if (isLossy(scenario) || recordBytes !== null || dropsReleased || bus !== 'model' || processes !== 'roles') return;
+  const { recordBytes, dropsReleased, bus } = scenario;
+  if (isLossy(scenario) || recordBytes !== null || dropsReleased || bus !== 'model') return;
   let history: History | undefined;
   void readHistory(log, clock).then((read) => {
     history = read;

@@ -2,7 +2,7 @@ import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
-import { mayBeEcho, recordStored, type StoredVersions, withoutOwnWrites } from './own-writes.ts';
+import { mayBeEcho, OwnWrites, sharingOnly, writtenBy } from './own-writes.ts';
 import { Replay } from './replay.ts';
 import type { RetainedRecord } from './retained-record.ts';
 
@@ -31,9 +31,9 @@ export class Journal {
   /** Increases whenever the content may have changed. */
   version = 0;
   #before: Replay;
-  readonly #stored: StoredVersions = new Map();
+  readonly #ownWrites = new OwnWrites();
   #changes: RetainedRecord[] = [];
-  /** The last Changes that may be watch echoes of a write whose Outcome has not arrived. */
+  /** The last Changes that may be watch echoes of a write whose plan or Outcome has not arrived. */
   #earlyEchoes: RetainedRecord[] = [];
   #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;
@@ -47,8 +47,11 @@ export class Journal {
   add(topic: Topic, record: RetainedRecord): void {
     const { content } = record;
     const isOutcome = !(content instanceof Uint8Array) && content.kind === 'outcome';
-    if (isOutcome && recordStored(this.#stored, content)) this.#dropEarlyEchoes();
-    const retained = withoutOwnWrites(record, this.#stored);
+    const isAwaited = isOutcome
+      ? this.#ownWrites.addOutcome(content, this.#mutations)
+      : topic === 'mutations' && this.#ownWrites.addPlan(record);
+    if (isAwaited) this.#shareEarlyEchoes();
+    const retained = this.#ownWrites.share(record);
     (topic === 'changes' ? this.#changes : this.#mutations).push(retained);
     if (mayBeEcho(retained)) this.#earlyEchoes = [...this.#earlyEchoes, retained].slice(-earlyEchoes);
     this.bytes += retained.size;
@@ -56,10 +59,10 @@ export class Journal {
     this.lastReceivedAt = record.receivedAt;
   }
 
-  /** Drops the content of watch echoes that arrived before their Outcome. */
-  #dropEarlyEchoes(): void {
+  /** Shares the content of watch echoes that arrived before their plan or Outcome. */
+  #shareEarlyEchoes(): void {
     this.#earlyEchoes = this.#earlyEchoes.flatMap((record) => {
-      const retained = withoutOwnWrites(record, this.#stored);
+      const retained = this.#ownWrites.share(record);
       const index = retained === record ? -1 : this.#changes.lastIndexOf(record);
       if (index >= 0) {
         this.#changes[index] = retained;
@@ -140,9 +143,11 @@ export class Journal {
     if (records === 0) return;
     this.version++;
     const { replay } = this.#replay(records, false);
-    this.#changes = this.#changes.slice(replay.changes);
     this.#mutations = this.#mutations.slice(replay.mutations);
+    const kept = writtenBy(this.#mutations);
+    this.#changes = this.#changes.slice(replay.changes).map((record) => sharingOnly(record, kept));
     this.#earlyEchoes = this.#earlyEchoes.filter((record) => this.#changes.includes(record));
+    this.#ownWrites.forgetContent();
     this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { size }) => sum + size, 0);
     this.#before = new Replay(this.key, replay);
     this.#live = undefined;

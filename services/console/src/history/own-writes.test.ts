@@ -123,11 +123,18 @@ describe('the content of an object that Sluice wrote', () => {
   });
 });
 
-describe('what is dropped from a watch echo is restored', () => {
+describe('what a watch echo shares with a plan', () => {
   const subsets = [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 8080 }] }];
-  const echo = podChange(2, 1_015, sliceFact(slice('11')), endpointsFact('21'));
+  const endpointsEcho = endpointsFact('21', {
+    endpoints: someEndpoints({
+      metadata: { name: 'web', namespace: 'shop', uid: 'endpoints-uid', resourceVersion: '21' },
+      subsets,
+    }),
+  });
+  const watched = podChange(2, 1_015, sliceFact(slice('11')), endpointsEcho);
+  const echo = podChange(2, 1_015, sliceFact(slice('11')));
 
-  test('from the plan, before the Outcome is known', () => {
+  test('is there before the Outcome is applied', () => {
     const other = { ...slice(''), metadata: { ...slice('').metadata, name: 'other' }, endpoints: [] };
     const deletion = { verb: 'delete', resource: 'endpointslices', name: 'old', uid: 'old' } as const;
     const creates = [other, slice('')].map(
@@ -144,7 +151,7 @@ describe('what is dropped from a watch echo is restored', () => {
       first,
       { ...plan, controller, groups: ofEndpoints } as typeof plan,
       planned,
-      echo,
+      watched,
       { ...outcome, completedAt: 1_020, results: [{ ...result, index: 2 }] },
       done,
     );
@@ -158,19 +165,39 @@ describe('what is dropped from a watch echo is restored', () => {
     expect(between.endpoints).toMatchObject({ metadata: { resourceVersion: '21' }, subsets });
   });
 
-  test('from what was known before, if the plan was lost, and is not taken for a write of another client', () => {
-    const known = endpointsFact('9', { endpoints: { ...someEndpoints(), subsets } });
-    const before = snapshot(1, 1_000, [service(), pod('web-1', {}), sliceFact(slice('9')), known]);
-    const journal = retained(before, outcome, writeOfEndpoints(1, 1_010, '21')[1], echo);
+  test('is what the watch has delivered, if the plan was lost, and is not taken for a write of another client', () => {
+    const journal = retained(first, outcome, writeOfEndpoints(1, 1_010, '21')[1], watched);
     expect(stored(journal)).toMatchObject({ metadata: { resourceVersion: '11' }, endpoints: slice('').endpoints });
     expect(journal.state.endpoints).toMatchObject({ metadata: { resourceVersion: '21' }, subsets });
-    expect(observed(journal)).toEqual(observed(retained(before)));
+    expect(observed(journal)).toEqual(observed(retained(first)));
   });
 
-  test('unless nothing is known: then its endpoints are missing', () => {
-    const journal = retained(first, outcome, writeOfEndpoints(1, 1_010, '21')[1], echo);
-    expect(stored(journal)).toMatchObject({ metadata: { resourceVersion: '11' }, endpoints: [] });
-    expect(journal.state.endpoints).toMatchObject({ metadata: { resourceVersion: '21' }, subsets: [] });
+  test('is shared also if the plan is read after its Outcome', () => {
+    const sizes = [[plan, outcome, echo] as const, [outcome, echo, plan] as const].map(
+      (records) => retained(first, ...records).bytes,
+    );
+    expect(sizes[1]).toBe(sizes[0]);
+  });
+
+  test('belongs to the plan that wrote it, not to the one in flight', () => {
+    const notReady = sliceOf('web-1', { version: '11', ready: false });
+    const next = aPlan(2, 1_025, [{ verb: 'update', object: notReady }]);
+    const journal = retained(first, plan, outcome, next, podChange(2, 1_030, sliceFact(slice('11'))));
+    expect(stored(journal)?.endpoints).toEqual(slice('').endpoints);
+  });
+
+  test('is not what a mutating webhook has made of the write', () => {
+    const changed = { ...slice('11'), endpoints: [] };
+    const journal = retained(first, plan, outcome, podChange(2, 1_030, sliceFact(changed)));
+    expect(stored(journal)?.endpoints).toEqual([]);
+  });
+
+  test('counts with the Change once the plan is dropped', () => {
+    const journal = retained(first, plan, outcome, echo);
+    const { bytes } = journal;
+    expect(bytes - retained(first, plan, outcome).bytes).toBeLessThan(retained(echo).bytes);
+    journal.halve();
+    expect(journal.bytes).toBe(retained(outcome, echo).bytes);
   });
 });
 

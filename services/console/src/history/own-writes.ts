@@ -1,57 +1,129 @@
-import { controllers, type EndpointSlice, type Endpoints } from '@sluice/controllers';
-import type { Change, Fact, Outcome } from '@sluice/messages';
-import type { ServiceState } from '@sluice/service-state';
-import { type RetainedRecord, sizeOf } from './retained-record.ts';
+import { type EndpointSlice, type Endpoints, structurallyEqual } from '@sluice/controllers';
+import type { Fact, Outcome, PlannedMutations } from '@sluice/messages';
+import { type RetainedRecord, sizeOf, type Written } from './retained-record.ts';
 
-/** resourceVersion of the last write to each slice, by name, and to the Endpoints. */
-export type StoredVersions = Map<string, string>;
+interface StoredWrite {
+  readonly resourceVersion: string;
+  readonly plan: string;
+  readonly group: number;
+  readonly index: number;
+  /** What the plan has written; undefined until it is known. */
+  readonly object: Written | undefined;
+}
 
 /** Key of the Endpoints object; no slice has an empty name. */
 const endpointsName = '';
 
-/** Records the writes of a plan. Returns false if there were none. */
-export function recordStored(versions: StoredVersions, { results }: Outcome): boolean {
-  let hasWrites = false;
-  for (const { verb, resource, name, stored, current } of results) {
-    if (verb === 'delete') versions.delete(name);
-    // An object that was read back may differ from the plan; the Outcome contains it.
-    if (stored === undefined || current !== undefined) continue;
-    versions.set(resource === 'endpoints' ? endpointsName : name, stored.resourceVersion);
-    hasWrites = true;
-  }
-  return hasWrites;
-}
-
 /**
- * Drops the content of objects that a plan wrote from a Change, because the plan is retained as well. Encoded records and
- * snapshots are not modified.
+ * The last write to each slice and to the Endpoints. Its watch echo has the same content as the plan, so the journal keeps that
+ * content once, if it has both as objects: it neither decodes nor encodes what came from the bus.
  */
-export function withoutOwnWrites(record: RetainedRecord, versions: StoredVersions): RetainedRecord {
-  const { content } = record;
-  if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return record;
-  const { ownWrites = [] } = record;
-  const isOwnWrite = (fact: Fact) => {
-    const name = writtenName(fact);
-    const isStored = name !== undefined && objectOf(fact)?.metadata.resourceVersion === versions.get(name);
-    return isStored && versions.has(name) && !ownWrites.includes(name);
-  };
-  // Most Changes have no content to drop.
-  if (!content.facts.some(isOwnWrite)) return record;
-  const dropped = content.facts.filter(isOwnWrite);
-  const facts = content.facts.map((fact): Fact => {
-    if (!dropped.includes(fact)) return fact;
-    if (fact.kind === 'slice') return { ...fact, slice: { ...(fact.slice as EndpointSlice), endpoints: [] } };
-    return { ...(fact as Fact & { kind: 'endpoints' }), endpoints: { ...(objectOf(fact) as Endpoints), subsets: [] } };
-  });
-  const change = { ...content, facts };
-  const names = dropped.flatMap((fact) => writtenName(fact) ?? []);
-  return { ...record, content: change, ownWrites: [...ownWrites, ...names], size: sizeOf(change) };
+export class OwnWrites {
+  readonly #stored = new Map<string, StoredWrite>();
+
+  /** Adds the writes that an Outcome reports. Returns whether there were any. `plans`: the retained ones. */
+  addOutcome(outcome: Outcome, plans: readonly RetainedRecord[]): boolean {
+    const name = planName(outcome);
+    const record = plans.findLast((one) => nameOf(one) === name);
+    const plan = record && planOf(record);
+    let hasWrites = false;
+    for (const { verb, resource, name: object, stored, current, group, index } of outcome.results) {
+      if (verb === 'delete') this.#stored.delete(object);
+      // An object that was read back may differ from the plan; the Outcome contains it.
+      if (stored === undefined || current !== undefined) continue;
+      const { resourceVersion } = stored;
+      const write = { resourceVersion, plan: name, group, index, object: plan && objectIn(plan, group, index) };
+      this.#stored.set(resource === 'endpoints' ? endpointsName : object, write);
+      hasWrites = true;
+    }
+    return hasWrites;
+  }
+
+  /** Adds a plan, whose Outcome may have arrived before. Returns whether it had. */
+  addPlan(record: RetainedRecord): boolean {
+    const plan = planOf(record);
+    if (plan === undefined) return false;
+    const name = planName(plan);
+    let isLate = false;
+    for (const [object, write] of this.#stored) {
+      if (write.plan !== name || write.object !== undefined) continue;
+      this.#stored.set(object, { ...write, object: objectIn(plan, write.group, write.index) });
+      isLate = true;
+    }
+    return isLate;
+  }
+
+  /** Forgets the content of plans that the journal has dropped. */
+  forgetContent(): void {
+    for (const [object, write] of this.#stored) this.#stored.set(object, { ...write, object: undefined });
+  }
+
+  /** The record of a Change, sharing the content of own writes with their plans. */
+  share(record: RetainedRecord): RetainedRecord {
+    const { content } = record;
+    if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return record;
+    const ownWrites = new Set(record.ownWrites);
+    const shared = new Map(record.shared);
+    const facts = content.facts.map((fact): Fact => {
+      const name = writtenName(fact);
+      const write = name === undefined ? undefined : this.#stored.get(name);
+      if (
+        name === undefined ||
+        write === undefined ||
+        objectOf(fact)?.metadata.resourceVersion !== write.resourceVersion
+      )
+        return fact;
+      ownWrites.add(name);
+      if (write.object === undefined || shared.has(name)) return fact;
+      const sharing = sharingContent(fact, write.object);
+      if (sharing !== fact) shared.set(name, write.object);
+      return sharing;
+    });
+    // Most Changes are no watch echoes.
+    if (ownWrites.size === (record.ownWrites?.length ?? 0) && shared.size === (record.shared?.size ?? 0)) return record;
+    const change = { ...content, facts };
+    return { ...record, content: change, ownWrites: [...ownWrites], shared, size: sizeOf(change, shared) };
+  }
 }
 
-/** Whether a Change has content that a plan may have written. */
-export function mayBeEcho({ content, ownWrites = [] }: RetainedRecord): boolean {
+/** What these plans write. */
+export const writtenBy = (plans: readonly RetainedRecord[]): ReadonlySet<Written> =>
+  new Set(
+    plans.flatMap((record) =>
+      (planOf(record)?.groups ?? []).flatMap(({ mutations }) =>
+        mutations.flatMap((mutation) => (mutation.verb === 'delete' ? [] : [mutation.object])),
+      ),
+    ),
+  );
+
+/** The record, sharing only what is kept: the rest counts with the record. */
+export function sharingOnly(record: RetainedRecord, kept: ReadonlySet<Written>): RetainedRecord {
+  const { content, shared } = record;
+  if (shared === undefined || content instanceof Uint8Array) return record;
+  const left = new Map([...shared].filter(([, object]) => kept.has(object)));
+  return left.size === shared.size ? record : { ...record, shared: left, size: sizeOf(content, left) };
+}
+
+/** Whether a Change has content that it may share with a plan. */
+export function mayBeEcho({ content, shared }: RetainedRecord): boolean {
   if (content instanceof Uint8Array || content.kind !== 'change' || content.snapshot !== undefined) return false;
-  return content.facts.some((fact) => objectOf(fact) !== null && !ownWrites.includes(writtenName(fact) ?? ''));
+  return content.facts.some((fact) => objectOf(fact) !== null && shared?.has(writtenName(fact) ?? '') !== true);
+}
+
+const planOf = ({ content }: RetainedRecord): PlannedMutations | undefined =>
+  !(content instanceof Uint8Array) && content.kind === 'mutations' ? content : undefined;
+
+const nameOf = (record: RetainedRecord): string | undefined => {
+  const plan = planOf(record);
+  return plan && planName(plan);
+};
+
+const planName = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'plan'>): string =>
+  `${controller}/${plan.epoch}/${plan.number}`;
+
+function objectIn({ groups }: PlannedMutations, group: number, index: number): Written | undefined {
+  const mutation = groups[group]?.mutations[index];
+  return mutation === undefined || mutation.verb === 'delete' ? undefined : mutation.object;
 }
 
 /** Name of the object that the fact is about; undefined if it is none that plans write. */
@@ -65,33 +137,17 @@ function objectOf(fact: Fact): EndpointSlice | Endpoints | null {
   return fact.kind === 'endpoints' ? fact.endpoints : null;
 }
 
-/** Restores the content of these objects from the plan in flight or, after its Outcome, from the state. */
-export function restoreOwnWrites(change: Change, ownWrites: readonly string[], state: ServiceState): Change {
-  if (ownWrites.length === 0) return change;
-  const planned = [...plannedObjects(state)];
-  const facts = change.facts.map((fact): Fact => {
-    if (fact.kind === 'slice' && fact.slice !== null && ownWrites.includes(fact.name)) {
-      const mutation = planned.find(
-        (one) => one.resource === 'endpointslices' && one.object.metadata.name === fact.name,
-      );
-      const content = (mutation?.object as EndpointSlice | undefined) ?? state.slices.get(fact.name)?.slice;
-      return content === undefined ? fact : { ...fact, slice: { ...content, metadata: fact.slice.metadata } };
-    }
-    if (fact.kind === 'endpoints' && fact.endpoints !== null && ownWrites.includes(endpointsName)) {
-      const mutation = planned.find(({ resource }) => resource === 'endpoints');
-      const content = (mutation?.object as Endpoints | undefined) ?? state.endpoints?.endpoints;
-      return content === undefined ? fact : { ...fact, endpoints: { ...content, metadata: fact.endpoints.metadata } };
-    }
-    return fact;
-  });
-  return { ...change, facts };
-}
-
-/** Objects that plans in flight create or update. */
-function* plannedObjects(state: ServiceState) {
-  for (const controller of controllers) {
-    for (const { mutations } of state.controller(controller).inFlight?.message.groups ?? []) {
-      for (const mutation of mutations) if (mutation.verb !== 'delete') yield mutation;
-    }
+/** The same fact with the content of what was written. A mutating webhook may have changed it; then the fact keeps its own. */
+function sharingContent(fact: Fact, written: Written): Fact {
+  if (fact.kind === 'slice' && fact.slice !== null) {
+    const { endpoints = null } = written as EndpointSlice;
+    return structurallyEqual(endpoints, fact.slice.endpoints) ? { ...fact, slice: { ...fact.slice, endpoints } } : fact;
   }
+  if (fact.kind === 'endpoints' && fact.endpoints !== null) {
+    const { subsets = null } = written as Endpoints;
+    return structurallyEqual(subsets, fact.endpoints.subsets)
+      ? { ...fact, endpoints: { ...fact.endpoints, subsets } }
+      : fact;
+  }
+  return fact;
 }

@@ -16,7 +16,6 @@ import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
 import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-changes.ts';
 import { HistoryState } from './history-state.ts';
-import { restoreOwnWrites } from './own-writes.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
 
 /** Records of one Service, by topic in log order. */
@@ -89,9 +88,8 @@ export class Replay {
     }
   }
 
-  #applyChange(retained: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
+  #applyChange(change: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
     const { state } = this;
-    const change = restoreOwnWrites(retained, ownWrites, state.state);
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
     const changes = state.evolve(change, at);
     state.remember(change.facts);

@@ -2,14 +2,19 @@ import type { BusRecord } from '@sluice/bus';
 import { countAddresses, type EndpointSlice, type Endpoints } from '@sluice/controllers';
 import { decodeMessage, type Message } from '@sluice/messages';
 
+/** An object that plans write. */
+export type Written = EndpointSlice | Endpoints;
+
 /** A record of the bus: encoded, or as the message object if it was created in this process. Immutable. */
 export interface RetainedRecord {
   readonly content: Uint8Array | Message;
   /** Size in memory in bytes; estimated for messages. */
   readonly size: number;
   readonly traceparent?: string;
-  /** Names of objects whose content was dropped from a Change because a plan contains it (see own-writes.ts). */
+  /** Names of the objects in a Change that are as Sluice has written them; empty: the Endpoints. */
   readonly ownWrites?: readonly string[];
+  /** What plans contain as well, of those: it counts with the plan (see own-writes.ts). */
+  readonly shared?: ReadonlyMap<string, Written>;
   /** In milliseconds since the Unix epoch. */
   readonly receivedAt: number;
 }
@@ -35,13 +40,16 @@ export function messageOf({ content }: RetainedRecord): Message | undefined {
 /** Approximate sizes in bytes: a message without its objects, an object without its endpoints, an endpoint. */
 const [messageBytes, objectBytes, endpointBytes] = [1_000, 900, 350];
 
-/** Estimated size of a message in memory, in bytes, by counting its objects and endpoints. */
-export function sizeOf(message: Message): number {
+/** Estimated size of a message in memory, in bytes, by counting its objects and endpoints. `shared`: what counts elsewhere. */
+export function sizeOf(message: Message, shared: ReadonlyMap<string, Written> = new Map()): number {
   let size = messageBytes;
-  for (const object of objectsOf(message))
-    size += objectBytes + ((object?.endpoints?.length ?? 0) + countAddresses(object?.subsets ?? [])) * endpointBytes;
+  for (const object of objectsOf(message)) size += objectBytes + endpointsIn(object) * endpointBytes;
+  for (const object of shared.values()) size -= endpointsIn(object) * endpointBytes;
   return size;
 }
+
+const endpointsIn = (object: Partial<EndpointSlice & Endpoints> | null | undefined): number =>
+  (object?.endpoints?.length ?? 0) + countAddresses(object?.subsets ?? []);
 
 /** Content of each object in a message, if it is a slice or Endpoints. */
 function objectsOf(message: Message): readonly (Partial<EndpointSlice & Endpoints> | null | undefined)[] {
