@@ -10,12 +10,26 @@ export interface PlanId {
   readonly number: number;
 }
 
+/** Settings of the reconciler that differ from the defaults. Times in milliseconds. */
+export interface LoggedSettings {
+  readonly controllers?: readonly Controller[] | undefined;
+  readonly maxEndpointsPerSlice?: number | undefined;
+  readonly maxEndpointsPerSubset?: number | undefined;
+  readonly batchPeriodMs?: Readonly<Record<Controller, number>> | undefined;
+  readonly batching?: { readonly freshnessTargetMs: number; readonly watchers: number } | null | undefined;
+  readonly backoff?: { readonly baseMs: number; readonly maxMs: number } | undefined;
+  readonly maxAttempts?: number | undefined;
+  readonly parkedRetryMs?: number | null | undefined;
+}
+
 /** What had been applied to the state of the Service when a plan was decided. It orders the two topics when they are read again. */
 export interface PlanBasis {
   /** Stamp of the last Change. */
   readonly stamp: Stamp;
   /** Numbers of the plans of other controllers whose Outcome was pending. */
   readonly inFlight: readonly number[];
+  /** Absent: the defaults. */
+  readonly settings?: LoggedSettings;
 }
 
 /** The plan of one controller for one Service. Message of the topic `mutations`. */

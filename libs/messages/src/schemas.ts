@@ -194,6 +194,19 @@ const additionEvidence = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('endpoints'), address: z.string() }),
 ]);
 
+const loggedSettings = z
+  .object({
+    controllers: z.array(controller),
+    maxEndpointsPerSlice: z.int().positive(),
+    maxEndpointsPerSubset: z.int().positive(),
+    batchPeriodMs: z.record(controller, z.number().nonnegative()),
+    batching: z.object({ freshnessTargetMs: z.number().nonnegative(), watchers: index }).nullable(),
+    backoff: z.object({ baseMs: z.number().nonnegative(), maxMs: z.number().nonnegative() }),
+    maxAttempts: index,
+    parkedRetryMs: z.number().nonnegative().nullable(),
+  })
+  .partial();
+
 export const plannedMutationsSchema = z.object({
   kind: z.literal('mutations'),
   key,
@@ -228,7 +241,7 @@ export const plannedMutationsSchema = z.object({
   consecutiveRepairs: z.int().positive().optional(),
   compaction: z.object({ removed: index, moved: index }).optional(),
   causes,
-  basis: z.object({ stamp, inFlight: z.array(index) }).optional(),
+  basis: z.object({ stamp, inFlight: z.array(index), settings: loggedSettings.optional() }).optional(),
   decidedAt: z.number(),
 });
 

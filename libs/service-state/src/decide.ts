@@ -3,6 +3,7 @@ import type { PlanId, PlannedMutations, TraceContext } from '@sluice/messages';
 import { compact } from './compact.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isDue } from './due.ts';
+import { loggedSettings } from './logged-settings.ts';
 import { othersInFlight } from './plan-basis.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
@@ -114,7 +115,7 @@ function plannedMutations(
   controller: Controller,
   plan: Reconciled['plan'],
   now: number,
-  { nextPlan: id, readyElsewhere }: DecisionInputs,
+  { settings, nextPlan: id, readyElsewhere }: DecisionInputs,
 ): PlannedMutations {
   const before = state.controller(controller);
   const { causes, repairing, foreignWrites, unconfirmedCreates } = before;
@@ -126,6 +127,7 @@ function plannedMutations(
     ...{ ownerUid, controller, plan: id, unconfirmed: unconfirmedCreates },
     isTaken: (name) => state.slices.has(name) || unconfirmedCreates?.taken?.includes(name) === true,
   });
+  const logged = loggedSettings(settings);
   const ready = readyEndpointsDelta(state, controller, groups, readyElsewhere?.(controller) ?? 0);
   return {
     kind: 'mutations',
@@ -139,7 +141,11 @@ function plannedMutations(
     ...(ready && { ready }),
     ...(repairing && isCompeting && { consecutiveRepairs: Math.max(1, repairs) }),
     causes,
-    basis: { stamp: state.snapshot.stamp, inFlight: othersInFlight(state, controller) },
+    basis: {
+      stamp: state.snapshot.stamp,
+      inFlight: othersInFlight(state, controller),
+      ...(logged && { settings: logged }),
+    },
     decidedAt: now,
   };
 }

@@ -6,7 +6,7 @@ import { decisionOrder } from './decision-order.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
 import { replayLog } from './replay-log.ts';
 import type { ServiceState } from './service-state.ts';
-import { defaultSettings } from './settings.ts';
+import { defaultSettings, type Settings } from './settings.ts';
 import { aChange, anOutcome, aSnapshot, fact, key } from './testing/messages.ts';
 import { aPod, aService } from './testing/objects.ts';
 
@@ -15,12 +15,17 @@ class Recorded {
   readonly state = initialState(key);
   readonly changes: ServiceMessage[] = [];
   readonly mutations: PlannedMutations[] = [];
+  readonly #settings: Settings;
   #now = 1_000;
+
+  constructor(settings: Settings = defaultSettings) {
+    this.#settings = settings;
+  }
 
   receive(...messages: readonly ServiceMessage[]): this {
     for (const message of messages) {
       this.changes.push(message);
-      evolve(this.state, message, ++this.#now, defaultSettings);
+      evolve(this.state, message, ++this.#now, this.#settings);
     }
     return this;
   }
@@ -28,9 +33,9 @@ class Recorded {
   decide(controllers: readonly Controller[] = decisionOrder): this {
     for (const controller of controllers) {
       const nextPlan = { epoch: 1, number: this.mutations.length + 1 };
-      const decision = decide(this.state, controller, this.#now, { settings: defaultSettings, nextPlan });
+      const decision = decide(this.state, controller, this.#now, { settings: this.#settings, nextPlan });
       if (decision === null) continue;
-      evolve(this.state, decision, this.#now, defaultSettings);
+      evolve(this.state, decision, this.#now, this.#settings);
       const plan = planOf(decision);
       if (plan !== undefined) this.mutations.push(plan);
     }
@@ -117,6 +122,14 @@ describe('a replayed log gives the state', () => {
     const [change] = recorded.changes.splice(3, 1);
     recorded.changes.push(...(change ? [change] : []));
     recorded.expectReplayed();
+  });
+
+  test('that other settings have led to, which its plans say', () => {
+    const settings = { ...defaultSettings, maxEndpointsPerSlice: 1, maxAttempts: 1 };
+    const recorded = new Recorded(settings).receive(aSnapshot(1, [service, fact.pod('p'), fact.pod('q')])).decide();
+    recorded.receive(anOutcome(recorded.plan(1), { status: 'unavailable', results: [] })).expectReplayed();
+    const { counted, parked } = recorded.state.controller('endpointslice');
+    expect([counted?.desiredSlices, parked !== null]).toEqual([2, true]);
   });
 
   test('with a plan that was published twice', () => {

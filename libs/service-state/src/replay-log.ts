@@ -8,11 +8,10 @@ import {
   type ServiceKey,
   type Stamp,
 } from '@sluice/messages';
-import { decide } from './decide.ts';
-import { decisionOrder } from './decision-order.ts';
-import { wantsDecisionAt } from './due.ts';
+import { decideUnchanged } from './decide-unchanged.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
 import { isDisposable } from './is-disposable.ts';
+import { settingsOfPlan } from './logged-settings.ts';
 import { isBasisReached } from './plan-basis.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -26,6 +25,7 @@ export interface ServiceLog {
 /**
  * Replays the log of a Service and returns its state: applies its records, each plan where it was decided (`PlanBasis`), and makes the
  * decisions that led to no plan. Deadlines may differ from those of the reconciler, whose times of arrival are not in the log.
+ * `settings`: for what plans do not say (see `settingsOfPlan`).
  */
 export function replayLog(key: ServiceKey, log: ServiceLog, settings: Settings): ServiceState {
   return new LogReplay(key, log, settings).run();
@@ -37,7 +37,7 @@ class LogReplay {
   #stamp: Stamp = { epoch: 0, sequence: 0 };
   readonly #changes: (ServiceMessage | undefined)[];
   readonly #plans: readonly PlannedMutations[];
-  readonly #settings: Settings;
+  readonly #base: Settings;
   #next = 0;
   /** The last plan of each controller. */
   readonly #last = new Map<Controller, PlanId>();
@@ -47,11 +47,18 @@ class LogReplay {
     this.#state = initialState(key);
     this.#changes = [...changes];
     this.#plans = mutations;
-    this.#settings = settings;
+    this.#base = settings;
+  }
+
+  /** Those with which the next plan was decided, or the last one. */
+  get #settings(): Settings {
+    const plan = this.#plans[this.#next] ?? this.#plans.at(-1);
+    return plan === undefined ? this.#base : settingsOfPlan(plan, this.#base);
   }
 
   run(): ServiceState {
     for (const index of this.#changes.keys()) this.#applyRecord(index);
+    this.#decideUnchanged(Number.POSITIVE_INFINITY);
     return this.#state;
   }
 
@@ -65,9 +72,13 @@ class LogReplay {
       this.#stamp = message.stamp;
     }
     this.#now = Math.max(this.#now, timeOf(message) ?? 0);
+    this.#decideUnchanged(this.#now);
     evolve(this.#state, message, this.#now, this.#settings);
-    this.#decideUnchanged();
     this.#applyPlans();
+  }
+
+  #decideUnchanged(until: number): void {
+    decideUnchanged(this.#state, this.#now, this.#settings, until);
     if (isDisposable(this.#state)) this.#state = initialState(this.#state.key);
   }
 
@@ -75,9 +86,8 @@ class LogReplay {
     for (;;) {
       const plan = this.#plans[this.#next];
       if (plan === undefined || isBasisReached(this.#state, plan) === false) return;
-      this.#next++;
       this.#applyPlan(plan);
-      this.#decideUnchanged();
+      this.#next++;
     }
   }
 
@@ -104,21 +114,6 @@ class LogReplay {
       evolve(this.#state, plan, this.#now, this.#settings);
     } else if (this.#state.controller(controller).inFlight?.message.plan.number === plan.plan.number)
       evolve(this.#state, { kind: 'redelivered', controller }, this.#now, this.#settings);
-  }
-
-  /** The log has only decisions that led to a plan. */
-  #decideUnchanged(): void {
-    const { complete, open } = this.#state.snapshot;
-    if (!complete || open !== null) return;
-    for (const controller of decisionOrder) {
-      const { inFlight, parked } = this.#state.controller(controller);
-      const at = wantsDecisionAt(this.#state.controller(controller));
-      if (inFlight !== null || at === null || (parked !== null && at > this.#now)) continue;
-      const nextPlan = { epoch: 0, number: 0 };
-      const now = Math.max(at, this.#now);
-      const decision = decide(this.#state, controller, now, { settings: this.#settings, nextPlan });
-      if (decision?.kind === 'unchanged') evolve(this.#state, decision, this.#now, this.#settings);
-    }
   }
 }
 

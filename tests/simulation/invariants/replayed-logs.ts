@@ -1,15 +1,7 @@
 import type { Delivery } from '@sluice/bus';
 import { compareStamps, isServiceKey, type PlannedMutations } from '@sluice/messages';
-import {
-  type ControllerState,
-  decisionOrder,
-  loadState,
-  replayLog,
-  type ServiceMessage,
-  type ServiceState,
-  type Settings,
-  type StoredField,
-} from '@sluice/service-state';
+import { loadState, replayLog, type ServiceMessage, type Settings, type StoredField } from '@sluice/service-state';
+import { isDeletion, stateDifferences } from '../../harness/state-differences.ts';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
@@ -57,7 +49,7 @@ export class ReplayedLogs {
         );
         const replayed = replayLog(stored.key, { changes: read, mutations: plans }, settings);
         const undetermined = { wasGone: messages.some(isDeletion), isWorker };
-        const different = differences(contentOf(stored, undetermined), contentOf(replayed, undetermined));
+        const different = stateDifferences(stored, replayed, undetermined);
         if (different.length === 0 || !this.#isComplete(key, records)) continue;
         violations.report('the log gives the state', `${key}: ${different.join('; ')}`);
       }
@@ -104,75 +96,3 @@ function storedFields(store: SimulatedStore, partition: number): Map<string, Sto
   }
   return byKey;
 }
-
-/**
- * What the log determines. Not determined are deadlines and the pace of repairs, which follow from times of arrival, and:
- *
- * - what is remembered of a Service that was gone: its state is dropped with the next commit;
- * - foreign writes that a worker has noticed: it applies its own records before the log has them, perhaps in another order;
- * - trigger times of a Service without a selector: the last decision before has set them, and the log has only decisions with a plan.
- */
-function contentOf(state: ServiceState, { wasGone, isWorker }: Undetermined): Readonly<Record<string, unknown>> {
-  const { endpoints, topology, snapshot, orphaned, tombstones } = state;
-  const service = state.service?.service ?? null;
-  const content: Record<string, unknown> = { service, endpoints, topology, snapshot, orphaned };
-  if (!wasGone) content.tombstones = tombstones.map(({ uid }) => uid).sort();
-  for (const [name, entry] of state.pods) content[`pod ${name}`] = entry;
-  for (const [name, entry] of state.slices) content[`slice ${name}`] = entry;
-  for (const controller of decisionOrder) {
-    const { triggers, foreignWrites, ...rest } = withoutTimes(state.controller(controller));
-    const fields = {
-      ...rest,
-      ...(service?.selector && { triggers }),
-      ...(!wasGone && !isWorker && { foreignWrites: foreignWrites?.count }),
-    };
-    for (const [field, value] of Object.entries(fields)) content[`${controller} ${field}`] = value;
-  }
-  return content;
-}
-
-interface Undetermined {
-  readonly wasGone: boolean;
-  readonly isWorker: boolean;
-}
-
-function isDeletion(message: ServiceMessage): boolean {
-  if (message.kind !== 'change') return false;
-  const services = message.facts.flatMap((fact) => (fact.kind === 'service' ? [fact.service] : []));
-  return services.includes(null) || (message.snapshot?.first === true && services.length === 0);
-}
-
-function withoutTimes(state: ControllerState): Omit<ControllerState, Times> & { readonly inFlight: unknown } {
-  const {
-    dueAt,
-    cooldownUntil,
-    topologyDueAt,
-    batch,
-    delayedUntil,
-    repairAt,
-    repairs,
-    parkedSince,
-    inFlight,
-    ...rest
-  } = state;
-  const { redeliverAt, redeliveries, trace, ...plan } = inFlight ?? {};
-  return { ...rest, inFlight: plan };
-}
-
-type Times =
-  | ('dueAt' | 'cooldownUntil' | 'topologyDueAt' | 'batch' | 'delayedUntil' | 'repairAt' | 'repairs' | 'parkedSince')
-  | 'inFlight';
-
-function differences(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): readonly string[] {
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) => {
-    const [left, right] = [canonical(a[name]), canonical(b[name])];
-    return left === right ? [] : [`${name} is stored as ${left}, replayed as ${right}`];
-  });
-}
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([x], [y]) => (x < y ? -1 : 1)))
-      : inner,
-  ) ?? 'absent';

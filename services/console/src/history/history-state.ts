@@ -1,13 +1,14 @@
 import type { Controller, Endpoints, NodeTopology, Service } from '@sluice/controllers';
 import type { Fact, PlannedMutations, ServiceKey, SimilarPods } from '@sluice/messages';
 import {
-  defaultSettings,
+  decideUnchanged,
   evolve,
   type FieldChange,
   initialState,
   type PodEntry,
   type ServiceMessage,
   type ServiceState,
+  type Settings,
   type SliceEntry,
 } from '@sluice/service-state';
 import type { Observation } from '../view/entry-schemas.ts';
@@ -70,9 +71,16 @@ export class HistoryState {
     return this.#state;
   }
 
+  /** Makes the decisions without a plan that were due until then. */
+  decideUnchanged(until: number, settings: Settings): void {
+    decideUnchanged(this.state, until, settings);
+    this.state.drainChanges();
+  }
+
   /** Applies a message of the time `at` and returns the changed fields. */
-  evolve(message: ServiceMessage, at: number): readonly FieldChange[] {
-    evolve(this.state, message, at, defaultSettings);
+  evolve(message: ServiceMessage, at: number, settings: Settings): readonly FieldChange[] {
+    if (message.kind !== 'mutations') this.decideUnchanged(at, settings);
+    evolve(this.state, message, at, settings);
     const changes = this.state.drainChanges();
     if (message.kind === 'change' && changes.length > 0) this.#isRemoved = false;
     return changes;

@@ -86,7 +86,7 @@ export class Journal {
   stateAt(at: number): HistoryState {
     const { steps } = this.#replayed();
     const later = steps.findIndex((time) => time > at);
-    return this.#replay(later < 0 ? steps.length : later).replay.state;
+    return this.#replay(later < 0 ? steps.length : later).replay.stateAt(at);
   }
 
   /** Drops the older half of the records; their effect stays in the initial state. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Controller } from '@sluice/controllers';
 import {
   type Change,
@@ -10,7 +11,7 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
-import { isBasisReached } from '@sluice/service-state';
+import { defaultSettings, isBasisReached, type Settings, settingsOfPlan } from '@sluice/service-state';
 import type { DecidedEntry, Entry, Observation, ObservedEntry } from '../view/entry-schemas.ts';
 import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
@@ -31,8 +32,10 @@ export interface RetainedRecords {
 export class Replay {
   readonly state: HistoryState;
   readonly #compare: CompareSlices;
-  /** A plan arrived after its Outcome was applied; a replay from the start is more complete. */
+  /** A plan arrived after its Outcome was applied, or with other settings; a replay from the start is more exact. */
   isStale = false;
+  /** Those with which the last record was applied. */
+  #settings: Settings;
   /** Number of applied records of each topic. */
   changes = 0;
   mutations = 0;
@@ -48,6 +51,7 @@ export class Replay {
   constructor(key: ServiceKey, from?: Replay, { isRead = true }: { readonly isRead?: boolean } = {}) {
     this.#compare = isRead ? endpointChanges : skipComparison;
     this.state = from?.state.copy() ?? HistoryState.initial(key);
+    this.#settings = from === undefined ? defaultSettings : from.#settings;
     this.#awaited = new Map(from === undefined ? [] : from.#awaited);
     this.#completed = new Map(from === undefined ? [] : from.#completed);
   }
@@ -60,8 +64,16 @@ export class Replay {
     const message = messageOf(change);
     if (plan && message && this.#comesFirst(plan, message)) return this.#applyPlan(records);
     if (plan === null) this.mutations++;
+    // A record is applied with the settings of the plan that follows it.
+    if (plan) this.#settings = settingsOfPlan(plan, defaultSettings);
     this.changes++;
     return message ? this.#apply(message, change) : [];
+  }
+
+  /** The state at that time, to which no later record was applied. */
+  stateAt(at: number): HistoryState {
+    this.state.decideUnchanged(at, this.#settings);
+    return this.state;
   }
 
   #comesFirst(plan: PlannedMutations, message: Message): boolean {
@@ -91,7 +103,7 @@ export class Replay {
   #applyChange(change: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
     const { state } = this;
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
-    const changes = state.evolve(change, at);
+    const changes = state.evolve(change, at, this.#settings);
     state.remember(change.facts);
     state.dropOldRefusals();
     if (changes.length === 0) return [];
@@ -128,7 +140,7 @@ export class Replay {
     if (described !== undefined) this.#completed.set(outcome.controller, outcome.plan);
     const { controller, status, message, completedAt: at } = outcome;
     const observations = otherWrites(state, outcome);
-    state.evolve(outcome, at);
+    state.evolve(outcome, at, this.#settings);
     state.lastEventAt = Math.max(state.lastEventAt, at);
     if (status === 'rejected') state.refused.set(controller, { message, since: at });
     if (status === 'applied') state.refused.delete(controller);
@@ -161,7 +173,10 @@ export class Replay {
     if (completed !== undefined && comparePlans(plan.plan, completed) <= 0) return [];
     const described = withExisting(state, plan);
     this.#awaited.set(name, described);
-    state.evolve(plan, plan.decidedAt);
+    const settings = settingsOfPlan(plan, defaultSettings);
+    if (!isDeepStrictEqual(settings, this.#settings)) this.isStale = true;
+    this.#settings = settings;
+    state.evolve(plan, plan.decidedAt, settings);
     state.repair = repairBy(plan, state.otherWrites) ?? state.repair;
     return [withTrace(describePlan(described, this.#compare), record)];
   }

@@ -1,0 +1,23 @@
+import { decide } from './decide.ts';
+import { decisionOrder } from './decision-order.ts';
+import { wantsDecisionAt } from './due.ts';
+import { evolve } from './evolve.ts';
+import type { ServiceState } from './service-state.ts';
+import type { Settings } from './settings.ts';
+
+/**
+ * Makes the decisions that are due until then and lead to no plan, and leaves the others: the log of a Service has only decisions
+ * with a plan.
+ */
+export function decideUnchanged(state: ServiceState, now: number, settings: Settings, until = now): void {
+  const { complete, open } = state.snapshot;
+  if (!complete || open !== null) return;
+  for (const controller of decisionOrder) {
+    const { inFlight, parked } = state.controller(controller);
+    const at = wantsDecisionAt(state.controller(controller));
+    if (inFlight !== null || at === null || at > until || (parked !== null && at > now)) continue;
+    const nextPlan = { epoch: 0, number: 0 };
+    const decision = decide(state, controller, Math.max(at, now), { settings, nextPlan });
+    if (decision?.kind === 'unchanged') evolve(state, decision, now, settings);
+  }
+}

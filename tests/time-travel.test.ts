@@ -1,0 +1,91 @@
+import { History, tapBus } from '@sluice/console';
+import { FakeApiServer } from '@sluice/fake-apiserver';
+import { isServiceKey, parseServiceKey } from '@sluice/messages';
+import { noPartitionMetrics, observeDecisions } from '@sluice/reconciler';
+import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { advance } from '@sluice/runtime/testing';
+import { defaultSettings, loadState, type ServiceState, type Settings, type StoredField } from '@sluice/service-state';
+import { MemoryStore } from '@sluice/store';
+import { expect, test } from 'vitest';
+import { partitions, startFleet } from './harness/fleet.ts';
+import { RandomUser } from './harness/random-user.ts';
+import { stateDifferences } from './harness/state-differences.ts';
+
+/** None is the default. */
+const settings: Settings = {
+  ...defaultSettings,
+  controllers: new Set(['endpointslice', 'endpointslicemirroring']),
+  maxEndpointsPerSlice: 2,
+  maxEndpointsPerSubset: 1,
+  batchPeriodMs: { endpoints: 0, endpointslice: 400, endpointslicemirroring: 300 },
+  batching: { freshnessTargetMs: 900, watchers: 1_000 },
+  backoff: { baseMs: 70, maxMs: 900 },
+  maxAttempts: 3,
+  parkedRetryMs: 2_000,
+};
+
+/** The states of all Services in a store, by formatted key. */
+function storedStates(store: MemoryStore): ReadonlyMap<string, ServiceState> {
+  const fields = Map.groupBy(
+    [...Array(partitions).keys()]
+      .flatMap((partition) => store.peek(`reconciler/${partition}`).entries)
+      .filter(({ key }) => isServiceKey(key)),
+    ({ key }) => key,
+  );
+  return new Map([...fields].map(([key, stored]) => [key, loadState(key, structuredClone(stored) as StoredField[])]));
+}
+
+test.each([1, 2, 3, 4])(
+  'a console shows the decisions that a reconciler took with other settings, with their numbers: seed %d',
+  async (seed) => {
+    const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const server = new FakeApiServer({ clock, random: seededRandom(seed + 1), bookmarkIntervalMs: 60_000 });
+    server.create('namespaces', { metadata: { name: 'shop' } });
+    const user = new RandomUser(server, seededRandom(seed + 2), clock);
+    const store = new MemoryStore();
+    const history = new History({ clock });
+    const taken = new Map<string, unknown[]>();
+    const metrics = observeDecisions({ open: () => noPartitionMetrics }, (key, controller, decision) => {
+      if (decision?.kind !== 'planned') return;
+      const { plan, decidedAt, groups } = decision.plan;
+      const mutations = groups.flatMap((group) => group.mutations).map(({ verb, resource }) => `${verb} ${resource}`);
+      taken.set(key, [...(taken.get(key) ?? []), { controller, at: decidedAt, plan: plan.number, mutations }]);
+    });
+    const fleet = startFleet({
+      ...{ server, clock, seed, settings, store, metrics },
+      wrapBus: (bus) => tapBus(bus, history),
+    });
+    const moments: { readonly at: number; readonly states: ReadonlyMap<string, ServiceState> }[] = [];
+    user.createInitialObjects();
+    for (let step = 0; step < 60; step++) {
+      user.step();
+      await advance(clock, step % 5 === 0 ? 10_000 : 50);
+      if (step % 5 === 0) moments.push({ at: clock.now() - 1, states: storedStates(store) });
+    }
+    await advance(clock, 10_000);
+
+    await fleet.stop();
+    const wrong: string[] = [];
+    let compared = 0;
+    for (const [key, decisions] of taken) {
+      const journal = history.get(parseServiceKey(key));
+      const shown = journal?.entries.flatMap((entry) => {
+        if (entry.kind !== 'decided') return [];
+        const mutations = entry.mutations.map(({ verb, resource }) => `${verb} ${resource}`);
+        return [{ controller: entry.controller, at: entry.at, plan: entry.plan.number, mutations }];
+      });
+      expect(shown, key).toEqual(decisions);
+      for (const { at, states } of moments) {
+        const [stored, then] = [states.get(key), journal?.stateAt(at)];
+        if (stored === undefined || then === undefined) continue;
+        compared++;
+        const all = stateDifferences(stored, then.state, { wasGone: true, isWorker: false });
+        // The reconciler drops the state of a Service that is gone, and the console shows it.
+        const different = all.filter((one) => !one.startsWith('orphaned '));
+        if (different.length > 0) wrong.push(`${key} at ${at}: ${different.join('; ')}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(compared).toBeGreaterThan(20);
+  },
+);
