@@ -24,7 +24,7 @@ export const operations: Rows = {
   'docs/operations/autoscaling.md': [
     ['{} of it is one replica', share(demand, 'targetUtilization')],
     ['once {} are not enough', share(demand, 'targetUtilization')],
-    ['work it off within {} |', seconds(demand, 'drainSeconds')],
+    ['work it off within {}.', seconds(demand, 'drainSeconds')],
     ['`minReplicas` is {},', written('count', autoscaler, /minReplicas: (\d+)/)],
     ['than partitions ({})', setting('partitions')],
     ['has lasted for {} and', written('duration', autoscaler, /scaleUp: \{ stabilizationWindowSeconds: (\d+)/, 1_000)],
