@@ -4,7 +4,7 @@ import type { ClusterReader } from '@sluice/kubernetes';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { releaseParked } from '@sluice/sluice';
-import { MassAdditionGuard } from '@sluice/writer';
+import { MassChangeGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';
@@ -34,8 +34,8 @@ beforeEach(async () => {
   const onChecked = (result: string) => {
     checked[result] = (checked[result] ?? 0) + 1;
   };
-  const massAdditionGuard = new MassAdditionGuard({ percent: 25, clock, onChecked });
-  fleet = startFleet({ server, clock, seed: 2, faults, writable: { massAdditionGuard }, wrapReader });
+  const guard = new MassChangeGuard('addition', { percent: 25, clock, onChecked });
+  fleet = startFleet({ server, clock, seed: 2, faults, writable: { massChangeGuards: [guard] }, wrapReader });
   await advance(clock, 120_000);
   expect(isRight()).toBe(true);
 });

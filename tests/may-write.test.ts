@@ -6,14 +6,18 @@ import { ApiError, type ApiRequest, type ClusterAccess, type Connection, HttpClu
 import { decodeMessage, encodeMessage, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { aborted, asRecord, type JsonRecord, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
+import { writable } from '@sluice/sluice';
 import { MemoryStore } from '@sluice/store';
-import { defaultRetry, MassRemovalGuard, runPlanPartition, type unlimited } from '@sluice/writer';
+import { defaultRetry, mayWrite, runPlanPartition, type unlimited } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/concepts/writer.md'), 'utf8');
 const [, section = ''] = /\n## May this process write\?([\s\S]*?)\n## /.exec(page) ?? [];
 /** The table of docs/concepts/writer.md, in its order. */
 const rows = [...section.matchAll(/^\| (● )?(.*\?) +\|/gm)].map(([, mark, question = '']) => ({ question, mark }));
+
+const { plan, cluster, slot: ofSlot, request, connection, server } = mayWrite;
+const beforeBytes = new Set<string>([...request, connection].map(({ question }) => question));
 
 let clock: VirtualClock;
 let bus: MemoryBus;
@@ -126,17 +130,15 @@ function startClusters(): void {
   void set.run(stop.signal);
 }
 
+const throughSlot: typeof unlimited = { run: async (_, request) => slot.then(request) };
+
 function startWriter(fencingToken = 1, signal = stop.signal): Promise<void> {
-  const guard = new MassRemovalGuard({ percent: 25, clock });
-  const limit: typeof unlimited = { run: async (_, request) => slot.then(request) };
+  const cluster = served && { ...writable(served, { clock, logger: silentLogger }), limit: throughSlot };
   return runPlanPartition(
     {
       ...{ partition: 0, fencingToken, bus, store, clock, random: seededRandom(1), logger: silentLogger },
       ...{ retry: defaultRetry, requestSignal: stop.signal, isCurrent: () => world.holdsLease },
-      cluster: (identity) =>
-        served !== undefined && world.isServed && identity === 'c'
-          ? { writer: served.writer, limit, massRemovalGuard: guard, record: () => {} }
-          : undefined,
+      cluster: (identity) => (world.isServed && identity === 'c' ? cluster : undefined),
     },
     signal,
   ).catch((error: unknown) => {
@@ -297,10 +299,13 @@ const histories: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-test('docs/concepts/writer.md lists every question', () => {
-  expect(rows.map(({ question }) => question).sort()).toEqual(
-    [...Object.keys(refusals), ...Object.keys(histories)].sort(),
+test('docs/concepts/writer.md lists every check of mayWrite, in its order, and so does this test', () => {
+  const chain = [...plan, cluster, ofSlot, ...request, connection, server].map(({ question }) => question);
+  expect(rows.map(({ question }) => question)).toEqual(chain);
+  expect(rows.flatMap(({ question, mark }) => (mark ? question : []))).toEqual(
+    chain.filter((question) => beforeBytes.has(question)),
   );
+  expect([...Object.keys(refusals), ...Object.keys(histories)].sort()).toEqual([...chain].sort());
 });
 
 test('a plan of which every question is answered with yes is written', async () => {

@@ -3,7 +3,7 @@ import { FakeApiServer, FaultPlan, type Population, populate } from '@sluice/fak
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { releaseParked } from '@sluice/sluice';
-import { MassRemovalGuard } from '@sluice/writer';
+import { MassChangeGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { endpointsOf, slicesOf } from './harness/expected-endpoints.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';
@@ -37,8 +37,8 @@ async function start(): Promise<void> {
   const onChecked = (result: string) => {
     checked[result] = (checked[result] ?? 0) + 1;
   };
-  const massRemovalGuard = new MassRemovalGuard({ percent: 25, clock, onChecked });
-  fleet = startFleet({ server, clock, seed: 2, faults, writable: { massRemovalGuard } });
+  const guard = new MassChangeGuard('removal', { percent: 25, clock, onChecked });
+  fleet = startFleet({ server, clock, seed: 2, faults, writable: { massChangeGuards: [guard] } });
   await advance(clock, 5_000);
 }
 

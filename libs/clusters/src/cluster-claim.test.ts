@@ -4,7 +4,7 @@ import {
   type ApiResponse,
   type ClusterWriter,
   chainWriter,
-  fenceRequests,
+  checkRequests,
   type NamespaceScope,
 } from '@sluice/kubernetes';
 import { type Clock, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -103,7 +103,7 @@ async function serve(one: { readonly claim: ClusterClaim }): Promise<() => Promi
 
 const write = ({ claim, gate }: { readonly claim: ClusterClaim; readonly gate: WriteGate }, until = signal) => {
   const cluster = { delete: async () => undefined } as Partial<ClusterWriter> as ClusterWriter;
-  return chainWriter(cluster, claim.middleware, gate.middleware).delete('endpoints', 'a', 'b', {}, until);
+  return chainWriter(cluster, checkRequests([claim, gate])).delete('endpoints', 'a', 'b', {}, until);
 };
 
 test('a write that waits for a connection until the claim may have expired is not sent', async () => {
@@ -118,7 +118,7 @@ test('a write that waits for a connection until the claim may have expired is no
       sent++;
     },
   } as Partial<ClusterWriter> as ClusterWriter;
-  const writer = chainWriter(cluster, claim.middleware);
+  const writer = chainWriter(cluster, checkRequests([claim]));
   await expect(writer.delete('endpoints', 'a', 'b', {}, signal)).rejects.toMatchObject({ kind: 'retry' });
   expect(sent).toBe(0);
   waitMs = 1_000;
@@ -341,11 +341,13 @@ test('a write that waited for the renewal of a claim is checked again before it 
       sent.push(metadata.name);
     },
   } as unknown as ClusterWriter;
-  const fence = fenceRequests(() => {
-    if (!isCurrent) throw new RangeError('lease expired');
-  });
+  const lease = {
+    assert() {
+      if (!isCurrent) throw new RangeError('lease expired');
+    },
+  };
   const slice = { metadata: { namespace: 'shop', name: 'web-x' }, addressType: 'IPv4' as const, endpoints: [] };
-  const write = chainWriter(base, fence, claim.middleware).update('endpointslices', slice, signal);
+  const write = chainWriter(base, checkRequests([lease, claim])).update('endpointslices', slice, signal);
   await expect(write).rejects.toThrow('lease expired');
   expect(sent).toEqual([]);
 });

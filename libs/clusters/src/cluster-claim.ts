@@ -2,11 +2,10 @@ import {
   ApiError,
   type ClusterRequest,
   type Connection,
-  fenceRequests,
   isApiError,
   isWrite,
-  type Middleware,
   type NamespaceScope,
+  type RequestCheck,
 } from '@sluice/kubernetes';
 import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
@@ -68,7 +67,7 @@ function isFresh({ expiresAt }: Claim, now: number): boolean {
 }
 
 /** The claim of one fleet to one cluster, while this process writes to it (ADR 0054). */
-export class ClusterClaim {
+export class ClusterClaim implements RequestCheck {
   readonly #options: ClusterClaimOptions;
   readonly #path: LeasePath;
   /** Holders that this fleet was under all its ids since the process started. */
@@ -151,20 +150,21 @@ export class ClusterClaim {
   }
 
   /** Renews a claim that may have expired before a write passes, for example after the API server was unreachable. */
-  readonly middleware: Middleware = async (request, next) => {
-    if (!isWrite(request)) return next(request);
-    const { gate } = this.#options;
-    if (gate.pausedBecause === undefined && this.#mayHaveExpired()) await this.#renewBefore(request);
-    return this.#fence(request, next);
-  };
+  verify(request: ClusterRequest): Promise<void> | undefined {
+    return this.#isDue(request) ? this.#renewBefore(request) : undefined;
+  }
 
-  /** A write may wait for a connection or a credential for longer than the claim lasts; its next attempt renews the claim. */
-  readonly #fence = fenceRequests(() => {
-    if (this.#options.gate.pausedBecause === undefined && this.#mayHaveExpired())
-      throw new ApiError('the claim of the cluster may have expired', {
-        ...{ kind: 'retry', status: 503, reason: 'WritesPaused' },
-      });
-  });
+  /** The next attempt renews the claim. */
+  assert(request: ClusterRequest): void {
+    if (!this.#isDue(request)) return;
+    throw new ApiError('the claim of the cluster may have expired', {
+      ...{ kind: 'retry', status: 503, reason: 'WritesPaused' },
+    });
+  }
+
+  #isDue(request: ClusterRequest): boolean {
+    return isWrite(request) && this.#options.gate.pausedBecause === undefined && this.#mayHaveExpired();
+  }
 
   async #renewBefore({ signal }: ClusterRequest): Promise<void> {
     // One renewal for all writes that wait for it; closing the connection ends it.

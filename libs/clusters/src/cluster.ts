@@ -1,5 +1,5 @@
 import type { EventToRecord } from '@sluice/controllers';
-import type { ClusterReader, ClusterWriter } from '@sluice/kubernetes';
+import type { ClusterChecks, ClusterReader, ClusterWriter } from '@sluice/kubernetes';
 
 /** One cluster of the fleet. */
 export interface Cluster {
@@ -11,5 +11,7 @@ export interface Cluster {
   readonly server?: string;
   readonly reader: ClusterReader;
   readonly writer: ClusterWriter;
+  /** What each write must pass. Default: nothing. */
+  readonly checks?: ClusterChecks;
   readonly record: (events: readonly EventToRecord[]) => void;
 }

@@ -1,4 +1,4 @@
-import type { ApiRequest, ClusterWriter, Connection } from '@sluice/kubernetes';
+import { type ApiRequest, type ClusterWriter, type Connection, chainWriter, checkRequests } from '@sluice/kubernetes';
 import { isUsageError } from '@sluice/process';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
@@ -83,7 +83,10 @@ async function start(name: string): Promise<Member> {
 }
 
 const claim = () => server.spec('sluice');
-const write = ({ cluster }: Member) => cluster.writer.delete('endpoints', 'a', 'b', {}, signal);
+const write = ({ cluster: { writer, checks } }: Member) => {
+  const checked = chainWriter(writer, checkRequests([checks?.claim, checks?.pause].filter((one) => one !== undefined)));
+  return checked.delete('endpoints', 'a', 'b', {}, signal);
+};
 
 describe('with leader election', () => {
   test('the leader claims the cluster and may write; a standby does not touch the claim, and closes without having been elected', async () => {

@@ -1,4 +1,3 @@
-import { chainWriter } from '@sluice/kubernetes';
 import { ClusterUnavailableError, type ClusterWork } from '@sluice/preflight';
 import { UsageError } from '@sluice/process';
 import { aborted, type Clock, type Logger } from '@sluice/runtime';
@@ -25,7 +24,7 @@ export interface GuardOptions {
 const releaseTimeoutMs = 1_000;
 
 /**
- * Claims the cluster for the fleet, and from then on pauses writes while another fleet or controller may write the same
+ * Claims the cluster for the fleet, and from then on checks that no other fleet or controller may write the same
  * objects. The returned cluster releases the claim when it is closed. Only a cluster that is about to be served is claimed:
  * other connections of this process to it must not touch its claim.
  *
@@ -70,7 +69,7 @@ export async function guardWrites(
   });
   return {
     ...cluster,
-    writer: chainWriter(cluster.writer, ...(claim === undefined ? [] : [claim.middleware]), gate.middleware),
+    checks: { ...cluster.checks, ...(claim && { claim }), pause: gate },
     writesPausedBecause: () => gate.pausedBecause,
     ...(elector !== undefined && { leadership: leadershipOf(elector, claimed) }),
     async close() {

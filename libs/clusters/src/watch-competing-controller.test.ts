@@ -1,4 +1,4 @@
-import { ApiError, type ApiRequest, type Connection } from '@sluice/kubernetes';
+import { ApiError, type ApiRequest, type Connection, checkRequests } from '@sluice/kubernetes';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ test('a controller that starts later pauses writes within a minute; they resume 
     stop.signal,
   );
   const send = () =>
-    gate.middleware(
+    checkRequests([gate])(
       { verb: 'delete', resource: 'endpoints', namespace: 'a', name: 'b', preconditions: {}, signal: stop.signal },
       async () => undefined as never,
     );

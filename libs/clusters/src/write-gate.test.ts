@@ -1,4 +1,4 @@
-import { type BeforeSend, type ClusterWriter, chainWriter } from '@sluice/kubernetes';
+import { type BeforeSend, type ClusterWriter, chainWriter, checkRequests } from '@sluice/kubernetes';
 import { expect, test } from 'vitest';
 import { WriteGate } from './write-gate.ts';
 
@@ -20,7 +20,7 @@ function behind(gate: WriteGate, meanwhile: () => void = () => {}) {
       return {};
     },
   } as Partial<ClusterWriter> as ClusterWriter;
-  return { writer: chainWriter(cluster, gate.middleware), sent };
+  return { writer: chainWriter(cluster, checkRequests([gate])), sent };
 }
 
 test('rejects writes while they are paused, and passes reads', async () => {

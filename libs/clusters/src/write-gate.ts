@@ -1,4 +1,4 @@
-import { ApiError, fenceRequests, isWrite, type Middleware } from '@sluice/kubernetes';
+import { ApiError, type ClusterRequest, isWrite, type RequestCheck } from '@sluice/kubernetes';
 
 /** Why writes to a cluster are paused. */
 export type PauseCause = 'competingController' | 'claimedByOtherFleet' | 'unclaimed';
@@ -6,7 +6,7 @@ export type PauseCause = 'competingController' | 'claimedByOtherFleet' | 'unclai
 const retryAfterMs = 5_000;
 
 /** Rejects writes to one cluster while anything speaks against them. Reads and watches continue. */
-export class WriteGate {
+export class WriteGate implements RequestCheck {
   readonly #reasons = new Map<PauseCause, string>();
   readonly #opened = new Map<PauseCause, PromiseWithResolvers<void>>();
 
@@ -38,13 +38,11 @@ export class WriteGate {
     return wasPaused !== (reason !== undefined);
   }
 
-  readonly #fence = fenceRequests(() => {
+  assert(request: ClusterRequest): void {
     const reason = this.pausedBecause;
-    if (reason === undefined) return;
+    if (reason === undefined || !isWrite(request)) return;
     throw new ApiError(`writes to this cluster are paused: ${reason}`, {
       ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
     });
-  });
-
-  readonly middleware: Middleware = (request, next) => (isWrite(request) ? this.#fence(request, next) : next(request));
+  }
 }

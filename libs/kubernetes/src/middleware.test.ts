@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import type { ClusterReader, ClusterWriter, WatchEvent } from './cluster.ts';
 import type { ClusterRequest } from './cluster-request.ts';
+import { checkRequests } from './middleware/check-requests.ts';
 import { EarlyWatches } from './middleware/early-watches.ts';
-import { fenceRequests } from './middleware/fence-requests.ts';
 import { IdentityGuard } from './middleware/identity-guard.ts';
 import { meterRequests } from './middleware/meter-requests.ts';
 import { chainReader, chainWriter, type Middleware, mapWatch, once } from './middleware.ts';
@@ -72,7 +72,7 @@ describe('a chain offers everything that the cluster offers', () => {
   test.each<[string, () => Middleware | Promise<Middleware>]>([
     ['a pass-through middleware', () => passThrough],
     ['meterRequests', () => meterRequests(() => {})],
-    ['fenceRequests', () => fenceRequests(() => {})],
+    ['checkRequests', () => checkRequests([{ assert() {} }, identityGuard()])],
     ['EarlyWatches', earlyWatches],
     ['IdentityGuard', () => identityGuard().middleware],
   ])('behind %s', async (_, make) => {

@@ -1,15 +1,18 @@
 import type { Controller, EventToRecord } from '@sluice/controllers';
-import type { ClusterWriter } from '@sluice/kubernetes';
+import type { ClusterChecks, ClusterWriter, Middleware } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
 import type { CompetingWrite } from './apply/find-competing-write.ts';
 import type { RequestLimit } from './apply/schedule-requests.ts';
-import type { MassAdditionGuard } from './confirmation/mass-addition-guard.ts';
-import type { MassRemovalGuard } from './confirmation/mass-removal-guard.ts';
+import type { MassChangeGuard } from './confirmation/mass-change-guard.ts';
 import type { RetryLimit } from './scheduling/retry-limit.ts';
 
 /** A cluster as the writer sees it. */
 export interface WritableCluster {
   readonly writer: ClusterWriter;
+  /** What the requests must pass before `writer` gets them (see `mayWrite`). Default: nothing. */
+  readonly checks?: ClusterChecks | undefined;
+  /** Observes the requests, also those that do not pass. Default: nothing does. */
+  readonly observe?: Middleware | undefined;
   /** URL of the API server, if known. */
   readonly server?: string | undefined;
   /** Schedules the requests to this cluster. */
@@ -18,10 +21,8 @@ export interface WritableCluster {
   readonly controllerLimits?: Readonly<Partial<Record<Controller, RequestLimit>>>;
   /** Limits the retries of all plans. Default: no limit. */
   readonly retryLimit?: RetryLimit | undefined;
-  /** Default: removals need no confirmation. */
-  readonly massRemovalGuard?: MassRemovalGuard;
-  /** Default: new addresses need no confirmation. */
-  readonly massAdditionGuard?: MassAdditionGuard;
+  /** Default: neither removals nor new addresses need confirmation. */
+  readonly massChangeGuards?: readonly MassChangeGuard[];
   /** Default: repeated repairs are not investigated. */
   readonly competingControllers?: CompetingControllerDetection;
   /** Records Kubernetes Events on a best-effort basis. Never fails. */

@@ -48,7 +48,7 @@ export const writerBugs: readonly PlantedBug[] = [
   {
     name: 'requests are sent without a lease',
     file: `${writer}/partition/plan-partition-worker.ts`,
-    search: "if (!this.#isCurrent()) throw new FencedError('lease expired; request not sent');",
+    search: "if (!isCurrent()) throw new FencedError('lease expired; request not sent');",
     replace: '',
   },
   {

@@ -12,9 +12,9 @@ export interface WriterLimits {
   readonly concurrentEndpointSyncs: number;
   readonly concurrentServiceEndpointSyncs: number;
   readonly mirroringConcurrentServiceEndpointSyncs: number;
-  /** Percentage; see MassRemovalGuard. */
+  /** Percentage; see MassChangeGuard. */
   readonly maxRemovalPercent: number;
-  /** Percentage; see MassAdditionGuard. */
+  /** Percentage; see MassChangeGuard. */
   readonly maxAdditionPercent: number;
 }
 

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../api-error.ts';
 import type { ClusterReader, ClusterWriter } from '../cluster.ts';
 import { chainReader, chainWriter } from '../middleware.ts';
+import { checkRequests } from './check-requests.ts';
 import { IdentityGuard } from './identity-guard.ts';
 
 let clock: VirtualClock;
@@ -55,7 +56,7 @@ beforeEach(() => {
   };
   const guard = new IdentityGuard({ identity: 'one', cluster, clock, onReplaced: (found) => replaced.push(found) });
   reader = chainReader(cluster, guard.middleware);
-  writer = chainWriter(cluster, guard.middleware);
+  writer = chainWriter(cluster, checkRequests([guard]));
 });
 
 const cut = new ApiError('cut', { kind: 'retry', status: 0, reason: 'ECONNRESET' });

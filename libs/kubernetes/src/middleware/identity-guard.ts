@@ -1,9 +1,9 @@
 import type { Clock } from '@sluice/runtime';
 import { ApiError, isApiError } from '../api-error.ts';
-import { bothBeforeSend } from '../before-send.ts';
 import type { ClusterReader } from '../cluster.ts';
 import type { ClusterRequest, WatchStream } from '../cluster-request.ts';
 import { type Middleware, mapWatch } from '../middleware.ts';
+import type { RequestCheck } from './check-requests.ts';
 
 export interface IdentityGuardOptions {
   /** The expected identity, verified just before. */
@@ -19,10 +19,10 @@ const recheckMs = 30_000;
 
 /**
  * Rejects requests once another cluster answers at the same address, so that a recreated cluster does not get the writes of
- * its predecessor. It checks the identity before each list and watch, and before a write or read of one object if a request
- * has failed without an answer, or 30 s have passed: when it is queued, and again right before it is sent. One guard serves the chains of a cluster's reader and writer.
+ * its predecessor. It checks the identity before each list and watch, as middleware, and, as a check, before a write or read of one
+ * object if a request has failed without an answer, or 30 s have passed. One guard serves the reader and the writer of a cluster.
  */
-export class IdentityGuard {
+export class IdentityGuard implements RequestCheck {
   readonly #options: IdentityGuardOptions;
   #replaced = false;
   #checkedAt: number;
@@ -35,23 +35,29 @@ export class IdentityGuard {
 
   readonly middleware: Middleware = async (request, next) => {
     if (request.verb === 'identity') return next(request);
-    if (this.#mustCheck(request)) await this.#verify(request.signal);
-    const response = await this.#observe(() => next(this.#checkedBeforeSend(request)));
+    const isFirst = request.verb === 'watch' || (request.verb === 'list' && request.options.continueToken === '');
+    if (isFirst || this.#isDue) await this.#verify(request.signal);
+    const response = await this.#observe(() => next(request));
     return mapWatch(request, response, (stream) => this.#observeStream(stream));
   };
 
-  /** A request may wait for a connection or a credential. The next attempt reads the identity. */
-  #checkedBeforeSend<R extends ClusterRequest>(request: R): R {
-    if (!('beforeSend' in request)) return request;
-    const assertVerified = () => {
-      if (this.#mustCheck(request)) throw notVerified();
-    };
-    return { ...request, beforeSend: bothBeforeSend(request.beforeSend, assertVerified) };
+  verify({ signal }: ClusterRequest): Promise<void> | undefined {
+    return this.#isDue ? this.#verify(signal) : undefined;
   }
 
-  #mustCheck(request: ClusterRequest): boolean {
-    if (request.verb === 'watch') return true;
-    if (request.verb === 'list') return request.options.continueToken === '';
+  /** The next attempt reads the identity. */
+  assert(): void {
+    if (this.#isDue) throw notVerified();
+  }
+
+  /** After no answer, or an answer that rejects the credentials, another cluster may answer next. */
+  failed(error: unknown): void {
+    if (isApiError(error) && (error.status === 0 || error.status === 401)) {
+      this.#checkedAt = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  get #isDue(): boolean {
     return this.#replaced || this.#options.clock.monotonic() - this.#checkedAt > recheckMs;
   }
 
@@ -59,7 +65,7 @@ export class IdentityGuard {
     try {
       return await send();
     } catch (error) {
-      this.#invalidate(error);
+      this.failed(error);
       throw error;
     }
   }
@@ -68,15 +74,8 @@ export class IdentityGuard {
     try {
       yield* stream;
     } catch (error) {
-      this.#invalidate(error);
+      this.failed(error);
       throw error;
-    }
-  }
-
-  /** After no answer, or an answer that rejects the credentials, another cluster may answer next. */
-  #invalidate(error: unknown): void {
-    if (isApiError(error) && (error.status === 0 || error.status === 401)) {
-      this.#checkedAt = Number.NEGATIVE_INFINITY;
     }
   }
 

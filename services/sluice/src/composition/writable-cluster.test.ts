@@ -46,8 +46,8 @@ test('limits retries and the requests of each controller if configured, and coun
 });
 
 test('held-back removals are each counted, and logged as an error once a minute', async () => {
-  cluster.massRemovalGuard?.recordCheck('confirmed', '');
-  for (let i = 0; i < 3; i++) cluster.massRemovalGuard?.recordCheck('refuted', 'Pod p is ready');
+  cluster.massChangeGuards?.[0]?.recordCheck('confirmed', '');
+  for (let i = 0; i < 3; i++) cluster.massChangeGuards?.[0]?.recordCheck('refuted', 'Pod p is ready');
   expect(await metric('sluice_mass_removal_checks_total{')).toEqual([
     'sluice_mass_removal_checks_total{cluster="production",result="confirmed"} 1',
     'sluice_mass_removal_checks_total{cluster="production",result="refuted"} 3',
@@ -60,7 +60,7 @@ test('held-back removals are each counted, and logged as an error once a minute'
     },
   ]);
   clock.step(clock.now() + 61_000);
-  cluster.massRemovalGuard?.recordCheck('unknown', 'forbidden');
+  cluster.massChangeGuards?.[0]?.recordCheck('unknown', 'forbidden');
   expect(logger.lines).toHaveLength(2);
 });
 

@@ -1,6 +1,6 @@
 import type { Cluster } from '@sluice/clusters';
 import { type WriterLimits, writerDefaults } from '@sluice/configuration';
-import { chainWriter, meterRequests } from '@sluice/kubernetes';
+import { type Middleware, meterRequests } from '@sluice/kubernetes';
 import { formatServiceKey } from '@sluice/messages';
 import { isUpstreamManager, recentMs, switchOffAdvice } from '@sluice/preflight';
 import { fieldManager } from '@sluice/process';
@@ -11,10 +11,10 @@ import {
   type CheckResult,
   type ClosableCluster,
   type CompetingControllerDetection,
+  type Direction,
   FairShare,
   FixedLimit,
-  MassAdditionGuard,
-  MassRemovalGuard,
+  MassChangeGuard,
   RetryLimit,
   type WritableCluster,
 } from '@sluice/writer';
@@ -54,33 +54,20 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, fairShare, clock });
   const close = metrics?.pipeline.exposeLimit(cluster.identity, limit) ?? (() => {});
+  const massChangeGuard = (direction: Direction, percent: number) =>
+    new MassChangeGuard(direction, {
+      ...{ percent, clock, ...(partitionShare && { partitionShare }) },
+      onChecked: reportChecks(cluster, options, direction),
+    });
   return {
-    writer:
-      metrics === undefined
-        ? cluster.writer
-        : chainWriter(
-            cluster.writer,
-            meterRequests((verb, resource, status) => {
-              if (verb !== 'list' && verb !== 'watch')
-                metrics.pipeline.requestCompleted(cluster.identity, verb, resource, status);
-            }),
-          ),
+    writer: cluster.writer,
+    checks: cluster.checks,
+    observe: metrics && observeRequests(cluster, metrics),
     server: cluster.server,
     limit,
     controllerLimits: controllerLimits(allLimits),
     retryLimit: retriesPerSecond === 0 ? undefined : new RetryLimit({ perSecond: retriesPerSecond, clock, onDelayed }),
-    massRemovalGuard: new MassRemovalGuard({
-      ...{ percent: maxRemovalPercent, clock, ...(partitionShare && { partitionShare }) },
-      onChecked: reportChecks(cluster, options, 'removals held back; the cluster does not confirm them', (result) =>
-        metrics?.pipeline.removalChecked(cluster.identity, result),
-      ),
-    }),
-    massAdditionGuard: new MassAdditionGuard({
-      ...{ percent: maxAdditionPercent, clock, ...(partitionShare && { partitionShare }) },
-      onChecked: reportChecks(cluster, options, 'additions held back; the cluster does not confirm them', (result) =>
-        metrics?.pipeline.additionChecked(cluster.identity, result),
-      ),
-    }),
+    massChangeGuards: [massChangeGuard('removal', maxRemovalPercent), massChangeGuard('addition', maxAdditionPercent)],
     competingControllers: reportCompetingWrites(cluster, options),
     record: cluster.record,
     close,
@@ -99,18 +86,25 @@ function controllerLimits(limits: WriterLimits): WritableCluster['controllerLimi
   };
 }
 
-function reportChecks(
-  { name }: Cluster,
-  { clock, logger }: WritableOptions,
-  heldBackMessage: string,
-  count: (result: CheckResult) => void,
-) {
+function observeRequests({ identity }: Cluster, metrics: Metrics): Middleware {
+  return meterRequests((verb, resource, status) => {
+    if (verb !== 'list' && verb !== 'watch') metrics.pipeline.requestCompleted(identity, verb, resource, status);
+  });
+}
+
+const heldBackMessages: Readonly<Record<Direction, string>> = {
+  removal: 'removals held back; the cluster does not confirm them',
+  addition: 'additions held back; the cluster does not confirm them',
+};
+
+function reportChecks({ name, identity }: Cluster, { clock, logger, metrics }: WritableOptions, direction: Direction) {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return (result: CheckResult, reason: string) => {
-    count(result);
+    if (direction === 'removal') metrics?.pipeline.removalChecked(identity, result);
+    else metrics?.pipeline.additionChecked(identity, result);
     if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - loggedAt < repeatLogMs) return;
     loggedAt = clock.monotonic();
-    logger.error(heldBackMessage, { cluster: name, reason });
+    logger.error(heldBackMessages[direction], { cluster: name, reason });
   };
 }
 

@@ -2,8 +2,7 @@ import type { AdditionEvidence, PlannedMutations, ReadyEndpointsDelta, RemovalEv
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CheckResult } from '../confirmation/check-sampling.ts';
-import { MassAdditionGuard } from '../confirmation/mass-addition-guard.ts';
-import { MassRemovalGuard } from '../confirmation/mass-removal-guard.ts';
+import { type Direction, MassChangeGuard } from '../confirmation/mass-change-guard.ts';
 import { aPlan, update } from '../testing/plans.ts';
 import { conflict, forbidden, ScriptedCluster } from '../testing/scripted-cluster.ts';
 import type { CompetingControllerDetection, WritableCluster } from '../writable-cluster.ts';
@@ -16,19 +15,17 @@ let cluster: ScriptedCluster;
 let own: ScriptedCluster;
 let once: ScriptedCluster;
 let checked: string[];
-let guards: Pick<WritableCluster, 'massRemovalGuard' | 'massAdditionGuard' | 'competingControllers'>;
+let guards: Pick<WritableCluster, 'massChangeGuards' | 'competingControllers'>;
 
 beforeEach(() => {
   [cluster, own, once] = [new ScriptedCluster(), new ScriptedCluster(), new ScriptedCluster()];
   checked = [];
-  const options = (guard: string) => ({
-    ...{ percent: 25, clock: new VirtualClock(0) },
-    onChecked: (result: CheckResult) => void checked.push(`${guard} ${result}`),
-  });
-  guards = {
-    massRemovalGuard: new MassRemovalGuard(options('removal')),
-    massAdditionGuard: new MassAdditionGuard(options('addition')),
-  };
+  const guard = (direction: Direction) =>
+    new MassChangeGuard(direction, {
+      ...{ percent: 25, clock: new VirtualClock(0) },
+      onChecked: (result: CheckResult) => void checked.push(`${direction} ${result}`),
+    });
+  guards = { massChangeGuards: [guard('removal'), guard('addition')] };
   own.objects.set('web', { metadata: { name: 'web', namespace: 'shop' }, spec: { selector: { app: 'web' } } });
   store('True');
   const metadata = { name: 'a', managedFields: [{ manager: 'mesh', time: '2026-01-01T00:00:05Z' }] };

@@ -38,7 +38,7 @@ beforeEach(() => {
     controller: 'endpointslice',
     writer: cluster,
     limit,
-    trace,
+    observers: [trace],
     retry: {
       ...defaultRetry,
       ...{ clock, random: seededRandom(1), logger: () => silentLogger, onRetry: () => steps.push('retry') },
@@ -47,7 +47,7 @@ beforeEach(() => {
     withdrawn: () => (withdrawn ? new SupersededError('superseded') : undefined),
     stop: stop.signal,
     requestSignal: signal,
-    assertCurrent: () => steps.push('fence'),
+    checks: [{ assert: () => void steps.push('check') }],
   });
 });
 
@@ -59,16 +59,16 @@ async function run<T>(request: Promise<T>): Promise<T> {
   return request;
 }
 
-test('each attempt waits for a slot, then checks the lease', async () => {
+test('each attempt waits for a slot, then is checked', async () => {
   cluster.fails('create a', unavailable);
   await run(requests.retried.create('endpointslices', slice, signal));
-  expect(steps).toEqual(['limit', 'fence', 'trace', 'retry', 'limit', 'fence', 'trace']);
+  expect(steps).toEqual(['limit', 'trace', 'check', 'retry', 'limit', 'trace', 'check']);
 });
 
 test('a read that is sent once is not retried', async () => {
   cluster.fails('get a', unavailable);
   await expect(requests.once().get('endpointslices', 'shop', 'a', signal)).rejects.toBe(unavailable);
-  expect(steps).toEqual(['limit', 'fence', 'trace']);
+  expect(steps).toEqual(['limit', 'trace', 'check']);
 });
 
 test('a read does not start the plan, so it can still be withdrawn; a write does', async () => {

@@ -1,20 +1,19 @@
 import type { Controller } from '@sluice/controllers';
-import { type ClusterWriter, chainWriter, fenceRequests, type Middleware } from '@sluice/kubernetes';
+import { type ClusterWriter, chainWriter, checkRequests, type Middleware, type RequestCheck } from '@sluice/kubernetes';
 import { type RetryOptions, type RetryPorts, retryTransientErrors } from './retry.ts';
 import { type RequestLimit, type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
 
 export interface PlanRequestsOptions extends ScheduleOptions {
-  /** The cluster's writer, with the middleware that all plans share. */
+  /** The cluster's writer. */
   readonly writer: ClusterWriter;
   /** The controller that decided the plan. */
   readonly controller: Controller;
   /** Bounds the concurrent requests of the controller. Default: only `limit` does. */
   readonly controllerLimit?: RequestLimit | undefined;
   readonly retry: RetryOptions & RetryPorts;
-  /** Throws if the partition's lease has expired. */
-  readonly assertCurrent: () => void;
-  /** Undefined if the plan has no trace. */
-  readonly trace: Middleware | undefined;
+  readonly checks: readonly RequestCheck[];
+  /** Observe each attempt that got a slot, also one that the checks refuse. */
+  readonly observers: readonly Middleware[];
 }
 
 /** The ways to send the requests of one plan. */
@@ -27,27 +26,22 @@ export interface PlanRequests {
 }
 
 /**
- * Puts the middleware of one plan around the cluster's writer. Each attempt waits for a slot of its own, and the lease is
- * checked after the wait.
+ * Puts the middleware of one plan around the cluster's writer. Each attempt waits for a slot of its own, and is checked
+ * after the wait.
  */
 export function planRequests({
   writer,
   controller,
   controllerLimit,
   retry,
-  assertCurrent,
-  trace,
+  checks,
+  observers,
   ...schedule
 }: PlanRequestsOptions): PlanRequests {
   const { priority, stop } = schedule;
   const slot: Middleware[] =
     controllerLimit === undefined ? [] : [(request, next) => controllerLimit.run(priority, () => next(request), stop)];
-  const attempt = [
-    ...slot,
-    scheduleRequests(schedule),
-    fenceRequests(assertCurrent),
-    ...(trace === undefined ? [] : [trace]),
-  ];
+  const attempt = [...slot, scheduleRequests(schedule), ...observers, checkRequests(checks)];
   const retrying = retryTransientErrors(retry, schedule.stop);
   const ofController = writer.forController?.(controller) ?? writer;
   return {

@@ -2,6 +2,8 @@ import type { Controller } from '@sluice/controllers';
 import type { PlannedMutations, ReadyEndpointsDelta } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import { type CheckResult, CheckSampling } from './check-sampling.ts';
+import { DropFromPeak } from './drop-from-peak.ts';
+import { RecentSum } from './recent-sum.ts';
 
 export interface MassChangeGuardOptions {
   /**
@@ -16,8 +18,10 @@ export interface MassChangeGuardOptions {
   readonly onChecked?: (result: CheckResult, message: string) => void;
 }
 
+export type Direction = 'removal' | 'addition';
+
 /** Numbers of endpoints of one controller. */
-export interface RecentChange {
+interface RecentChange {
   /** Changed within the window. */
   readonly changed: number;
   /** Ready before the window. */
@@ -27,20 +31,23 @@ export interface RecentChange {
 }
 
 /** Changes count together for this long, in milliseconds. */
-export const windowMs = 60_000;
+const windowMs = 60_000;
 /** Fewer changed endpoints per cluster need no confirmation, nor does a cluster that had no more ready ones before. */
 const floor = 20;
 
 /**
- * Detects that a large share of a cluster's endpoints is about to change within a minute. It counts the plans of this
- * process. Services are spread over partitions by hash, so each process sees a representative sample of the cluster.
+ * Detects that a large share of a cluster's endpoints is about to be removed within a minute, as an erroneously empty list would cause,
+ * or gets new addresses, as another API server in its place would cause (ADR 0029). It counts the plans of this process. Services are
+ * spread over partitions by hash, so each process sees a representative sample of the cluster.
  */
-export abstract class MassChangeGuard {
+export class MassChangeGuard {
+  readonly direction: Direction;
   readonly #options: MassChangeGuardOptions;
   readonly #sampling: CheckSampling;
-  readonly #ready = new Map<Controller, PartitionTotals>();
+  readonly #counts = new Map<Controller, Counts>();
 
-  constructor(options: MassChangeGuardOptions) {
+  constructor(direction: Direction, options: MassChangeGuardOptions) {
+    this.direction = direction;
     this.#options = options;
     this.#sampling = new CheckSampling(options.clock);
   }
@@ -49,12 +56,14 @@ export abstract class MassChangeGuard {
   requiresConfirmation({ controller, ready: delta }: PlannedMutations, partition: number): boolean {
     const { percent, clock, partitionShare = () => 1 } = this.#options;
     if (delta === undefined || percent >= 100) return false;
-    const ready = getOrInsert(this.#ready, controller, () => new PartitionTotals());
-    ready.set(partition, Math.max(0, delta.total + delta.delta));
+    const counts = this.#counts.get(controller) ?? newCounts();
+    this.#counts.set(controller, counts);
+    counts.ready.set(partition, Math.max(0, delta.total + delta.delta));
     // A retried plan was counted the first time.
     const counted = delta.repeated ? undefined : delta;
-    const { changed, before, total } = this.count(controller, counted, ready.total, clock.monotonic());
-    if (!this.concerns(delta) || delta.released) return false;
+    const { changed, before, total } = recentChange[this.direction](counts, counted, clock.monotonic());
+    const concerns = this.direction === 'removal' ? delta.delta < 0 : delta.added !== undefined;
+    if (!concerns || delta.released) return false;
     if (delta.repeated) return true;
     const threshold = floor * partitionShare();
     return changed > threshold && before > threshold && changed * 100 > percent * total && this.#sampling.isDue();
@@ -64,18 +73,36 @@ export abstract class MassChangeGuard {
     this.#sampling.record(result);
     this.#options.onChecked?.(result, message);
   }
-
-  /** Whether the plan makes changes of the guarded kind. */
-  protected abstract concerns(delta: ReadyEndpointsDelta): boolean;
-
-  /** Counts the plan's changes; undefined: none. `ready`: endpoints of all partitions that are ready after it. */
-  protected abstract count(
-    controller: Controller,
-    delta: ReadyEndpointsDelta | undefined,
-    ready: number,
-    now: number,
-  ): RecentChange;
 }
+
+/** Of the plans of one controller. */
+interface Counts {
+  readonly ready: PartitionTotals;
+  /** How far the ready endpoints have dropped, or risen, within the window. */
+  readonly drop: DropFromPeak;
+  readonly added: RecentSum;
+}
+
+const newCounts = (): Counts => ({
+  ready: new PartitionTotals(),
+  drop: new DropFromPeak(windowMs),
+  added: new RecentSum(windowMs),
+});
+
+type Count = (counts: Counts, delta: ReadyEndpointsDelta | undefined, now: number) => RecentChange;
+
+/** Counts a plan's changes; undefined: none. */
+const recentChange: Readonly<Record<Direction, Count>> = {
+  removal({ ready, drop }, delta, now) {
+    const changed = drop.add(delta?.delta ?? 0, now);
+    return { changed, before: ready.total + changed, total: ready.total + changed };
+  },
+  // While a new cluster fills, there is nothing to replace.
+  addition({ ready, drop, added }, delta, now) {
+    const risen = drop.add(-(delta?.delta ?? 0), now);
+    return { changed: added.add(delta?.added?.count ?? 0, now), before: ready.total - risen, total: ready.total };
+  },
+};
 
 /** Ready endpoints after the last plan of each partition. */
 class PartitionTotals {
@@ -86,13 +113,4 @@ class PartitionTotals {
     this.total += count - (this.#byPartition.get(partition) ?? 0);
     this.#byPartition.set(partition, count);
   }
-}
-
-/** The value of the key, made and kept if there is none. */
-export function getOrInsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
 }

@@ -11,9 +11,8 @@ const field = 'completed';
  * higher epoch. So up to the checkpoint one high-water mark suffices: a later record that is not newer was applied
  * before, was lost on its way, or comes from a former owner. Beyond the checkpoint, each work key has its own mark.
  *
- * A former owner of the writer's partition is fenced by three other mechanisms: its lease (`fenceRequests`), the
- * fencing token that the store checks at each commit (PlanCheckpoint), and the preconditions of the writes ({@link
- * hasPreconditions}).
+ * It is one of the checks of `mayWrite`. A former owner of the writer's partition is also fenced by the token that the store checks at
+ * each commit (PlanCheckpoint).
  */
 export class PlanFence {
   #passed: PlanId = { epoch: 0, number: 0 };

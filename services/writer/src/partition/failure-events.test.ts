@@ -1,6 +1,6 @@
 import type { Mutation } from '@sluice/controllers';
 import { describe, expect, test } from 'vitest';
-import { heldBackReasons } from '../confirmation/confirm-change.ts';
+import { heldBackReasons } from '../confirmation/confirm-changes.ts';
 import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';
 import { failureEvents, failureText } from './failure-events.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
-import { heldBackReasons } from '../confirmation/confirm-change.ts';
+import { heldBackReasons } from '../confirmation/confirm-changes.ts';
 
 /**
  * Returns the Events that upstream records for a plan that failed or is incomplete (section J; mirroring records none),

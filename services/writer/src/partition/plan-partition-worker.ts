@@ -5,6 +5,7 @@ import {
   type PartitionReader,
   readUntilAborted,
 } from '@sluice/bus';
+import type { RequestCheck } from '@sluice/kubernetes';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
 import { errorMessage } from '@sluice/runtime';
 import { FencedError, isFencedError } from '@sluice/store';
@@ -12,10 +13,11 @@ import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';
 import { planRequests } from '../apply/plan-requests.ts';
 import { SupersededError } from '../apply/schedule-requests.ts';
-import { hasPreconditions } from '../fencing/has-preconditions.ts';
 import { PlanFence } from '../fencing/plan-fence.ts';
+import { mayWrite, refusePlan, requestChecks } from '../may-write.ts';
 import { saturationCooldownMs } from '../scheduling/saturation-cooldown.ts';
 import { writePriority } from '../scheduling/write-priority.ts';
+import type { WritableCluster } from '../writable-cluster.ts';
 import { failureEvents } from './failure-events.ts';
 import { PlanCheckpoint } from './plan-checkpoint.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
@@ -31,9 +33,6 @@ interface HandledRecord {
   /** Resolves once the log has the Outcome. */
   readonly stored?: Promise<unknown>;
 }
-/** The result of a plan of which nothing was sent. */
-const conflict = (message: string): ApplyResult => ({ status: 'conflict', results: [], failures: [], message });
-
 /**
  * Applies the plans of one partition of topic `mutations`. Plans with the same work key (Service and controller) run
  * one at a time; all others run concurrently. The checkpoint is the last offset up to which every plan has its Outcome
@@ -51,6 +50,12 @@ export class PlanPartitionWorker {
   readonly #tails = new Map<string, { readonly plan: PlanId; readonly handled: Promise<HandledRecord> }>();
   readonly #running = new Map<number, Promise<void>>();
   readonly #tracing: PlanTraceOptions | undefined;
+  readonly #lease: RequestCheck = {
+    assert: () => {
+      const { isCurrent = () => true } = this.#options;
+      if (!isCurrent()) throw new FencedError('lease expired; request not sent');
+    },
+  };
   #error: unknown;
   #reader: PartitionReader | undefined;
 
@@ -126,22 +131,11 @@ export class PlanPartitionWorker {
     const plan = this.#decode(record);
     if (typeof plan === 'string') {
       // Reachable: record dead-lettered by a writer
-      await this.#options.onDeadLetter?.(record, plan);
+      await this.#deadLetter(record, plan);
       return {};
     }
     const received: ReceivedPlan = { record, plan, trace };
-    const { offset } = record;
     const workKey = `${record.key} ${plan.controller}`;
-    if (
-      this.#checkpoint.mayHaveBeenApplied(offset) ||
-      (this.#checkpoint.isInherited(offset) && !hasPreconditions(plan))
-    ) {
-      // Reachable: plan of a former owner returned to the reconciler
-      // The plan may have been applied, and its objects may have been changed or deleted since. The reconciler decides
-      // again, so later copies of the record are rejected.
-      this.#fence.complete(workKey, plan.plan);
-      return this.#report(received, conflict('a former owner of the partition may have applied it'));
-    }
     const predecessor = this.#tails.get(workKey);
     if (predecessor !== undefined && comparePlans(predecessor.plan, plan.plan) === 0) {
       // Reachable: plan redelivered while it is being applied
@@ -164,20 +158,27 @@ export class PlanPartitionWorker {
   }
 
   async #process(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<HandledRecord> {
-    const { plan } = received;
-    if (this.#fence.rejects(workKey, plan.plan)) {
-      // Reachable: completed plan delivered again
-      // Applying it again could undo later changes. If the first Outcome was lost, or the plan never arrived in order,
-      // this one makes the reconciler decide again.
-      return this.#report(received, conflict('already applied or superseded'));
-    }
-    const handled = await this.#apply(received, workKey, signal).catch((error: unknown) => {
-      if (!(error instanceof SupersededError)) throw error;
-      // Reachable: plan superseded before it started
-      return this.#report(received, conflict(error.message));
-    });
-    this.#fence.complete(workKey, plan.plan);
+    const { record, plan } = received;
+    const cluster = this.#options.cluster(plan.key.cluster);
+    const [checkpoint, fence] = [this.#checkpoint, this.#fence];
+    const refused = refusePlan({ plan, offset: record.offset, workKey, checkpoint, fence, cluster });
+    if (refused?.isDeadLetter) await this.#deadLetter(record, refused.message);
+    const handled =
+      refused === undefined
+        ? // The checks passed, so it is connected.
+          await this.#apply(received, cluster as WritableCluster, workKey, signal).catch((error: unknown) => {
+            if (!(error instanceof SupersededError)) throw error;
+            // Reachable: plan superseded before it started
+            return this.#report(received, { status: 'conflict', results: [], failures: [], message: error.message });
+          })
+        : await this.#report(received, refused);
+    fence.complete(workKey, plan.plan);
     return handled;
+  }
+
+  async #deadLetter(record: Delivery, reason: string): Promise<void> {
+    this.#options.logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
+    await this.#options.onDeadLetter?.(record, reason);
   }
 
   /** Returns the plan, or why the record contains none. */
@@ -185,25 +186,18 @@ export class PlanPartitionWorker {
     try {
       return readPlan(record);
     } catch (error) {
-      const reason = errorMessage(error);
-      this.#options.logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
-      return reason;
+      return errorMessage(error);
     }
   }
 
-  async #apply(received: ReceivedPlan, workKey: string, signal: AbortSignal): Promise<HandledRecord> {
+  async #apply(
+    received: ReceivedPlan,
+    cluster: WritableCluster,
+    workKey: string,
+    signal: AbortSignal,
+  ): Promise<HandledRecord> {
     const { record, plan, trace } = received;
     const { clock, random, logger, retry, partition, requestSignal } = this.#options;
-    const cluster = this.#options.cluster(plan.key.cluster);
-    if (cluster === undefined) {
-      const reason = `cluster ${plan.key.cluster} is unknown`;
-      logger.error('record dead-lettered', { key: record.key, id: record.id, reason });
-      await this.#options.onDeadLetter?.(record, reason);
-      return this.#report(received, { ...conflict(reason), status: 'rejected' });
-    }
-    if (cluster === 'connecting') {
-      return this.#report(received, { ...conflict('cluster not reached yet'), status: 'unavailable' });
-    }
     const { retryLimit } = cluster;
     let retries = 0;
     const requests = planRequests({
@@ -222,13 +216,13 @@ export class PlanPartitionWorker {
       priority: writePriority(plan, clock.now()),
       // Plans that have not started when the partition is handed over are left to its next owner.
       withdrawn: () =>
-        signal.aborted ? new BusClosedError('stopped before the plan started') : this.#superseded(workKey, plan),
+        signal.aborted
+          ? new BusClosedError('stopped before the plan started')
+          : mayWrite.slot.refuse(plan.plan, this.#newestPlans.get(workKey)),
       stop: signal,
       requestSignal,
-      assertCurrent: () => {
-        if (!this.#isCurrent()) throw new FencedError('lease expired; request not sent');
-      },
-      trace: trace?.traceRequests(cluster.server),
+      checks: requestChecks({ ...cluster.checks, lease: this.#lease }),
+      observers: [trace?.traceRequests(cluster.server), cluster.observe].filter((one) => one !== undefined),
     });
     const result = await applyPlan(plan, { cluster, requests, partition, requestSignal }).catch((error: unknown) =>
       this.#failedUnexpectedly(received, error),
@@ -250,17 +244,7 @@ export class PlanPartitionWorker {
     const isExpected = isFencedError(error) || error instanceof BusClosedError || error instanceof SupersededError;
     if (isExpected) throw error;
     this.#options.logger.error('plan failed unexpectedly', { key: record.key, id: record.id, error });
-    return { ...conflict(`internal error: ${errorMessage(error)}`), status: 'rejected' };
-  }
-
-  #superseded(workKey: string, { plan }: PlannedMutations): SupersededError | undefined {
-    const newest = this.#newestPlans.get(workKey);
-    if (newest === undefined || comparePlans(newest, plan) <= 0) return undefined;
-    return new SupersededError(`superseded by plan ${newest.epoch}/${newest.number}`);
-  }
-
-  #isCurrent(): boolean {
-    return this.#options.isCurrent?.() ?? true;
+    return { status: 'rejected', results: [], failures: [], message: `internal error: ${errorMessage(error)}` };
   }
 
   async #report(received: ReceivedPlan, applied: ApplyResult): Promise<HandledRecord> {

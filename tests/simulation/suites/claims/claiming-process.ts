@@ -1,6 +1,14 @@
 import { ClusterSet, type ConnectedCluster, guardWrites } from '@sluice/clusters';
-import type { ClusterAccess, ClusterReader, ClusterWriter, Connection } from '@sluice/kubernetes';
+import {
+  type ClusterAccess,
+  type ClusterReader,
+  type ClusterWriter,
+  type Connection,
+  chainWriter,
+  checkRequests,
+} from '@sluice/kubernetes';
 import { asRecord, asString, type Clock, type Logger, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { requestChecks } from '@sluice/writer';
 import type { SimulatedProcess } from '../../doubles/simulated-process.ts';
 import { FaultyConnection, type LinkFaults, noLinkFaults } from '../faulty-connection.ts';
 import { type Address, readIdentity } from './address.ts';
@@ -115,12 +123,13 @@ export class ClaimingProcess {
     };
   }
 
-  async #serve({ writer, writesPausedBecause }: ConnectedCluster, signal: AbortSignal): Promise<void> {
+  async #serve({ writer, checks = {}, writesPausedBecause }: ConnectedCluster, signal: AbortSignal): Promise<void> {
     const { process, random } = this.#options;
     this.isWriting = () => writesPausedBecause?.() === undefined;
+    const checked = chainWriter(writer, checkRequests(requestChecks(checks)));
     while (!signal.aborted) {
       await sleep(process.clock, randomInteger(random, betweenWritesMs.least, betweenWritesMs.most), signal);
-      if (!signal.aborted) writer.delete('endpoints', 'shop', 'web', {}, signal).catch(() => {});
+      if (!signal.aborted) checked.delete('endpoints', 'shop', 'web', {}, signal).catch(() => {});
     }
     this.isWriting = () => false;
   }

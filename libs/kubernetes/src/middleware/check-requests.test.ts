@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { ConnectionOptions } from '../connection.ts';
 import { chainWriter } from '../middleware.ts';
 import { clusterOver, connect, json, noAbort, startServer } from '../testing/fixtures.ts';
-import { fenceRequests } from './fence-requests.ts';
+import { checkRequests, type RequestCheck } from './check-requests.ts';
 
 class LeaseExpiredError extends Error {}
 
@@ -31,11 +31,13 @@ async function fenced(user: object, options: Partial<ConnectionOptions>) {
   const { connection, clock, close } = await connect(server.url, user, options);
   cleanUps.push(server.close, close);
   let [isCurrent, checks] = [true, 0];
-  const fence = fenceRequests(() => {
-    checks++;
-    if (!isCurrent) throw new LeaseExpiredError();
-  });
-  const writer = chainWriter(clusterOver(connection, clock), fence);
+  const lease: RequestCheck = {
+    assert() {
+      checks++;
+      if (!isCurrent) throw new LeaseExpiredError();
+    },
+  };
+  const writer = chainWriter(clusterOver(connection, clock), checkRequests([lease]));
   const write = () => writer.update('endpointslices', slice, noAbort).catch((error: unknown) => error);
   const expire = async () => {
     await expect.poll(() => checks).toBe(1);
@@ -78,11 +80,15 @@ test('a write that waits for an exec credential is not sent under an expired lea
 test('a request is queued only while the lease is current', async () => {
   let sent = 0;
   let isCurrent = true;
-  const fence = fenceRequests(() => {
-    if (!isCurrent) throw new LeaseExpiredError();
-  });
+  const check = checkRequests([
+    {
+      assert() {
+        if (!isCurrent) throw new LeaseExpiredError();
+      },
+    },
+  ]);
   const send = () =>
-    fence({ verb: 'identity', signal: noAbort }, async () => {
+    check({ verb: 'identity', signal: noAbort }, async () => {
       sent += 1;
       return 'one' as never;
     });
@@ -90,4 +96,23 @@ test('a request is queued only while the lease is current', async () => {
   isCurrent = false;
   await expect(send()).rejects.toThrow(LeaseExpiredError);
   expect(sent).toBe(1);
+});
+
+test('the first check that says no decides, before the next one asks a server', async () => {
+  const asked: string[] = [];
+  const check = (name: string, error?: Error): RequestCheck => ({
+    verify: async () => void asked.push(`verify ${name}`),
+    assert() {
+      asked.push(`assert ${name}`);
+      if (error !== undefined) throw error;
+    },
+    failed: () => asked.push(`failed ${name}`),
+  });
+  const send = async () => undefined as never;
+  const request = { verb: 'identity', signal: noAbort } as const;
+  await checkRequests([check('a'), check('b')])(request, send);
+  expect(asked).toEqual(['verify a', 'assert a', 'verify b', 'assert b']);
+  asked.length = 0;
+  await expect(checkRequests([check('a', new LeaseExpiredError()), check('b')])(request, send)).rejects.toThrow();
+  expect(asked).toEqual(['verify a', 'assert a', 'failed a', 'failed b']);
 });

@@ -2,14 +2,13 @@ import type { ReadyEndpointsDelta } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
-import { MassAdditionGuard } from './mass-addition-guard.ts';
-import type { MassChangeGuardOptions } from './mass-change-guard.ts';
+import { MassChangeGuard, type MassChangeGuardOptions } from './mass-change-guard.ts';
 
 let clock: VirtualClock;
-let guard: MassAdditionGuard;
+let guard: MassChangeGuard;
 
 const newGuard = (given: Partial<MassChangeGuardOptions> = {}) =>
-  new MassAdditionGuard({ percent: 25, clock, ...given });
+  new MassChangeGuard('addition', { percent: 25, clock, ...given });
 /** `count` new addresses. */
 const requires = (count: number, ready: Partial<ReadyEndpointsDelta> = {}, partition = 0) => {
   const added = { count, evidence: [] };

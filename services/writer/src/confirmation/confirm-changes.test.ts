@@ -1,16 +1,16 @@
-import type { RemovalEvidence } from '@sluice/messages';
+import type { PlannedMutations, RemovalEvidence } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
 import type { CheckResult } from './check-sampling.ts';
-import { confirmAddition, confirmRemoval, heldBackReasons } from './confirm-change.ts';
-import { MassAdditionGuard } from './mass-addition-guard.ts';
-import { MassRemovalGuard } from './mass-removal-guard.ts';
+import { confirmChanges, heldBackReasons } from './confirm-changes.ts';
+import { MassChangeGuard } from './mass-change-guard.ts';
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };
 const notReady: RemovalEvidence = { kind: 'readiness', name: 'p', uid: 'u' };
 
+const { signal } = new AbortController();
 let cluster: ScriptedCluster;
 let checked: CheckResult[];
 
@@ -27,10 +27,12 @@ beforeEach(() => {
 
 function confirm(...evidence: RemovalEvidence[]) {
   const onChecked = (result: CheckResult) => void checked.push(result);
-  const guard = new MassRemovalGuard({ percent: 25, clock: new VirtualClock(0), onChecked });
-  const plan = aPlan([], { ready: { delta: -2, total: 10, evidence } });
-  return confirmRemoval(plan, guard, cluster, new AbortController().signal);
+  const guard = new MassChangeGuard('removal', { percent: 25, clock: new VirtualClock(0), onChecked });
+  return confirmBy(guard, aPlan([], { ready: { delta: -2, total: 10, repeated: true, evidence } }));
 }
+
+const confirmBy = (guard: MassChangeGuard, plan: PlannedMutations) =>
+  confirmChanges(plan, { massChangeGuards: [guard], partition: 0, reads: () => cluster, signal });
 
 test('a removal that the cluster confirms passes', async () => {
   cluster.objects.delete('p');
@@ -40,6 +42,14 @@ test('a removal that the cluster confirms passes', async () => {
 
 test('a removal without evidence passes and is not counted as confirmed', async () => {
   expect(await confirm()).toBeUndefined();
+  expect([checked, cluster.requests]).toEqual([[], []]);
+});
+
+test('an addition without evidence passes and is not counted as confirmed', async () => {
+  const onChecked = (result: CheckResult) => void checked.push(result);
+  const guard = new MassChangeGuard('addition', { percent: 25, clock: new VirtualClock(0), onChecked });
+  const added = { count: 1, evidence: [] };
+  expect(await confirmBy(guard, aPlan([], { ready: { delta: 0, total: 1, repeated: true, added } }))).toBeUndefined();
   expect([checked, cluster.requests]).toEqual([[], []]);
 });
 
@@ -70,10 +80,10 @@ test.each([
   [2, 'addition held back: 2 new addresses would be added, but Pod p does not have address 10.9.9.9'],
 ])('an addition of %i addresses that the cluster refutes is held back', async (count, message) => {
   const onChecked = (result: CheckResult, text: string) => void checked.push(result, text as CheckResult);
-  const guard = new MassAdditionGuard({ percent: 25, clock: new VirtualClock(0), onChecked });
+  const guard = new MassChangeGuard('addition', { percent: 25, clock: new VirtualClock(0), onChecked });
   const evidence = [{ kind: 'pod', name: 'p', uid: 'u', address: '10.9.9.9' }] as const;
   const plan = aPlan([], { ready: { delta: 0, total: 10, repeated: true, added: { count, evidence } } });
-  expect(await confirmAddition(plan, guard, cluster, new AbortController().signal)).toEqual({
+  expect(await confirmBy(guard, plan)).toEqual({
     ...{ status: 'rejected', message, results: [], failures: [] },
   });
   expect(checked).toEqual(['refuted', message]);

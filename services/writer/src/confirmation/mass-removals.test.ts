@@ -2,14 +2,13 @@ import type { ReadyEndpointsDelta } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
-import type { MassChangeGuardOptions } from './mass-change-guard.ts';
-import { MassRemovalGuard } from './mass-removal-guard.ts';
+import { MassChangeGuard, type MassChangeGuardOptions } from './mass-change-guard.ts';
 
 let clock: VirtualClock;
-let guard: MassRemovalGuard;
+let guard: MassChangeGuard;
 
 const newGuard = (given: Partial<MassChangeGuardOptions> = {}) =>
-  new MassRemovalGuard({ percent: 25, clock, ...given });
+  new MassChangeGuard('removal', { percent: 25, clock, ...given });
 const requires = (ready: ReadyEndpointsDelta, partition = 0) =>
   guard.requiresConfirmation(aPlan([], { ready }), partition);
 const wait = (ms: number) => {
