@@ -1,15 +1,16 @@
 import { History, tapBus } from '@sluice/console';
 import { FakeApiServer } from '@sluice/fake-apiserver';
-import { isServiceKey, parseServiceKey } from '@sluice/messages';
+import { parseServiceKey } from '@sluice/messages';
 import { noPartitionMetrics, observeDecisions } from '@sluice/reconciler';
 import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
-import { defaultSettings, loadState, type ServiceState, type Settings, type StoredField } from '@sluice/service-state';
+import { defaultSettings, type ServiceState, type Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { partitions, startFleet } from './harness/fleet.ts';
+import { startFleet } from './harness/fleet.ts';
 import { RandomUser } from './harness/random-user.ts';
 import { stateDifferences } from './harness/state-differences.ts';
+import { storedStates } from './harness/stored-states.ts';
 
 /** None is the default. */
 const settings: Settings = {
@@ -23,17 +24,6 @@ const settings: Settings = {
   maxAttempts: 3,
   parkedRetryMs: 2_000,
 };
-
-/** The states of all Services in a store, by formatted key. */
-function storedStates(store: MemoryStore): ReadonlyMap<string, ServiceState> {
-  const fields = Map.groupBy(
-    [...Array(partitions).keys()]
-      .flatMap((partition) => store.peek(`reconciler/${partition}`).entries)
-      .filter(({ key }) => isServiceKey(key)),
-    ({ key }) => key,
-  );
-  return new Map([...fields].map(([key, stored]) => [key, loadState(key, structuredClone(stored) as StoredField[])]));
-}
 
 test.each([1, 2, 3, 4])(
   'a console shows the decisions that a reconciler took with other settings, with their numbers: seed %d',

@@ -8,6 +8,7 @@ import type {
   PodDetail,
   ServiceDetail,
   ServiceList,
+  ServiceLogView,
   TraceView,
 } from '../view/schemas.ts';
 import { parseEvents } from './parse-events.ts';
@@ -65,6 +66,10 @@ export class ConsoleClient {
 
   history(name: ServiceName, query: Query): Promise<HistoryView> {
     return this.#get(`${pathOf(name)}/history`, query);
+  }
+
+  log(name: ServiceName): Promise<ServiceLogView> {
+    return this.#get(`${pathOf(name)}/log`);
   }
 
   async parked(): Promise<readonly ParkedView[]> {

@@ -3,7 +3,7 @@ import type { ServiceKey } from '@sluice/messages';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
 import { mayBeEcho, OwnWrites, sharingOnly, writtenBy } from './own-writes.ts';
-import { Replay } from './replay.ts';
+import { type LogMessage, Replay } from './replay.ts';
 import type { RetainedRecord } from './retained-record.ts';
 
 /** How many recent Changes are checked for being watch echoes when an Outcome arrives. */
@@ -37,6 +37,7 @@ export class Journal {
   #earlyEchoes: RetainedRecord[] = [];
   #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;
+  #hasDropped = false;
 
   constructor(key: ServiceKey, partition = 0) {
     this.key = key;
@@ -87,6 +88,20 @@ export class Journal {
     const { steps } = this.#replayed();
     const later = steps.findIndex((time) => time > at);
     return this.#replay(later < 0 ? steps.length : later).replay.stateAt(at);
+  }
+
+  /** What the log says of the Service, in the order in which it was applied. Complete: nothing earlier is missing. */
+  get log(): { readonly isComplete: boolean; readonly messages: readonly LogMessage[] } {
+    const messages: LogMessage[] = [];
+    const onMessage = (message: LogMessage) => {
+      // After a removal, the state begins again.
+      if (message.kind === 'clusterRemoved') messages.length = 0;
+      else messages.push(message);
+    };
+    this.#advance({ replay: new Replay(this.key, this.#before, { isRead: false, onMessage }), entries: [], steps: [] });
+    const first = messages.find(({ kind }) => kind === 'change');
+    const isComplete = !this.#hasDropped && first?.kind === 'change' && first.snapshot?.first === true;
+    return { isComplete, messages };
   }
 
   /** Drops the older half of the records; their effect stays in the initial state. */
@@ -141,6 +156,7 @@ export class Journal {
 
   #drop(records: number): void {
     if (records === 0) return;
+    this.#hasDropped = true;
     this.version++;
     const { replay } = this.#replay(records, false);
     this.#mutations = this.#mutations.slice(replay.mutations);

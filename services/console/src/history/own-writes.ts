@@ -137,8 +137,15 @@ function objectOf(fact: Fact): EndpointSlice | Endpoints | null {
   return fact.kind === 'endpoints' ? fact.endpoints : null;
 }
 
+const isEmpty = (fact: Fact): boolean =>
+  fact.kind === 'slice'
+    ? !fact.slice?.endpoints?.length
+    : fact.kind === 'endpoints' && !fact.endpoints?.subsets?.length;
+
 /** The same fact with the content of what was written. A mutating webhook may have changed it; then the fact keeps its own. */
 function sharingContent(fact: Fact, written: Written): Fact {
+  // An empty list is equal to none, and not the same.
+  if (isEmpty(fact)) return fact;
   if (fact.kind === 'slice' && fact.slice !== null) {
     const { endpoints = null } = written as EndpointSlice;
     return structurallyEqual(endpoints, fact.slice.endpoints) ? { ...fact, slice: { ...fact.slice, endpoints } } : fact;

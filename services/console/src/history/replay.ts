@@ -3,15 +3,23 @@ import type { Controller } from '@sluice/controllers';
 import {
   type Change,
   type ClusterRemoved,
+  type CompactionRequest,
   comparePlans,
   type Message,
   noCauses,
   type Outcome,
   type PlanId,
   type PlannedMutations,
+  type RemovalRelease,
   type ServiceKey,
 } from '@sluice/messages';
-import { defaultSettings, isBasisReached, type Settings, settingsOfPlan } from '@sluice/service-state';
+import {
+  defaultSettings,
+  isBasisReached,
+  type ServiceMessage,
+  type Settings,
+  settingsOfPlan,
+} from '@sluice/service-state';
 import type { DecidedEntry, Entry, Observation, ObservedEntry } from '../view/entry-schemas.ts';
 import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
@@ -25,6 +33,14 @@ export interface RetainedRecords {
   readonly mutations: readonly RetainedRecord[];
 }
 
+interface ReplayOptions {
+  readonly isRead?: boolean;
+  readonly onMessage?: (message: LogMessage) => void;
+}
+
+/** A message that changes the history of a Service. */
+export type LogMessage = ServiceMessage | ClusterRemoved;
+
 /**
  * Applies records to a state with the reconciler's `evolve` and describes each as an entry. The two topics are read
  * separately, so plans are merged into the Changes where they were decided, at the latest before their Outcome.
@@ -32,6 +48,7 @@ export interface RetainedRecords {
 export class Replay {
   readonly state: HistoryState;
   readonly #compare: CompareSlices;
+  readonly #onMessage: ((message: LogMessage) => void) | undefined;
   /** A plan arrived after its Outcome was applied, or with other settings; a replay from the start is more exact. */
   isStale = false;
   /** Those with which the last record was applied. */
@@ -47,8 +64,9 @@ export class Replay {
   /** The last plan of each controller with an Outcome; redeliveries of it are ignored. */
   readonly #completed: Map<Controller, PlanId>;
 
-  /** `isRead: false` skips work that only entries need. */
-  constructor(key: ServiceKey, from?: Replay, { isRead = true }: { readonly isRead?: boolean } = {}) {
+  /** `isRead: false` skips work that only entries need. `onMessage` gets each message before it is applied. */
+  constructor(key: ServiceKey, from?: Replay, { isRead = true, onMessage }: ReplayOptions = {}) {
+    this.#onMessage = onMessage;
     this.#compare = isRead ? endpointChanges : skipComparison;
     this.state = from?.state.copy() ?? HistoryState.initial(key);
     this.#settings = from === undefined ? defaultSettings : from.#settings;
@@ -95,6 +113,10 @@ export class Replay {
         return this.#applyOutcome(message, record);
       case 'clusterRemoved':
         return this.#applyRemoval(message);
+      case 'compaction':
+        return this.#applyRequest(message, message.requestedAt);
+      case 'release':
+        return this.#applyRequest(message, message.releasedAt);
       default:
         return [];
     }
@@ -103,6 +125,7 @@ export class Replay {
   #applyChange(change: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
     const { state } = this;
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
+    this.#onMessage?.(change);
     const changes = state.evolve(change, at, this.#settings);
     state.remember(change.facts);
     state.dropOldRefusals();
@@ -119,10 +142,18 @@ export class Replay {
     return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
   }
 
+  #applyRequest(message: CompactionRequest | RemovalRelease, at: number): readonly Entry[] {
+    this.#onMessage?.(message);
+    this.state.evolve(message, at, this.#settings);
+    return [];
+  }
+
   /** Does what the reconciler does: what a later watcher has published stays. */
-  #applyRemoval({ epoch, removedAt }: ClusterRemoved): readonly ObservedEntry[] {
+  #applyRemoval(removal: ClusterRemoved): readonly ObservedEntry[] {
     const { state } = this;
+    const { epoch, removedAt } = removal;
     if (state.state.snapshot.stamp.epoch > epoch) return [];
+    this.#onMessage?.(removal);
     const { isEmpty } = state;
     const at = removedAt ?? state.lastEventAt;
     state.discard();
@@ -139,6 +170,7 @@ export class Replay {
     this.#awaited.delete(name);
     if (described !== undefined) this.#completed.set(outcome.controller, outcome.plan);
     const { controller, status, message, completedAt: at } = outcome;
+    this.#onMessage?.(outcome);
     const observations = otherWrites(state, outcome);
     state.evolve(outcome, at, this.#settings);
     state.lastEventAt = Math.max(state.lastEventAt, at);
@@ -166,6 +198,7 @@ export class Replay {
     const plan = this.#nextPlan(records);
     const record = records.mutations[this.mutations++];
     if (!plan || record === undefined) return [];
+    this.#onMessage?.(plan);
     const name = planName(plan);
     if (this.#missed.has(name)) this.isStale = true;
     if (this.#awaited.has(name) || this.#missed.has(name)) return [];

@@ -107,6 +107,17 @@ export const routes: readonly Route[] = [
     },
   ),
   route(
+    '/api/v1/services/:cluster/:namespace/:service/log',
+    'the messages from which the state of a Service follows',
+    serviceParams,
+    noParams,
+    schemas.serviceLog,
+    (context, params) => {
+      const { isComplete, messages } = findJournal(context, params).log;
+      return { complete: isComplete, messages: messages.map((message) => ({ ...message })) };
+    },
+  ),
+  route(
     '/api/v1/services/:cluster/:namespace/:service/pods/:pod',
     'endpoints of a Pod in the slices of a Service, and why',
     serviceParams.extend({ pod: text }),

@@ -127,6 +127,12 @@ export const historyView = z.object({
 });
 export type HistoryView = z.infer<typeof historyView>;
 
+export const serviceLog = z.object({
+  complete: z.boolean().describe('whether nothing earlier is missing'),
+  messages: list(z.looseObject({ kind: z.string() })).describe('in the order in which they were applied'),
+});
+export type ServiceLogView = z.infer<typeof serviceLog>;
+
 const lease = { owner: z.string().describe('empty: nobody'), epoch: z.number().describe('fencing token of the lease') };
 
 const clusterView = z.object({

@@ -13,7 +13,7 @@ export async function loadCommandLine(): Promise<CheckArguments> {
     // `sluice --version`, `sluice COMMAND --help`.
     if (command === sluice && /^(?:COMMAND|--version|--help)$/.test(rest[0] ?? '')) return undefined;
     const names = command.commands.map((each) => each.name());
-    if (names.length === 0) return faultOf(command, rest);
+    if (names.length === 0 || command.registeredArguments.length > 0) return faultOf(command, rest);
     return `${command.name()} has no command ${rest[0] ?? ''}; it has ${names.join(', ')}`;
   };
 }
@@ -58,7 +58,7 @@ export async function allFlags(): Promise<ReadonlySet<string>> {
   return new Set(['--help', '--version', ...flagsOf(sluice)]);
 }
 
-/** A command without subcommands. */
+/** A command that does something itself. */
 export interface CommandForm {
   /** `parked list` */
   readonly name: string;
@@ -66,14 +66,15 @@ export interface CommandForm {
   readonly formats: readonly string[];
 }
 
-/** All commands without subcommands. */
+/** All commands that do something themselves. */
 export async function allCommands(): Promise<readonly CommandForm[]> {
   const sluice = new Command('sluice');
   await addCommands(sluice, undefined);
   const below = (command: Command, path: readonly string[]): readonly CommandForm[] => {
-    if (command.commands.length > 0) return command.commands.flatMap((one) => below(one, [...path, one.name()]));
+    const subcommands = command.commands.flatMap((one) => below(one, [...path, one.name()]));
+    if (subcommands.length > 0 && command.registeredArguments.length === 0) return subcommands;
     const formats = command.options.find(({ long }) => long === '--output')?.argChoices ?? [];
-    return [{ name: path.join(' '), formats }];
+    return [{ name: path.join(' '), formats }, ...subcommands];
   };
   return sluice.commands.flatMap((command) => below(command, [command.name()]));
 }

@@ -5,6 +5,7 @@ import { followEntries, QueryError } from '@sluice/console/client';
 import {
   findService,
   historyPreface,
+  logLines,
   parseAt,
   parseSince,
   printEntry,
@@ -34,10 +35,11 @@ interface Options extends ConsoleOptions {
 
 /** Adds `history`, `explain` and `trace`, which query a console about one Service. */
 export function addInspectCommands(program: Command): void {
-  add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
+  const entries = add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
     .option('--pod <name>', 'only entries of this Pod')
     .option('-f, --follow', 'follow new entries until SIGINT');
+  addExport(entries);
   add(program, 'explain', 'why each Pod of a Service gets traffic or not, now or at a past time', explain)
     .option('--pod <name>', 'only this Pod, which may be deleted')
     .option(
@@ -55,23 +57,59 @@ function add(
   summary: string,
   action: (service: string, options: Options, client: ConsoleClient) => Promise<void>,
 ): Command {
-  return program
+  const command = program
     .command(`${name} <[namespace/]service>`)
     .summary(summary)
     .description(
       `Shows ${summary}. Needs a console.\nExits with status 1 if there is no answer, and 2 for invalid arguments.`,
-    )
+    );
+  return addServiceOptions(command)
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
+    .action((service: string, options: Options) =>
+      action(qualified(service, options.namespace), options, clientFor(options, { wait: waitForConsole })),
+    );
+}
+
+/** Adds `history export`. Options that follow its name are its own. */
+function addExport(history: Command): void {
+  const command = history
+    .usage('[options] <[namespace/]service>')
+    .enablePositionalOptions()
+    .command('export <service>')
+    .summary('print the messages of a Service, one per line, to replay its decisions in a test')
+    .description(
+      'Prints the messages from which the state of a Service follows, each a line of JSON, in the order in which they\n' +
+        'were applied. A test replays them: see docs/contributing/testing.md. A Service is named NAMESPACE/SERVICE or\n' +
+        'CLUSTER/NAMESPACE/SERVICE. Needs a console.\n' +
+        'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
+    );
+  addServiceOptions(command).action(async (text: string, options: Options) => {
+    const [cluster, service] = splitCluster(text, options);
+    const client = clientFor(options, { wait: waitForConsole });
+    const name = await findService(client, await client.overview(), service, cluster);
+    const log = await client.log(name);
+    print(process.stdout, logLines(log));
+    if (!log.complete) print(process.stderr, 'the history does not reach back to the first snapshot of this Service\n');
+  });
+}
+
+function splitCluster(text: string, { cluster, namespace }: Options): readonly [string | undefined, string] {
+  const parts = text.split('/');
+  if (parts.length !== 3) return [cluster, qualified(text, namespace)];
+  const [named, ...service] = parts;
+  if (cluster === undefined && namespace === undefined) return [named, service.join('/')];
+  throw new UsageError(`${JSON.stringify(text)} already names cluster and namespace; remove --cluster and -n`);
+}
+
+function addServiceOptions(command: Command): Command {
+  return command
     .option('-n, --namespace <name>', 'namespace, if the argument names only the Service')
     .addOption(new Option('--console <url>', 'URL of the console').default(defaultUrl).env('SLUICE_CONSOLE'))
     .option(
       '--console-token-file <file>',
       'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
     )
-    .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .action((service: string, options: Options) =>
-      action(qualified(service, options.namespace), options, clientFor(options, { wait: waitForConsole })),
-    );
+    .option('--cluster <name>', 'name or UID of the cluster, if several have the Service');
 }
 
 const waitForConsole = <T>(answer: Promise<T>): Promise<T> =>
