@@ -5,7 +5,6 @@ import { RandomUser } from '../harness/random-user.ts';
 import { MalformedObjects } from './doubles/malformed-objects.ts';
 import { SmallUser } from './exhaustive/small-user.ts';
 import { ClusterView } from './reference/cluster-view.ts';
-import { serviceNameLabel } from './reference/objects.ts';
 import { finishInputs, isUnfinished, uncommonInputs } from './uncommon-inputs.ts';
 
 export const steadyServices = ['steady-a', 'steady-b'] as const;
@@ -41,8 +40,6 @@ export class SimulatedCluster {
   readonly view: ClusterView;
   readonly faults: FaultPlan;
   readonly malformed = new MalformedObjects();
-  /** Services of which a finalizer has held the deletion of Endpoints or a slice back, by namespace and name. */
-  readonly held = new Set<string>();
   /** Versions of the written objects, oldest first, by resource and name. */
   readonly versions = new Map<string, ObjectVersion[]>();
   readonly #clock: VirtualClock;
@@ -68,7 +65,6 @@ export class SimulatedCluster {
       : this.#namespaces.map((namespace) => this.#userOf(namespace));
     this.server.onCommit((resource, { type, object }) => {
       if (resource !== 'endpoints' && resource !== 'endpointslices') return;
-      if (isHeld(object)) this.held.add(`${object.metadata.namespace}/${serviceOf(resource, object)}`);
       const key = `${resource}/${object.metadata.namespace}/${object.metadata.name}`;
       const versions = this.versions.get(key) ?? [];
       versions.push(
@@ -213,9 +209,3 @@ function hidingSteady(server: FakeApiServer): FakeApiServer {
     },
   });
 }
-
-const isHeld = ({ metadata }: StoredObject): boolean =>
-  metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length > 0;
-
-const serviceOf = (resource: string, { metadata }: StoredObject): string =>
-  resource === 'endpoints' ? metadata.name : (metadata.labels?.[serviceNameLabel] ?? '');

@@ -210,7 +210,6 @@ class Simulation {
       // A former owner that was suspended while it sent appends what the next one has published.
       mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append', ...suspending),
       exists: (key) => exists(clusters, key),
-      wasHeld: (key) => clusters.some(({ held }) => held.has(key.split('/').slice(-2).join('/'))),
     });
     for (const cluster of clusters) this.#noteWrites(cluster);
   }

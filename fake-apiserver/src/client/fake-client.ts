@@ -1,13 +1,14 @@
 import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
-import type {
-  ClusterReader,
-  ClusterWriter,
-  ListPage,
-  RawObject,
-  Resource,
-  WatchEvent,
-  WatchOptions,
-  WrittenMeta,
+import {
+  type ClusterReader,
+  type ClusterWriter,
+  heldBack,
+  type ListPage,
+  type RawObject,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+  type WrittenMeta,
 } from '@sluice/kubernetes';
 import type { Clock } from '@sluice/runtime';
 import { FaultPlan, type FaultyRequest } from '../faults/fault-plan.ts';
@@ -96,15 +97,15 @@ export class FakeClient implements ClusterReader, ClusterWriter {
     );
   }
 
-  async delete(
+  delete(
     resource: WrittenResource,
     namespace: string,
     name: string,
     preconditions: { uid?: string; resourceVersion?: string },
     signal: AbortSignal,
-  ): Promise<void> {
-    await this.#perform(signal, { verb: 'delete', resource, name }, () =>
-      this.#server.delete(resource, namespace, name, preconditions),
+  ): Promise<RawObject | undefined> {
+    return this.#perform(signal, { verb: 'delete', resource, name }, () =>
+      heldBack(this.#server.delete(resource, namespace, name, preconditions)),
     );
   }
 

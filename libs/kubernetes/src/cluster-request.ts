@@ -24,7 +24,7 @@ export interface Responses {
   get: RawObject;
   create: WrittenMeta;
   update: WrittenMeta;
-  delete: undefined;
+  delete: RawObject | undefined;
 }
 
 export type Verb = keyof Requests;

@@ -115,6 +115,7 @@ export interface ClusterWriter {
     signal: AbortSignal,
     beforeSend?: BeforeSend,
   ): Promise<WrittenMeta>;
+  /** Returns the object if finalizers hold its deletion back; undefined if it is gone. */
   delete(
     resource: WrittenResource,
     namespace: string,
@@ -122,5 +123,5 @@ export interface ClusterWriter {
     preconditions: { uid?: string; resourceVersion?: string },
     signal: AbortSignal,
     beforeSend?: BeforeSend,
-  ): Promise<void>;
+  ): Promise<RawObject | undefined>;
 }

@@ -312,6 +312,16 @@ describe('HttpCluster’s writes', () => {
     });
   });
 
+  it.each([
+    ['with finalizers', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] }, true],
+    ['whose last finalizer is gone', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] }, false],
+    ['in its last state', { finalizers: ['a/b'] }, false],
+  ])('return a deleted object %s if it still exists', async (_, metadata, exists) => {
+    const object = { kind: 'Endpoints', metadata: { name: 'e', ...metadata } };
+    const { cluster } = await given((_request, response) => json(response, 200, object));
+    expect(await cluster.delete('endpoints', 'ns', 'e', {}, noAbort)).toEqual(exists ? object : undefined);
+  });
+
   it('record Events and count them up', async () => {
     const { cluster, server } = await given((_, response) => json(response, 201, stored));
     const regarding = { kind: 'Endpoints', namespace: '', name: 'e' } as const;

@@ -24,6 +24,7 @@ import type { ApiClient, ApiRequest, ApiStream } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
+import { heldBack } from './held-back.ts';
 import { MalformedListError } from './list-splitter.ts';
 import { once } from './middleware.ts';
 import { readList } from './read-list.ts';
@@ -198,7 +199,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     preconditions: { uid?: string; resourceVersion?: string },
     signal: AbortSignal,
     beforeSend?: BeforeSend,
-  ): Promise<void> {
+  ): Promise<RawObject | undefined> {
     const path = objectPath(resource, namespace, name);
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
     const object = { resource, name };
@@ -206,6 +207,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const { kind, status, metadata } = asRecord(answer.body);
     const isDeleted = kind === 'Status' ? status === 'Success' : asRecord(metadata).name === name;
     if (!isDeleted) throw invalidAnswerError(this.connection.server, 'no Status of a deletion');
+    return kind === 'Status' ? undefined : heldBack(asRecord(answer.body));
   }
 
   async createEvent(event: EventObject, signal: AbortSignal): Promise<void> {

@@ -17,6 +17,7 @@ export * from './default-kubeconfigs.ts';
 export * from './event-correlator.ts';
 export { type EventObject, eventObject } from './event-object.ts';
 export * from './event-recorder.ts';
+export { heldBack } from './held-back.ts';
 export * from './http-cluster.ts';
 export * from './kubeconfig.ts';
 export * from './kubeconfig-error.ts';

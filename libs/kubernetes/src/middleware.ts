@@ -37,10 +37,8 @@ export function chainWriter(writer: ClusterWriter, ...middleware: readonly Middl
       writer.get(resource, namespace, name, signal, beforeSend),
     create: ({ resource, object, signal, beforeSend }) => writer.create(resource, object, signal, beforeSend),
     update: ({ resource, object, signal, beforeSend }) => writer.update(resource, object, signal, beforeSend),
-    delete: async ({ resource, namespace, name, preconditions, signal, beforeSend }) => {
-      await writer.delete(resource, namespace, name, preconditions, signal, beforeSend);
-      return undefined;
-    },
+    delete: ({ resource, namespace, name, preconditions, signal, beforeSend }) =>
+      writer.delete(resource, namespace, name, preconditions, signal, beforeSend),
   });
   const { forController } = writer;
   return {

@@ -56,8 +56,8 @@ export interface MutationResult {
     readonly creationTimestamp?: string;
   };
   /**
-   * The current object, null if it does not exist: set after a conflict, or when a create was confirmed only by reading the
-   * object back. Absent if the read failed.
+   * The current object, null if it does not exist: set after a conflict, when a create was confirmed only by reading the object
+   * back, or when finalizers hold a deletion back. Absent if the read failed.
    */
   readonly current?: Endpoints | EndpointSlice | null;
   readonly error?: string;

@@ -9,6 +9,7 @@ import {
   type PlannedMutations,
 } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { judgedStatus } from './apply-outcome.ts';
 import { differences } from './compare-digest.ts';
 import { decide, planOf } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';
@@ -54,6 +55,15 @@ function decided(controller: Controller): PlannedMutations {
   plans++;
   return made;
 }
+
+test('a deletion that finalizers hold back is applied, also if the watch has reported its end', () => {
+  const metadata = { ...aSlice('s').metadata, deletionTimestamp: '2026-01-02T00:00:00Z' };
+  const result: MutationResult = {
+    ...{ group: 0, index: 0, verb: 'delete', resource: 'endpointslices', name: 's', status: 'applied' },
+    current: { ...aSlice('s'), metadata },
+  };
+  expect(judgedStatus(state, anOutcome(plan, { status: 'applied', results: [result] }))).toBe('applied');
+});
 
 function complete(outcome: Partial<Outcome> = {}, at = now): void {
   evolve(state, anOutcome(plan, outcome), at, settings);

@@ -47,7 +47,8 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   if (state.endpoints !== endpointsBefore) requestMirroring(state, outcome, now, settings);
 }
 
-const isReadBack = ({ status, current }: MutationResult): boolean => status === 'applied' && Boolean(current);
+const isReadBack = ({ verb, status, current }: MutationResult): boolean =>
+  verb === 'create' && status === 'applied' && Boolean(current);
 
 /**
  * Whether an object was created and, before this Outcome, deleted or relabelled. That watch event was ignored, since the

@@ -144,6 +144,34 @@ describe('a deletion', () => {
   });
 });
 
+describe('a deletion that finalizers hold back', () => {
+  const deletionTimestamp = '2026-01-02T00:00:00Z';
+  const terminating = <T extends { readonly metadata: object }>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, resourceVersion: '6', deletionTimestamp },
+  });
+
+  test('leaves the slice, as one that is being deleted', () => {
+    apply(remove, { current: terminating(aSlice('s')) });
+    expect(state.slices.get('s')).toMatchObject({ slice: { metadata: { deletionTimestamp } }, stamp });
+    expect(state.tombstones).toEqual([]);
+  });
+
+  test('does not bring back a slice that the watch has reported as gone since', () => {
+    state.removeSlice('s');
+    state.addTombstone({ uid: 'uid-s', resourceVersion: '11' });
+    apply(remove, { current: terminating(aSlice('s')) });
+    expect(state.slices.size).toBe(0);
+  });
+
+  test('of Endpoints leaves them, and does not delete those that a user creates after them', () => {
+    state.setOrphaned(true);
+    apply(removeEndpoints, { current: terminating(someEndpoints()) });
+    expect(state.endpoints).toMatchObject({ endpoints: { metadata: { deletionTimestamp } } });
+    expect([state.orphaned, state.tombstones]).toEqual([false, []]);
+  });
+});
+
 describe('a failure', () => {
   const failed = { status: 'failed' } as const;
 

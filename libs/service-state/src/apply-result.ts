@@ -37,15 +37,12 @@ export function applyResult(
     else if (result.current === null) applyNotFound(state, mutation, result.name, now);
     return;
   }
-  if (mutation.verb === 'delete') return applyDeleted(state, mutation, now);
-  if (result.current) return applyCurrent(state, result, result.current, now, policy);
-  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored, now, policy);
-}
-
-function applyDeleted(state: ServiceState, mutation: Extract<Mutation, { verb: 'delete' }>, now: number): void {
-  recordDeletion(state, mutation.resource, mutation.name, mutation.uid ?? '', now);
   // The Service's Endpoints are deleted. Endpoints created under the name from now on are a user's (rule 9).
-  if (mutation.resource === 'endpoints') state.setOrphaned(false);
+  if (mutation.verb === 'delete' && mutation.resource === 'endpoints') state.setOrphaned(false);
+  if (result.current) return applyCurrent(state, result, result.current, now, policy);
+  if (mutation.verb === 'delete')
+    return recordDeletion(state, mutation.resource, mutation.name, mutation.uid ?? '', now);
+  if (result.stored !== undefined) applyStored(state, mutation, result.name, result.stored, now, policy);
 }
 
 /** Removes the object with this uid. A watcher that lags behind still publishes it, in digests as well. */

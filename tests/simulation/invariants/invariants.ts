@@ -105,7 +105,7 @@ export class Invariants {
       });
     }
     const late = new LateMessages(() => clock.now());
-    this.lossless = new LosslessInvariants(scenario, violations, late, clusters);
+    this.lossless = new LosslessInvariants(scenario, violations, late);
     for (const cluster of clusters) this.foreignWrites.watch(cluster);
     this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice, this.foreignWrites);
     this.storeObserver = {

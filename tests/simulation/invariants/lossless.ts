@@ -1,7 +1,6 @@
 import type { LogFields } from '@sluice/runtime';
 import { formatFields } from '../describe.ts';
 import { hasFault, hasLayersOff, isLossy, repaired, type Scenario } from '../scenario.ts';
-import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import type { DeadLetterObserver } from './dead-letter-observer.ts';
 import type { LateMessages } from './late-messages.ts';
@@ -12,13 +11,11 @@ export class LosslessInvariants {
   readonly #scenario: Scenario;
   readonly #violations: Violations;
   readonly #late: LateMessages;
-  readonly #clusters: readonly SimulatedCluster[];
 
-  constructor(scenario: Scenario, violations: Violations, late: LateMessages, clusters: readonly SimulatedCluster[]) {
+  constructor(scenario: Scenario, violations: Violations, late: LateMessages) {
     this.#scenario = scenario;
     this.#violations = violations;
     this.#late = late;
-    this.#clusters = clusters;
   }
 
   check(records: RecordInvariants, deadLetters: DeadLetterObserver): void {
@@ -58,8 +55,8 @@ export class LosslessInvariants {
   }
 
   /**
-   * While watches lag, or after a finalizer has held a deletion back, the digest of a deleted Service whose slices the watcher still lists
-   * reaches a reconciler that has deleted them and has forgotten the Service.
+   * While watches lag, the digest of a deleted Service whose slices the watcher still lists reaches a reconciler that has deleted
+   * them and has forgotten the Service.
    */
   #isLateDeletion(what: string): boolean {
     const isLate = hasFault(
@@ -73,10 +70,7 @@ export class LosslessInvariants {
     );
     // A watcher that is cut off even longer may not know Endpoints that were replaced and deleted.
     const isCutOff = hasFault(this.#scenario, 'cut off from an API server');
-    return (
-      (what.includes('snapshot missing') && (isLate || this.#clusters.some(({ held }) => held.size > 0))) ||
-      (what.includes('state digest mismatch') && isCutOff)
-    );
+    return (what.includes('snapshot missing') && isLate) || (what.includes('state digest mismatch') && isCutOff);
   }
 
   #isLateMessage(what: string): boolean {

@@ -69,11 +69,10 @@ function untrue(plan: PlannedMutations, result: MutationResult, cluster: Simulat
   if (status === 'applied' && mutation.verb === 'delete') {
     const { uid } = mutation;
     const { object } = versions.at(-1) ?? {};
-    // A finalizer may hold the deletion back.
-    const isDeleted = object?.metadata.deletionTimestamp !== undefined;
-    return object !== undefined && !isDeleted && uid !== undefined && object.metadata.uid === uid
-      ? 'it exists'
-      : undefined;
+    if (object === undefined || uid === undefined || object.metadata.uid !== uid) return undefined;
+    // A finalizer holds the deletion back, as the response has said.
+    const isHeld = object.metadata.deletionTimestamp !== undefined && Boolean(current);
+    return isHeld ? undefined : 'it exists';
   }
   if (status === 'applied') {
     if (stored === undefined) return 'nothing is known of the stored object';

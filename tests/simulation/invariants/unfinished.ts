@@ -19,8 +19,6 @@ export interface UnfinishedOptions {
   readonly replaced: ReplacedValues;
   /** Whether the cluster has objects of the Service. */
   readonly exists: (key: string) => boolean;
-  /** Whether a finalizer has held the deletion of objects of the Service back, which reconcilers may have forgotten by then. */
-  readonly wasHeld: (key: string) => boolean;
 }
 
 interface Ends {
@@ -79,7 +77,7 @@ export class Unfinished {
       for (const [name, json] of this.#store.entries(scope)) {
         const [key = '', field = ''] = name.split('\n');
         // The state of a Service that is gone stays until the liveness probe, which takes hours.
-        if (!isServiceKey(key) || !this.#options.exists(key) || this.#options.wasHeld(key)) continue;
+        if (!isServiceKey(key) || !this.#options.exists(key)) continue;
         if (this.#options.replaced.isUnread(scope, name, json)) continue;
         if (field === 'resync') return `${scope} awaits a snapshot of ${key}: ${json}`;
         if (field === 'snapshot' && /"open":\{|"complete":false/.test(json))

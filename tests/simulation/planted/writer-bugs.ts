@@ -82,6 +82,12 @@ export const writerBugs: readonly PlantedBug[] = [
     replace: 'return null;',
   },
   {
+    name: 'a deletion that a finalizer holds back counts as done',
+    file: 'services/writer/src/apply/apply-mutations.ts',
+    search: 'return current && { current };',
+    replace: 'return undefined;',
+  },
+  {
     name: 'a refused delete counts as applied',
     file: `${writer}/apply/apply-mutations.ts`,
     search: "if (verb === 'delete' && current === null)",

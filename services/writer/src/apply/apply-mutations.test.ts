@@ -39,6 +39,22 @@ test('returns what was stored for each mutation and sends its precondition', asy
   expect(cluster.requests).toEqual(['create a', 'update b', 'get c', 'delete c uid-c@7']);
 });
 
+test('a deletion that a finalizer holds back is applied, and the object is reported as it is', async () => {
+  const slice = stored('web-x7k2p');
+  const deletionTimestamp = '2026-01-02T00:00:00Z';
+  cluster.held.set('web-x7k2p', { ...slice, metadata: { ...slice.metadata, finalizers: ['a/b'], deletionTimestamp } });
+  const { status, results } = await apply([remove('web-x7k2p')]);
+  expect(status).toBe('applied');
+  expect(results[0]).toMatchObject({ status: 'applied', current: { metadata: { deletionTimestamp } } });
+});
+
+test('what nobody can decode of such an object is not reported', async () => {
+  cluster.held.set('web-x7k2p', { metadata: { name: 'web-x7k2p', deletionTimestamp: 7 } });
+  const { status, results } = await apply([remove('web-x7k2p')]);
+  expect(status).toBe('applied');
+  expect(results[0]?.current).toBeUndefined();
+});
+
 describe('before a slice is deleted whose name is not one of the Service', () => {
   const named = (name: string, service: string) =>
     stored(name, { metadata: { ...stored(name).metadata, labels: { 'kubernetes.io/service-name': service } } });

@@ -8,7 +8,7 @@ import {
   serviceNameLabel,
   type WrittenResource,
 } from '@sluice/controllers';
-import { type ApiError, type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import { type ApiError, type ClusterWriter, isApiError, type RawObject } from '@sluice/kubernetes';
 import type { MutationResult, OutcomeStatus, PlannedMutations, ServiceKey } from '@sluice/messages';
 import { equalContent } from './equal-content.ts';
 
@@ -92,7 +92,7 @@ async function applyMutation(
   }
   try {
     const stored = await send(namespace, mutation, cluster, signal);
-    return { status: 'applied', result: { ...base, status: 'applied', ...(stored && { stored }) } };
+    return { status: 'applied', result: { ...base, status: 'applied', ...stored } };
   } catch (error) {
     if (!isApiError(error)) throw error;
     if (verb === 'delete' && resource === 'endpoints' && error.kind === 'notFound') {
@@ -164,7 +164,7 @@ async function send(namespace: string, mutation: Mutation, cluster: ClusterWrite
     case 'create':
     case 'update': {
       const { name: _, ...stored } = await cluster[mutation.verb](mutation.resource, mutation.object, signal);
-      return stored;
+      return { stored };
     }
     case 'delete': {
       const { uid, resourceVersion } = mutation;
@@ -172,9 +172,22 @@ async function send(namespace: string, mutation: Mutation, cluster: ClusterWrite
         ...(uid !== undefined && { uid }),
         ...(resourceVersion !== undefined && { resourceVersion }),
       };
-      await cluster.delete(mutation.resource, namespace, mutation.name, preconditions, signal);
-      return undefined;
+      const held = await cluster.delete(mutation.resource, namespace, mutation.name, preconditions, signal);
+      if (held === undefined) return undefined;
+      // Reachable: deletion held back by a finalizer
+      const current = project(mutation.resource, held);
+      return current && { current };
     }
+  }
+}
+
+/** Returns undefined if the object cannot be decoded. */
+function project(resource: WrittenResource, raw: RawObject): Endpoints | EndpointSlice | undefined {
+  try {
+    return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
+  } catch (error) {
+    if (error instanceof MalformedObjectError) return undefined;
+    throw error;
   }
 }
 
@@ -187,11 +200,8 @@ async function readBack(
   signal: AbortSignal,
 ): Promise<Endpoints | EndpointSlice | null | undefined> {
   try {
-    const raw = await cluster.get(resource, namespace, name, signal);
-    return resource === 'endpoints' ? projectEndpoints(raw) : projectEndpointSlice(raw);
+    return project(resource, await cluster.get(resource, namespace, name, signal));
   } catch (error) {
-    // It exists, and what it contains is unknown.
-    if (error instanceof MalformedObjectError) return undefined;
     if (!isApiError(error)) throw error;
     return error.kind === 'notFound' ? null : undefined;
   }

@@ -16,6 +16,8 @@ export class ScriptedCluster implements ClusterWriter {
   readonly requests: string[] = [];
   /** Stored objects by name, for `get`. */
   readonly objects = new Map<string, RawObject>();
+  /** Objects whose deletion finalizers hold back, by name. */
+  readonly held = new Map<string, RawObject>();
   readonly #errors = new Map<string, unknown[]>();
   readonly #gates = new Map<string, () => void>();
   #version = 100;
@@ -59,8 +61,9 @@ export class ScriptedCluster implements ClusterWriter {
     _namespace: string,
     name: string,
     { uid, resourceVersion }: { uid?: string; resourceVersion?: string },
-  ): Promise<void> {
+  ): Promise<RawObject | undefined> {
     await this.#request(`delete ${name}`, `delete ${name} ${uid}@${resourceVersion}`);
+    return this.held.get(name);
   }
 
   async #write(request: string, name: string): Promise<WrittenMeta> {
