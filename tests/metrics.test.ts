@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -263,25 +262,5 @@ describe('Sluice metrics', () => {
     await advance(clock, 1_000);
     expect(await bytes('services')).toBeGreaterThan(one * 1.5);
     expect(sampleOf(await scrape(), 'sluice_informer_cache_limit_bytes', {})).toBeGreaterThan(64 * 1024 ** 2);
-  });
-
-  test('are all listed in docs/reference/metrics.md with their type and labels', async () => {
-    await start(2);
-    const page = readFileSync(new URL('../docs/reference/metrics.md', import.meta.url), 'utf8');
-    const { types, samples } = await scrape();
-    for (const [name, type] of types) {
-      if (!name.startsWith('sluice_')) continue;
-      const row = new RegExp(`^\\| \`${name}\` +\\| ${type} +\\|([^|]*)\\|`, 'm').exec(page);
-      expect(row, `${name}: add a row with type ${type}`).not.toBeNull();
-      const listed = [...(row?.[1] ?? '').matchAll(/\w+/g)].map(([label]) => label);
-      const sample = samples.find((one) => [name, `${name}_count`].includes(one.name));
-      // Metrics of a cluster have its label once a process serves several.
-      const labels = Object.keys(sample?.labels ?? {}).filter((label) => label !== 'cluster');
-      if (sample !== undefined)
-        expect(
-          listed.filter((label) => label !== 'cluster'),
-          name,
-        ).toEqual(labels);
-    }
   });
 });

@@ -1,7 +1,10 @@
 import type { Rule } from '../rule.ts';
 
 const table = { file: 'libs/telemetry/src/upstream-metrics.test.ts', title: 'are those of upstream' };
-const gauges = 'libs/telemetry/src/slice-gauges.ts';
+const declared = 'libs/telemetry/src/metrics-table.ts';
+const gauges = 'services/reconciler/src/slice-gauges.ts';
+const queue = 'services/reconciler/src/work-queue.ts';
+const queueTest = 'services/reconciler/src/work-queue.test.ts';
 const recording = 'services/reconciler/src/reconciler-metrics.ts';
 const decisionsTest = 'libs/controllers/src/endpointslice/count-decisions.test.ts';
 const pipelineTest = 'tests/metrics.test.ts';
@@ -12,27 +15,27 @@ export const metricsRules: readonly Rule[] = [
     title: 'names, types, labels, buckets',
     broken: [
       {
-        file: 'libs/telemetry/src/endpointslice-metrics.ts',
+        file: declared,
         search: 'exponentialBuckets(2, 2, 15)',
         replace: 'exponentialBuckets(1, 2, 15)',
         tests: [table],
       },
       {
-        file: 'libs/telemetry/src/endpointslice-metrics.ts',
-        search: "[...cluster.names, 'topology', 'traffic_distribution']",
-        replace: "[...cluster.names, 'topology']",
+        file: declared,
+        search: "['identity', 'topology', 'traffic_distribution']",
+        replace: "['identity', 'topology']",
         tests: [table],
       },
       {
-        file: 'libs/telemetry/src/mirroring-metrics.ts',
+        file: declared,
         search: 'exponentialBuckets(0.001, 2, 15)',
-        replace: 'endpointBuckets',
+        replace: 'exponentialBuckets(2, 2, 15)',
         tests: [table],
       },
       {
-        file: gauges,
-        search: "'num_endpoint_slices'",
-        replace: "'endpoint_slices'",
+        file: declared,
+        search: 'endpoint_slice_controller_num_endpoint_slices',
+        replace: 'endpoint_slice_controller_endpoint_slices',
         tests: [table],
       },
     ],
@@ -140,16 +143,16 @@ export const metricsRules: readonly Rule[] = [
     title: 'Endpoints have none but those of the work queue',
     broken: [
       {
-        file: 'libs/telemetry/src/workqueue-metrics.ts',
+        file: queue,
         search: "endpoints: 'endpoint',",
         replace: "endpoints: 'endpoints',",
-        tests: ['libs/telemetry/src/workqueue-metrics.test.ts'],
+        tests: [queueTest],
       },
       {
-        file: 'libs/telemetry/src/workqueue-metrics.ts',
+        file: queue,
         search: 'if (this.#addedAt.has(key)) return;',
         replace: '',
-        tests: ['libs/telemetry/src/workqueue-metrics.test.ts'],
+        tests: [queueTest],
       },
       {
         file: recording,

@@ -1,8 +1,10 @@
 import type { Bus } from '@sluice/bus';
 import type { Clock } from '@sluice/runtime';
 import { forAllScopes, type GroupState } from '@sluice/store';
-import { type OwningRole, SharedRequest } from '@sluice/telemetry';
+import { SharedRequest } from '@sluice/telemetry';
 import { Silence } from './silence.ts';
+
+export type OwningRole = 'watcher' | 'reconciler' | 'writer';
 
 export interface ReachabilityOptions {
   readonly bus: Bus;

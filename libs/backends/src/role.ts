@@ -3,9 +3,9 @@ import type { Configuration } from '@sluice/configuration';
 import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/ownership';
 import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '@sluice/runtime';
 import { countFencedErrors, countProblems, type Store } from '@sluice/store';
-import type { Metrics, OwningRole, Tracer } from '@sluice/telemetry';
+import type { Metrics, Tracer } from '@sluice/telemetry';
 import type { Infrastructure } from './infrastructure.ts';
-import type { Reachability } from './reachability.ts';
+import type { OwningRole, Reachability } from './reachability.ts';
 import type { GroupHealth, RoleHealth } from './role-health.ts';
 
 export interface RoleOptions extends Infrastructure {
@@ -111,7 +111,8 @@ function ownershipOf(
 ): RunningOwnership {
   const { group, nameOf = (scope) => scope } = owned;
   let groupHealth: GroupHealth | undefined;
-  const countUnreadable = metrics?.leases.unreadable(role);
+  // Exposed as 0 from the start, so that rate() sees the first increase.
+  const unreadable = metrics?.series('sluice_lease_unreadable_entries_total', { role });
   const ownership = new Ownership({
     ...{ leases, member, ...leaseTimes, clock, random, logger, ...owned },
     stalled: () => reachability?.stalled(role) ?? [],
@@ -119,23 +120,31 @@ function ownershipOf(
     onGroup: (state) => {
       groupHealth?.observe(state);
       reachability?.observe(group, state);
-      if (state.unreadable !== undefined) countUnreadable?.(state.unreadable);
+      if (state.unreadable !== undefined) unreadable?.add(state.unreadable);
     },
     work: async (lease) => {
       // A process that was frozen may acquire leases of a generation that has ended meanwhile.
       if (generation !== undefined && !(await generation.isCurrent())) return aborted(lease.signal);
       if (metrics === undefined) return work(lease, store);
-      const held = metrics.leases.hold(role, nameOf(lease.scope), lease.fencingToken);
+      const labels = { role, scope: nameOf(lease.scope) };
+      const fenced = metrics.series('sluice_fencing_rejections_total', labels);
+      const release = metrics.show(labels, {
+        sluice_lease_held: () => 1,
+        sluice_lease_fencing_token: () => lease.fencingToken,
+      });
       const isCurrent = () => {
         const current = lease.isCurrent();
         // A caller that is not current drops its work, which counts as fenced.
-        if (!current) held.fenced();
+        if (!current) fenced.add(1);
         return current;
       };
       try {
-        await work({ ...lease, isCurrent }, countFencedErrors(store, held.fenced));
+        await work(
+          { ...lease, isCurrent },
+          countFencedErrors(store, () => fenced.add(1)),
+        );
       } finally {
-        held.release();
+        release();
       }
     },
   });

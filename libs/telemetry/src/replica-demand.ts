@@ -1,4 +1,4 @@
-import type { Backlog } from './lease-metrics.ts';
+import type { Backlog } from './partition-lag.ts';
 
 /** How busy the event loop of each replica is in a fleet of the right size. */
 const targetUtilization = 0.6;

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { Metrics } from './metrics.ts';
+import { Exposition } from './exposition.ts';
+import { Instrument, ObservedInstrument } from './instruments.ts';
+import { type MetricRow, metricsTable } from './metrics-table.ts';
 import { parseScrape } from './testing/parse-scrape.ts';
 
 const slices = 'endpoint_slice_controller';
@@ -34,27 +36,16 @@ const upstream: Readonly<Record<string, readonly [string, readonly string[], (re
 };
 
 test('names, types, labels and buckets of the metrics of the controllers are those of upstream; Endpoints have none (I4)', async () => {
-  const metrics = new Metrics({ clusters: new Map(), process: false });
-  const service = { endpoints: 1, slices: 1, desiredSlices: 1 };
-  const hinting = { topology: 'Disabled', trafficDistribution: 'PreferClose' } as const;
-  const { endpointSlice, mirroring } = metrics;
-  endpointSlice.gauges.replace('c', null, { ...service, hinting });
-  endpointSlice.decided('c', {
-    of: 'endpointslice',
-    service: { ...service, hinting },
-    addressTypes: [{ added: 1, removed: 0, changed: 0 }],
-  });
-  endpointSlice.written('c', 'create');
-  endpointSlice.synced('c', 'success');
-  mirroring.gauges.replace('c', null, { ...service, hinting: null });
-  mirroring.decided('c', {
-    ...{ of: 'endpointslicemirroring', service: { ...service, hinting: null } },
-    ...{ added: 1, updated: 0, removed: 0, skipped: 0 },
-  });
-  mirroring.written('c', 'create');
-  mirroring.synced('c', 1);
+  const exposition = new Exposition();
+  for (const [name, row] of Object.entries<MetricRow>(metricsTable)) {
+    const labels = Object.fromEntries(row.labels.map((label) => [label, 'x']));
+    if (row.type === 'gauge')
+      new ObservedInstrument(exposition.registry, name, row, undefined).add((report) => report(labels, 1));
+    else if (row.type !== 'observed counter')
+      new Instrument(exposition.registry, name, row, undefined).series(labels).add(1);
+  }
 
-  const { types, samples } = parseScrape(await metrics.text());
+  const { types, samples } = parseScrape(await exposition.text());
   const exposed = [...types].filter(([name]) => name.startsWith('endpoint'));
   const described = exposed.map(([name, type]) => {
     const of = samples.filter((sample) => [name, `${name}_bucket`, `${name}_count`].includes(sample.name));
@@ -65,4 +56,12 @@ test('names, types, labels and buckets of the metrics of the controllers are tho
     return [name, type === 'histogram' ? [type, [...labels].sort(), finite] : [type, [...labels]]] as const;
   });
   expect(Object.fromEntries(described)).toEqual(upstream);
+});
+
+test('the buckets of work queues match client-go (I4)', () => {
+  for (const which of ['queue', 'work'] as const) {
+    const { buckets = [] } = metricsTable[`workqueue_${which}_duration_seconds`];
+    const rounded = buckets.map((bound) => Number(bound.toPrecision(3)));
+    expect(rounded).toEqual([1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10]);
+  }
 });

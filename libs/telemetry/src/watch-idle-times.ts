@@ -15,7 +15,7 @@ export function watchIdleTimes(metrics: Metrics | undefined, identity: string, c
     observe(resource) {
       if (metrics !== undefined && !observedAt.has(resource)) {
         const idleSeconds = () => (clock.monotonic() - (observedAt.get(resource) ?? 0)) / 1000;
-        gauges.push(metrics.changes.showWatchAge(identity, resource, idleSeconds));
+        gauges.push(metrics.show({ identity, resource }, { sluice_watch_idle_seconds: idleSeconds }));
       }
       observedAt.set(resource, clock.monotonic());
     },

@@ -1,13 +1,19 @@
-import { type Controller, type CountedSlices, controllers } from '@sluice/controllers';
-import { watcherStarted } from '@sluice/messages';
+import { type Controller, type CountedSlices, controllers, type Hinting, type SyncCounts } from '@sluice/controllers';
+import { type Causes, causeKindOf, isSampled, traceIdOf, watcherStarted } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { StatePart } from '@sluice/service-state';
-import type { Metrics, WorkQueue } from '@sluice/telemetry';
+import type { Metrics } from '@sluice/telemetry';
 import type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from './metrics.ts';
+import { SliceGauges } from './slice-gauges.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** Records the events of reconcilers as metrics. */
 export function reconcilerMetrics(metrics: Metrics, clock: Clock): ReconcilerMetrics {
-  return { open: () => new PartitionCounts(metrics, () => clock.monotonic()) };
+  const gauges = {
+    endpointslice: new SliceGauges(metrics, 'endpoint_slice_controller'),
+    endpointslicemirroring: new SliceGauges(metrics, 'endpoint_slice_mirroring_controller'),
+  };
+  return { open: () => new PartitionCounts(metrics, gauges, () => clock.monotonic()) };
 }
 
 /** The metrics of one controller in one partition. */
@@ -19,18 +25,22 @@ interface Share {
   readonly counted: Map<string, CountedSlices>;
 }
 
+type Gauges = Readonly<Record<Exclude<Controller, 'endpoints'>, SliceGauges>>;
+
 class PartitionCounts implements PartitionMetrics {
   readonly #metrics: Metrics;
+  readonly #gauges: Gauges;
   readonly #shares: Readonly<Record<Controller, Share>>;
 
-  constructor(metrics: Metrics, monotonic: () => number) {
+  constructor(metrics: Metrics, gauges: Gauges, monotonic: () => number) {
     this.#metrics = metrics;
+    this.#gauges = gauges;
     const share = (controller: Controller): Share => {
       const parked = new Set<string>();
       return {
-        queue: metrics.workqueue.open(controller, monotonic),
+        queue: new WorkQueue(metrics, controller, monotonic),
         parked,
-        unpark: metrics.pipeline.countParked(controller, parked),
+        unpark: metrics.show({ controller }, { sluice_parked_services: () => parked.size }),
         counted: new Map(),
       };
     };
@@ -42,7 +52,7 @@ class PartitionCounts implements PartitionMetrics {
   }
 
   applied(kind: 'change' | 'outcome'): void {
-    this.#metrics.pipeline.messageProcessed(kind);
+    this.#metrics.inc('sluice_messages_processed_total', { kind });
   }
 
   restored(key: string, controller: Controller, { counted, deciding, parked }: RestoredState): void {
@@ -61,18 +71,17 @@ class PartitionCounts implements PartitionMetrics {
   }
 
   decided(key: string, controller: Controller, decided: Decided | undefined): void {
-    const { endpointSlice, mirroring } = this.#metrics;
     const identity = clusterOf(key);
-    const planned = decided?.kind === 'planned';
-    if (!planned) this.#shares[controller].queue.done(key);
-    if (!planned && controller === 'endpointslice') endpointSlice.synced(identity, decided ? 'success' : 'error');
-    if (!planned && controller === 'endpointslicemirroring') mirroring.synced(identity, 0);
+    if (decided?.kind !== 'planned') {
+      this.#shares[controller].queue.done(key);
+      if (controller === 'endpointslice') this.#synced(identity, decided !== undefined);
+      if (controller === 'endpointslicemirroring') this.#mirrored(identity, 0);
+    }
     // Without a decision the counts stay.
     if (decided === undefined) return;
     const counts = decided.tracked?.counts ?? null;
     this.#count(key, controller, counts?.service ?? null);
-    if (counts?.of === 'endpointslice') endpointSlice.decided(identity, counts);
-    else if (counts?.of === 'endpointslicemirroring') mirroring.decided(identity, counts);
+    if (counts !== null) this.#decidedEndpoints(identity, counts);
   }
 
   completed(key: string, controller: Controller, plan: CompletedPlan): void {
@@ -81,22 +90,22 @@ class PartitionCounts implements PartitionMetrics {
     const { queue } = this.#shares[controller];
     queue.done(key);
     if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
-    this.#metrics.pipeline.planCompleted(identity, controller, status);
+    this.#metrics.inc('sluice_plans_total', { identity, controller, status });
     if (status === 'applied') this.#applied(identity, controller, plan);
     if (controller === 'endpointslice') this.#completedSlices(identity, plan);
     else if (controller === 'endpointslicemirroring') this.#completedMirror(identity, plan);
   }
 
   digestMismatch(parts: readonly StatePart[]): void {
-    this.#metrics.pipeline.digestMismatch(parts);
+    for (const part of parts) this.#metrics.inc('sluice_state_digest_mismatches_total', { part });
   }
 
   foreignWrites(key: string, controller: Controller, count: number): void {
-    this.#metrics.pipeline.foreignWrites(clusterOf(key), controller, count);
+    this.#metrics.inc('sluice_foreign_slice_writes_total', { identity: clusterOf(key), controller }, count);
   }
 
   restoreProven(key: string): void {
-    this.#metrics.pipeline.restoreProven(clusterOf(key));
+    this.#metrics.inc('sluice_cluster_restore_proofs_total', { identity: clusterOf(key) });
   }
 
   parked(key: string, controller: Controller, parked: boolean): void {
@@ -122,50 +131,105 @@ class PartitionCounts implements PartitionMetrics {
     }
   }
 
+  /** The sync of an address type without writes is complete; the others complete with their writes. */
+  #decidedEndpoints(identity: string, counts: SyncCounts): void {
+    const labels = { identity };
+    if (counts.of === 'endpointslice') {
+      for (const { added, removed, changed } of counts.addressTypes) {
+        this.#metrics.observe('endpoint_slice_controller_endpoints_added_per_sync', labels, added);
+        this.#metrics.observe('endpoint_slice_controller_endpoints_removed_per_sync', labels, removed);
+        if (changed === 0) this.#changedSlices(identity, counts.service.hinting, 0);
+      }
+      return;
+    }
+    const { added, updated, removed, skipped } = counts;
+    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_added_per_sync', labels, added);
+    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_updated_per_sync', labels, updated);
+    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_removed_per_sync', labels, removed);
+    this.#metrics.observe('endpoint_slice_mirroring_controller_addresses_skipped_per_sync', labels, skipped);
+  }
+
+  /** A plan was applied. Objects of the watcher's initial list are not changes. */
   #applied(identity: string, controller: Controller, { outcome, fanoutBytes, compaction }: CompletedPlan): void {
-    const { pipeline, changes } = this.#metrics;
+    const metrics = this.#metrics;
     const { causes, completedAt, results } = outcome;
-    pipeline.fannedOut(identity, fanoutBytes);
-    if (compaction !== undefined) pipeline.compacted(identity, compaction);
+    metrics.inc('sluice_slice_fanout_bytes_total', { identity }, fanoutBytes);
+    if (compaction !== undefined) {
+      metrics.inc('sluice_compaction_slices_removed_total', { identity }, compaction.removed);
+      metrics.inc('sluice_compaction_endpoints_moved_total', { identity }, compaction.moved);
+    }
     if (results.length === 0) return;
-    changes.applied(identity, controller, causes, completedAt);
+    metrics.observe('sluice_plan_causes', { controller }, causes.first.length + causes.more);
+    // The trace that the plan continues is that of an early cause, so it is the exemplar of the first one only.
+    const traceId = exemplarOf(causes);
+    let exemplar = traceId;
+    for (const cause of causes.first) {
+      if (cause.description === watcherStarted) continue;
+      const seconds = Math.max(0, completedAt - cause.observedAt) / 1000;
+      metrics.observe('sluice_trigger_to_applied_seconds', { identity, cause: causeKindOf(cause) }, seconds, exemplar);
+      exemplar = undefined;
+    }
     const [first] = causes.first;
-    // Objects of the watcher's initial list are not changes.
     if (first === undefined || first.description === watcherStarted) return;
-    pipeline.observeLatency(identity, controller, completedAt - first.observedAt, causes);
+    const latency = (completedAt - first.observedAt) / 1000;
+    metrics.observe('sluice_change_to_write_seconds', { identity, controller }, latency, traceId);
   }
 
   #completedSlices(identity: string, { outcome, status, groups, incomplete, counted }: CompletedPlan): void {
-    const { endpointSlice } = this.#metrics;
     const applied = outcome.results.filter((result) => result.status === 'applied');
-    for (const { verb } of applied) endpointSlice.written(identity, verb);
+    for (const { verb } of applied)
+      this.#metrics.inc('endpoint_slice_controller_changes', { identity, operation: verb });
     for (const [index, { mutations }] of groups.entries()) {
       // Slices of an address type that the Service does not have belong to no sync.
       if (mutations.some((m) => m.verb === 'delete' && m.unsupportedAddressType)) continue;
       const done = applied.filter(({ group }) => group === index).length;
-      if (done === mutations.length) endpointSlice.changed(identity, counted?.hinting ?? null, done);
+      if (done === mutations.length) this.#changedSlices(identity, counted?.hinting ?? null, done);
     }
     const good = status === 'applied' || status === 'namespaceTerminating';
-    endpointSlice.synced(identity, good && !incomplete ? 'success' : 'error');
+    this.#synced(identity, good && !incomplete);
   }
 
   #completedMirror(identity: string, { outcome, counted }: CompletedPlan): void {
-    const { mirroring } = this.#metrics;
-    mirroring.synced(identity, outcome.completedAt - outcome.decidedAt);
+    this.#mirrored(identity, outcome.completedAt - outcome.decidedAt);
     // Deletes of a clean-up do not count (I3).
     if (counted === null) return;
-    for (const { status, verb } of outcome.results) if (status === 'applied') mirroring.written(identity, verb);
+    for (const { status, verb } of outcome.results) {
+      if (status === 'applied')
+        this.#metrics.inc('endpoint_slice_mirroring_controller_changes', { identity, operation: verb });
+    }
+  }
+
+  /** All writes of one address type succeeded. */
+  #changedSlices(identity: string, hinting: Hinting | null, writes: number): void {
+    const { topology = 'Disabled', trafficDistribution = '' } = hinting ?? {};
+    const labels = { identity, topology, traffic_distribution: trafficDistribution };
+    this.#metrics.observe('endpoint_slice_controller_endpointslices_changed_per_sync', labels, writes);
+  }
+
+  #synced(identity: string, isGood: boolean): void {
+    this.#metrics.inc('endpoint_slice_controller_syncs', { identity, result: isGood ? 'success' : 'error' });
+  }
+
+  /** Upstream rounds down to whole milliseconds. */
+  #mirrored(identity: string, durationMs: number): void {
+    const seconds = Math.floor(durationMs) / 1000;
+    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_sync_duration', { identity }, seconds);
   }
 
   #count(key: string, controller: Controller, after: CountedSlices | null): void {
     if (controller === 'endpoints') return;
     const { counted } = this.#shares[controller];
     const before = counted.get(key) ?? null;
-    const { gauges } = controller === 'endpointslice' ? this.#metrics.endpointSlice : this.#metrics.mirroring;
-    gauges.replace(clusterOf(key), before, after);
+    this.#gauges[controller].replace(clusterOf(key), before, after);
     if (after === null) counted.delete(key);
     else counted.set(key, after);
   }
 }
 
 const clusterOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
+/** The trace id that serves as the exemplar of a plan's latency; undefined if the trace is not sampled. */
+function exemplarOf({ traces }: Causes): string | undefined {
+  const trace = traces?.[0];
+  return trace !== undefined && isSampled(trace) ? traceIdOf(trace) : undefined;
+}

@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
-import type { ShadowMetrics } from '@sluice/telemetry';
+import type { Metrics } from '@sluice/telemetry';
 import type { ClusterState } from './comparison/normalise.ts';
 import { DiffTracker, type PendingDiff } from './diff-tracker.ts';
 import { type Examined, type Explained, examine } from './examine.ts';
@@ -26,7 +26,7 @@ export interface ShadowComparisonOptions {
   readonly gracePeriodMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics: ShadowMetrics;
+  readonly metrics: Metrics;
   /** Asks the watcher for a fresh snapshot of one Service. */
   readonly requestResync: (key: ServiceKey) => Promise<void>;
   readonly onDifference?: (difference: ReportedDifference) => void;
@@ -154,13 +154,17 @@ export class ShadowComparison {
     if (!isNew) return;
     for (const difference of pending.finding) {
       this.#lasting[difference.explanation === null ? 'unexplained' : 'explained']++;
-      this.#options.metrics.differs(pending.key.cluster, difference.explanation !== null);
+      const labels = { identity: pending.key.cluster, explained: String(difference.explanation !== null) };
+      this.#options.metrics.inc('sluice_shadow_differences_total', labels);
       this.#options.onDifference?.(difference);
     }
   }
 
   #resolved({ key, controller, finding }: PendingDiff<readonly ReportedDifference[]>, leadMs: number | null): void {
-    if (leadMs !== null) this.#options.metrics.sooner(key.cluster, controller, leadMs);
+    if (leadMs !== null) {
+      const labels = { identity: key.cluster, controller };
+      this.#options.metrics.observe('sluice_shadow_lead_seconds', labels, leadMs / 1_000);
+    }
     for (const difference of finding ?? []) {
       this.#lasting.resolved++;
       this.#options.onResolved?.(difference);

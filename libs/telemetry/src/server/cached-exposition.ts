@@ -1,6 +1,6 @@
 import type { Clock } from '@sluice/runtime';
+import { prefersOpenMetrics } from '../exposition.ts';
 import type { Metrics } from '../metrics.ts';
-import { prefersOpenMetrics } from '../prometheus/exposition.ts';
 
 /** All metrics, encoded once for all responses, which share these bytes while they are unread. */
 export interface EncodedMetrics {

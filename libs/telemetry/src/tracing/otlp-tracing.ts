@@ -15,7 +15,7 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import type { SpanCounts } from '../span-metrics.ts';
+import type { SpanCounts } from '../metrics.ts';
 import {
   ATTR_SERVICE_INSTANCE_ID,
   ATTR_SERVICE_NAME,

@@ -1,5 +1,5 @@
 import { type Attributes, createNoopMeter, type Meter, type MeterProvider } from '@opentelemetry/api';
-import type { SpanCounts } from '../span-metrics.ts';
+import type { SpanCounts } from '../metrics.ts';
 import { ATTR_ERROR_TYPE, METRIC_OTEL_SDK_PROCESSOR_SPAN_PROCESSED } from '../traces/semantic-conventions.ts';
 
 /** Counts spans by what the SDK reports about its batch processor. Everything else it reports is ignored. */

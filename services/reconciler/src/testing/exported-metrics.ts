@@ -51,6 +51,11 @@ export class ExportedMetrics {
     return labels.map((one) => sampleOf(scraped, name, one));
   }
 
+  async openMetrics(): Promise<string> {
+    const { body } = await this.#metrics.expose('application/openmetrics-text; version=1.0.0');
+    return body;
+  }
+
   /** A decision about Service `web`. */
   decided(controller: Controller, counts: SyncCounts | null, plan?: PlannedMutations): void {
     const tracked = { triggers: null, hints: null, counts };

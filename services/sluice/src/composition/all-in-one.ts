@@ -14,7 +14,7 @@ import { ClusterWatcher, type ClusterWatcherOptions, listSemaphore, removeCluste
 import { defaultRetry, drainable, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
 import { clusterCache } from './telemetry/cluster-cache.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
-import { requestShares, writable } from './writable-cluster.ts';
+import { countRetries, requestShares, writable } from './writable-cluster.ts';
 
 export interface AllInOneOptions {
   readonly clusters: readonly Cluster[];
@@ -91,7 +91,6 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   );
   const named = new Map(options.clusters.map((cluster) => [cluster.identity, cluster]));
   const ports = { bus, clock, random };
-  const pipeline = options.metrics?.pipeline;
 
   const watchers = new Set<ClusterWatcher>();
   const listing = listSemaphore(clock);
@@ -116,7 +115,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       onAvailability: (outage) => options.onAvailability?.(cluster, outage),
       onProgress: watchIdleTimes(options.metrics, cluster.identity, clock).observe,
       onMalformed: (resource) => {
-        pipeline?.malformed(cluster.identity, resource);
+        options.metrics?.inc('sluice_malformed_objects_total', { identity: cluster.identity, resource });
         options.onMalformed?.(cluster, resource);
       },
     });
@@ -141,7 +140,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         settings,
         tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
-        onDeadLetter: () => pipeline?.deadLettered('changes'),
+        onDeadLetter: () => options.metrics?.inc('sluice_dead_letters_total', { topic: 'changes' }),
         onCheckpoint: lag('changes'),
       },
       working.signal,
@@ -153,10 +152,10 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         retry: options.retry ?? defaultRetry,
         tracer: options.tracers?.writer,
         requestSignal: requests.signal,
-        onDeadLetter: () => pipeline?.deadLettered('mutations'),
+        onDeadLetter: () => options.metrics?.inc('sluice_dead_letters_total', { topic: 'mutations' }),
         onCheckpoint: lag('mutations'),
         onOutcome: (plan, outcome) => {
-          pipeline?.requestsRetried(plan.key.cluster, outcome.retries);
+          countRetries(options.metrics, plan.key.cluster, outcome.retries);
           const cluster = named.get(plan.key.cluster);
           if (cluster !== undefined) options.onOutcome?.(cluster, plan, outcome);
         },

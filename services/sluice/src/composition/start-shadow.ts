@@ -55,8 +55,10 @@ export function startShadow(options: ShadowOptions): Shadow {
   const comparison: ShadowComparison = new ShadowComparison({
     ...{ ...options, logger },
     maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
-    metrics: metrics.openShadow(() => comparison.report().services),
     requestResync: resyncRequester(bus),
+  });
+  metrics.report('sluice_shadow_services', (report) => {
+    for (const [result, services] of Object.entries(comparison.report().services)) report({ result }, services);
   });
   const watchers = options.clusters.map(({ identity, name, reader }) => {
     return new ClusterWatcher({
@@ -69,7 +71,7 @@ export function startShadow(options: ShadowOptions): Shadow {
       logger: logger.with({ cluster: name }),
       onMalformed: (resource) => {
         comparison.malformed();
-        metrics.pipeline.malformed(identity, resource);
+        metrics.inc('sluice_malformed_objects_total', { identity, resource });
       },
     });
   });

@@ -44,16 +44,29 @@ const maxRequestsInFlight = 256;
 export const requestShares = ({ maxWritesInFlight = 0 }: Partial<WriterLimits> = {}): FairShare =>
   new FairShare(Math.max(maxRequestsInFlight, maxWritesInFlight));
 
+/** Counts the requests of a plan that were repeated. */
+export function countRetries(metrics: Metrics | undefined, identity: string, retries: number): void {
+  if (retries > 0) metrics?.inc('sluice_write_retries_total', { identity }, retries);
+}
+
 /** The cluster with the limits and guards that a writer needs. */
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
   const { clock, fairShare, metrics, partitionShare } = options;
+  const { identity } = cluster;
   const allLimits = { ...writerDefaults, ...options.limits };
   const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent, maxAdditionPercent } = allLimits;
   const { maxRetriesPerSecond: retriesPerSecond } = allLimits;
-  const onDelayed = () => metrics?.pipeline.retryDelayed(cluster.identity);
+  const onDelayed = () => metrics?.inc('sluice_write_retries_delayed_total', { identity });
   const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
   const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, fairShare, clock });
-  const close = metrics?.pipeline.exposeLimit(cluster.identity, limit) ?? (() => {});
+  const hide = metrics?.show(
+    { identity },
+    {
+      sluice_write_concurrency_limit: () => limit.current,
+      sluice_write_requests_in_flight: () => limit.inFlight,
+      sluice_write_requests_queued: () => limit.waiting,
+    },
+  );
   const massChangeGuard = (direction: Direction, percent: number) =>
     new MassChangeGuard(direction, {
       ...{ percent, clock, ...(partitionShare && { partitionShare }) },
@@ -70,7 +83,7 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
     massChangeGuards: [massChangeGuard('removal', maxRemovalPercent), massChangeGuard('addition', maxAdditionPercent)],
     competingControllers: reportCompetingWrites(cluster, options),
     record: cluster.record,
-    close,
+    close: () => hide?.(),
   };
 }
 
@@ -88,7 +101,10 @@ function controllerLimits(limits: WriterLimits): WritableCluster['controllerLimi
 
 function observeRequests({ identity }: Cluster, metrics: Metrics): Middleware {
   return meterRequests((verb, resource, status) => {
-    if (verb !== 'list' && verb !== 'watch') metrics.pipeline.requestCompleted(identity, verb, resource, status);
+    if (verb === 'list' || verb === 'watch') return;
+    // 0: without a response.
+    const code = status === null ? '2xx' : status === 0 ? '<error>' : status;
+    metrics.inc('sluice_write_requests_total', { identity, verb, resource, code });
   });
 }
 
@@ -100,8 +116,7 @@ const heldBackMessages: Readonly<Record<Direction, string>> = {
 function reportChecks({ name, identity }: Cluster, { clock, logger, metrics }: WritableOptions, direction: Direction) {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return (result: CheckResult, reason: string) => {
-    if (direction === 'removal') metrics?.pipeline.removalChecked(identity, result);
-    else metrics?.pipeline.additionChecked(identity, result);
+    metrics?.inc(`sluice_mass_${direction}_checks_total`, { identity, result });
     if (result === 'confirmed' || result === 'overtaken' || clock.monotonic() - loggedAt < repeatLogMs) return;
     loggedAt = clock.monotonic();
     logger.error(heldBackMessages[direction], { cluster: name, reason });
@@ -123,7 +138,7 @@ function reportCompetingWrites(cluster: Cluster, options: WritableOptions): Comp
     { object, manager = '', at = '' },
   ) => {
     if (!isUpstreamManager(manager) || Date.parse(at) < clock.now() - recentMs) return;
-    metrics?.pipeline.competingPlan(identity, controller);
+    metrics?.inc('sluice_competing_controller_plans_total', { identity, controller });
     options.onCompetingController?.(cluster, manager);
     if (clock.monotonic() - loggedAt < repeatLogMs) return;
     loggedAt = clock.monotonic();
@@ -151,7 +166,7 @@ function reportCompetingWrites(cluster: Cluster, options: WritableOptions): Comp
         logger.info('another client wrote a managed object; repairing it', fields);
         return;
       }
-      metrics?.pipeline.competingPlan(identity, controller);
+      metrics?.inc('sluice_competing_controller_plans_total', { identity, controller });
       logger.warn('competing controller overwrites managed objects', { ...fields, times: consecutiveRepairs });
     },
   };

@@ -51,12 +51,15 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const backends = backendChecks(options);
   const storeProblems = storeProblemCounts(infrastructure);
   const metrics = new Metrics({ clusters: new Map(), fleet: true, storeProblems, backends: () => backends });
-  metrics.openConsole(() => ({
-    services: history.size,
-    historyBytes: history.bytes,
-    since: history.since,
-    behind: behind(),
-  }));
+  metrics.show(
+    {},
+    {
+      sluice_console_services: () => history.size,
+      sluice_console_history_bytes: () => history.bytes,
+      sluice_console_history_start_timestamp_seconds: () => (history.since ?? 0) / 1_000,
+      sluice_console_partitions_backfilling: behind,
+    },
+  );
   const readHistory = async (signal: AbortSignal) => {
     await readFormerLogs(options, history, signal);
     await follower.run(signal);

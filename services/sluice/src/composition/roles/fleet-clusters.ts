@@ -120,7 +120,7 @@ export class FleetClusters {
       cluster,
       onAvailability: (outage: Outage | null) => this.#outages.set(identity, outage),
       onWatching: (watching: boolean) => void (watching ? this.#watched.add(identity) : this.#watched.delete(identity)),
-      onMalformed: (resource: Resource) => metrics?.pipeline.malformed(identity, resource),
+      onMalformed: (resource: Resource) => metrics?.inc('sluice_malformed_objects_total', { identity, resource }),
     };
     return runWatcherRole(watched, served);
   }

@@ -1,5 +1,5 @@
+import type { OwningRole } from '@sluice/backends';
 import type { ClusterWork } from '@sluice/preflight';
-import type { OwningRole } from '@sluice/telemetry';
 
 /** A worker does the work of all others for the shares it holds. */
 export type Role = OwningRole | 'worker';

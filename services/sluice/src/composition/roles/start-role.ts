@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Infrastructure, Reachability, RoleHealth, type RoleOptions, storeProblemCounts } from '@sluice/backends';
+import {
+  type Infrastructure,
+  type OwningRole,
+  Reachability,
+  RoleHealth,
+  type RoleOptions,
+  storeProblemCounts,
+} from '@sluice/backends';
 import { ByReferenceBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import {
   type EarlyConnections,
@@ -15,12 +22,13 @@ import { partitionLogger } from '@sluice/ownership';
 import { nameClusters } from '@sluice/process';
 import type { Clock, Logger, Random, ThreadShares } from '@sluice/runtime';
 import { aborted, orAborted, sleep, YieldQueue } from '@sluice/runtime';
-import type { Health, OwningRole } from '@sluice/telemetry';
+import type { Health } from '@sluice/telemetry';
 import { Metrics } from '@sluice/telemetry';
 import { FalseAlarms, listSemaphore } from '@sluice/watcher';
 import { clusterChecks } from '../cluster-checks.ts';
 import { removeStoredCluster } from '../stored-clusters.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
+import { countRetries } from '../writable-cluster.ts';
 import { clusterConnections } from './cluster-connections.ts';
 import { FleetClusters } from './fleet-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
@@ -115,7 +123,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     ...metricsOption,
     health,
     reachability: new Reachability({ ...{ bus, member, clock }, unavailable: () => clusters.unavailable }),
-    onDeadLetter: (topic) => metrics?.pipeline.deadLettered(topic),
+    onDeadLetter: (topic) => metrics?.inc('sluice_dead_letters_total', { topic }),
   };
   const optionsOf = (part: OwningRole): RoleOptions => ({ ...shared, tracer: tracing?.tracers[part] });
   // A store that was wiped gets the id again that this process has.
@@ -159,7 +167,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
         requests: requests.signal,
         onPartitionHeld: (change) => clusters.partitionHeld(change),
         cluster: (identity) => clusters.writable(identity),
-        onOutcome: (plan, outcome) => metrics?.pipeline.requestsRetried(plan.key.cluster, outcome.retries),
+        onOutcome: ({ key }, { retries }) => countRetries(metrics, key.cluster, retries),
       },
       working.signal,
     );

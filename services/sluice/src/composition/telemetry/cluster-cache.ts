@@ -15,6 +15,16 @@ export function clusterCache(
   maxBytes: number = heapLimitBytes() / 2,
 ): ClusterCache {
   const listBudget = new ListBudget(maxBytes);
-  const hide = metrics?.caches.show(identity, listBudget);
-  return { listBudget, close: () => hide?.() };
+  const hide = [
+    metrics?.show({ identity }, { sluice_informer_cache_limit_bytes: () => listBudget.maxBytes }),
+    metrics?.report('sluice_informer_cache_bytes', (report) => {
+      for (const [resource, bytes] of listBudget.bytes) report({ identity, resource }, bytes);
+    }),
+  ];
+  return {
+    listBudget,
+    close() {
+      for (const one of hide) one?.();
+    },
+  };
 }

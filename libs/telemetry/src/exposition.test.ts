@@ -1,12 +1,28 @@
 import { Counter as PromCounter } from 'prom-client';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Counter } from './counter.ts';
 import { Exposition } from './exposition.ts';
-import { Histogram } from './histogram.ts';
-import { observableCounter, observableGauge } from './metrics.ts';
-import type { Labels } from './series-by-labels.ts';
+import { Instrument, type Labels, ObservedInstrument, type Source } from './instruments.ts';
+import type { MetricRow } from './metrics-table.ts';
 
 let exposition: Exposition;
+
+type Given = Partial<MetricRow> & { readonly name: string };
+
+const rowOf = (type: string, { help = 'h', labels = [], ...more }: Partial<MetricRow>): MetricRow => ({
+  ...more,
+  type,
+  help,
+  labels,
+});
+
+const make = (type: string, { name, ...row }: Given): Instrument =>
+  new Instrument(exposition.registry, name, rowOf(type, row), undefined);
+const counter = (given: Given) => make('counter', given);
+const histogram = (given: Given) => make('histogram', given);
+
+function observed(type: 'gauge' | 'observed counter', { name, ...row }: Given, source: Source): () => void {
+  return new ObservedInstrument(exposition.registry, name, rowOf(type, row), undefined).add(source);
+}
 
 beforeEach(() => {
   exposition = new Exposition();
@@ -14,10 +30,10 @@ beforeEach(() => {
 
 describe('the text format', () => {
   test('of a counter', async () => {
-    const plans = new Counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['controller', 'status'] });
-    plans.inc({ controller: 'endpoints', status: 'applied' });
-    plans.inc({ controller: 'endpoints', status: 'applied' }, 3);
-    plans.inc({ controller: 'a "b"\\\n', status: '' }, 0);
+    const plans = counter({ name: 'plans_total', help: 'Plans', labels: ['controller', 'status'] });
+    plans.series({ controller: 'endpoints', status: 'applied' }).add(1);
+    plans.series({ controller: 'endpoints', status: 'applied' }).add(3);
+    plans.series({ controller: 'a "b"\\\n', status: '' }).add(0);
     expect(await exposition.text()).toBe(
       [
         '# HELP plans_total Plans',
@@ -29,9 +45,9 @@ describe('the text format', () => {
   });
 
   test('of a histogram', async () => {
-    const options = { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1e-8, 0.5, 300] };
-    const seconds = new Histogram(exposition, options);
-    for (const value of [0, 1e-8, 0.5, 0.6, 301]) seconds.observe({ a: 'x' }, value);
+    const options = { name: 'seconds', help: 'Seconds', labels: ['a'], buckets: [1e-8, 0.5, 300] };
+    const seconds = histogram(options);
+    for (const value of [0, 1e-8, 0.5, 0.6, 301]) seconds.series({ a: 'x' }).add(value);
     expect(await exposition.text()).toBe(
       [
         '# HELP seconds Seconds',
@@ -47,14 +63,14 @@ describe('the text format', () => {
   });
 
   test('contains what was added between scrapes, however much', async () => {
-    const plans = new Counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: ['status'] });
-    const seconds = new Histogram(exposition, { name: 'seconds', help: 'Seconds', labelNames: ['a'], buckets: [1] });
+    const plans = counter({ name: 'plans_total', help: 'Plans', labels: ['status'] });
+    const seconds = histogram({ name: 'seconds', help: 'Seconds', labels: ['a'], buckets: [1] });
     const conflicts = plans.series({ status: 'conflict' });
     seconds.series({ a: 'y' });
     for (const count of [100, 7]) {
       for (let i = 0; i < count; i++) {
-        conflicts.inc();
-        seconds.observe({ a: 'x' }, 0.5);
+        conflicts.add(1);
+        seconds.series({ a: 'x' }).add(0.5);
       }
       await exposition.text();
     }
@@ -66,18 +82,18 @@ describe('the text format', () => {
   });
 
   test('survives values that cannot be added, which throw where they are added', async () => {
-    const plans = new Counter(exposition, { name: 'plans_total', help: 'Plans', labelNames: [] });
-    const seconds = new Histogram(exposition, { name: 'seconds', help: 'Seconds', labelNames: [], buckets: [1] });
+    const plans = counter({ name: 'plans_total', help: 'Plans' });
+    const seconds = histogram({ name: 'seconds', help: 'Seconds', buckets: [1] });
     for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY])
-      expect(() => plans.inc({}, value)).toThrow(RangeError);
-    expect(() => seconds.observe({}, Number.NaN)).toThrow(RangeError);
+      expect(() => plans.series({}).add(value)).toThrow(RangeError);
+    expect(() => seconds.series({}).add(Number.NaN)).toThrow(RangeError);
     expect(await exposition.text()).toContain('plans_total 0\n');
   });
 
   test('of metrics without labels, before anything happens', async () => {
-    new Counter(exposition, { name: 'c', help: 'h', labelNames: [] });
-    new Histogram(exposition, { name: 'd', help: 'h', labelNames: [], buckets: [1] });
-    observableGauge(exposition, { name: 'e', help: 'h', labelNames: [] }, () => {});
+    counter({ name: 'c' });
+    histogram({ name: 'd', buckets: [1] });
+    observed('gauge', { name: 'e' }, () => {});
     expect(await exposition.text()).toBe(
       [
         '# HELP c h\n# TYPE c counter\nc 0\n',
@@ -93,10 +109,12 @@ describe('the text format', () => {
       [{ a: 'y' }, 2],
       [{ a: 'x' }, 3],
     ];
-    observableGauge(exposition, { name: 'g', help: 'h', labelNames: ['a'] }, async (report) => {
-      for (const [labels, value] of reported) report(value, labels);
+    observed('gauge', { name: 'g', labels: ['a'] }, async (report) => {
+      for (const [labels, value] of reported) report(labels, value);
     });
-    observableCounter(exposition, { name: 'c_total', help: 'h', labelNames: ['a'] }, () => reported.slice(1));
+    observed('observed counter', { name: 'c_total', labels: ['a'] }, (report) => {
+      for (const [labels, value] of reported.slice(1)) report(labels, value);
+    });
     expect(await exposition.text()).toContain('g{a="x"} 3\ng{a="y"} 2\n\n');
     expect(await exposition.text()).toContain('c_total{a="y"} 2\nc_total{a="x"} 3\n');
     reported = [[{ a: 'z' }, 0]];
@@ -104,11 +122,10 @@ describe('the text format', () => {
   });
 
   test('is the same in two concurrent scrapes', async () => {
-    const report = async (to: (value: number) => void) => {
+    observed('gauge', { name: 'g' }, async (report) => {
       await Promise.resolve();
-      to(1);
-    };
-    observableGauge(exposition, { name: 'g', help: 'h', labelNames: [] }, report);
+      report({}, 1);
+    });
     const [first, second] = await Promise.all([exposition.text(), exposition.text()]);
     expect([first, second]).toEqual(Array(2).fill('# HELP g h\n# TYPE g gauge\ng 1\n'));
   });
@@ -116,18 +133,19 @@ describe('the text format', () => {
 
 describe('OpenMetrics', () => {
   beforeEach(() => {
-    new Counter(exposition, { name: 'plans_total', help: 'h', labelNames: ['a'] }).inc({ a: 'x' }, 0);
-    new Counter(exposition, { name: 'endpoint_slice_controller_changes', help: 'h', labelNames: [] });
-    const seconds = new Histogram(exposition, {
+    counter({ name: 'plans_total', labels: ['a'] })
+      .series({ a: 'x' })
+      .add(0);
+    counter({ name: 'endpoint_slice_controller_changes' });
+    const seconds = histogram({
       exemplars: true,
       name: 'seconds',
-      help: 'h',
-      labelNames: ['a'],
+      labels: ['a'],
       buckets: [1],
     });
-    seconds.observe({ a: 'x' }, 0.5, 'abc');
-    seconds.observe({ a: 'x' }, 0.25, undefined);
-    seconds.observe({ a: 'x' }, 2, 'def');
+    seconds.series({ a: 'x' }).add(0.5, 'abc');
+    seconds.series({ a: 'x' }).add(0.25, undefined);
+    seconds.series({ a: 'x' }).add(2, 'def');
   });
 
   test('has exemplars and the metric names of the text format', async () => {
@@ -173,14 +191,56 @@ describe('OpenMetrics', () => {
 });
 
 test('a name can be registered once', () => {
-  new Counter(exposition, { name: 'c', help: 'h', labelNames: [] });
-  const again = () => observableGauge(exposition, { name: 'c', help: 'h', labelNames: [] }, () => {});
+  counter({ name: 'c' });
+  const again = () => observed('gauge', { name: 'c' }, () => {});
   expect(again).toThrow('A metric with the name c has already been registered');
   expect(() => new PromCounter({ name: 'c', help: 'h', registers: [exposition.registry] })).toThrow('already');
 });
 
-test('unknown labels and values that are not numbers are errors', () => {
-  const seconds = new Histogram(exposition, { name: 'd', help: 'h', labelNames: ['a'] });
-  expect(() => seconds.observe({ b: 'x' }, 1)).toThrow('label "b" is not included');
-  expect(() => seconds.observe({ a: 'x' }, Number.NaN)).toThrow('not a valid number');
+test('of several values with the same labels the last counts, their sum or the largest', async () => {
+  for (const combine of [undefined, 'sum', 'max'] as const) {
+    const name = `g_${combine}`;
+    const gauge = new ObservedInstrument(
+      exposition.registry,
+      name,
+      { type: 'gauge', help: 'h', labels: ['a'], ...(combine && { combine, initial: ['x', 'y'] }) },
+      undefined,
+    );
+    const hide = gauge.add((report) => report({ a: 'x' }, 3));
+    gauge.add((report) => report({ a: 'x' }, 2));
+    expect(await exposition.text()).toContain(`${name}{a="x"} ${{ sum: 5, max: 3, none: 2 }[combine ?? 'none']}\n`);
+    hide();
+    expect(await exposition.text()).toContain(`${name}{a="x"} 2\n`);
+    expect((await exposition.text()).includes(`${name}{a="y"} 0\n`)).toBe(combine !== undefined);
+  }
+});
+
+describe('the label of an identity', () => {
+  const row = { help: 'h', labels: ['identity', 'a'] };
+  const expose = (cluster: ((identity: string) => string) | undefined) => {
+    const counted = new Instrument(exposition.registry, 'c', { type: 'counter', ...row }, cluster);
+    const shown = new ObservedInstrument(exposition.registry, 'g', { type: 'gauge', ...row }, cluster);
+    shown.add((report) => report({ identity: 'uid-2', a: 'x' }, 1));
+    return counted;
+  };
+
+  test('is the name of the cluster, also of one that is named later', async () => {
+    const names = new Map([['uid-1', 'staging']]);
+    const counted = expose((identity) => names.get(identity) ?? identity);
+    counted.series({ identity: 'uid-1', a: 'x' }).add(1);
+    expect(await exposition.text()).toContain('g{cluster="uid-2",a="x"} 1\n');
+    names.set('uid-2', 'production');
+    counted.series({ identity: 'uid-2', a: 'x' }).add(2);
+    const text = await exposition.text();
+    expect(text).toContain('c{cluster="staging",a="x"} 1\nc{cluster="production",a="x"} 2\n');
+    expect(text).toContain('g{cluster="production",a="x"} 1\n');
+  });
+
+  test('is missing if there is one cluster, as in kube-controller-manager', async () => {
+    const counted = expose(undefined);
+    counted.series({ identity: 'uid-1', a: 'x' }).add(1);
+    const text = await exposition.text();
+    expect(text).toContain('c{a="x"} 1\n');
+    expect(text).toContain('g{a="x"} 1\n');
+  });
 });

@@ -1,20 +1,19 @@
 import { type Causes, traceContext } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import { Metrics } from './metrics.ts';
+import { ExportedMetrics } from './testing/exported-metrics.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 function causes(isSampled: boolean): Causes {
   const cause = (observedAt: number) => ({ description: 'Pod shop/cart-x7 became not ready', observedAt });
   const traces = [traceContext(traceId, '00f067aa0ba902b7', isSampled)];
-  return { first: [cause(1_000), cause(1_400)], more: 0, traces };
+  return { first: [cause(1_000), cause(2_900)], more: 0, traces };
 }
 
 const exemplars = async (of: Causes) => {
-  const metrics = new Metrics({ clusters: new Map([['uid', 'c']]), process: false });
-  metrics.changes.applied('uid', 'endpoints', of, 1_500);
-  metrics.pipeline.observeLatency('uid', 'endpoints', 500, of);
-  const { body } = await metrics.expose('application/openmetrics-text; version=1.0.0');
+  const exported = new ExportedMetrics();
+  exported.completed('endpoints', 'applied', { causes: of });
+  const body = await exported.openMetrics();
   return body
     .split('\n')
     .flatMap((line) => /^(\w+)_bucket\{le="([\d.]+)".* # (\{.*\} [\d.]+) /.exec(line)?.slice(1) ?? []);
@@ -22,8 +21,8 @@ const exemplars = async (of: Causes) => {
 
 test('the trace of a sampled plan is the exemplar of its earliest cause in the latency histograms', async () => {
   expect(await exemplars(causes(true))).toEqual([
-    ...['sluice_change_to_write_seconds', '0.5', `{trace_id="${traceId}"} 0.5`],
-    ...['sluice_trigger_to_applied_seconds', '0.5', `{trace_id="${traceId}"} 0.5`],
+    ...['sluice_change_to_write_seconds', '2.5', `{trace_id="${traceId}"} 2`],
+    ...['sluice_trigger_to_applied_seconds', '2.5', `{trace_id="${traceId}"} 2`],
   ]);
 });
 
