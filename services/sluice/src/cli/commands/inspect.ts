@@ -35,6 +35,8 @@ interface Options extends ConsoleOptions {
 
 /** Adds `history`, `explain` and `trace`, which query a console about one Service. */
 export function addInspectCommands(program: Command): void {
+  // What follows `history export` are options of `export`.
+  program.enablePositionalOptions();
   const entries = add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
     .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
     .option('--pod <name>', 'only entries of this Pod')
@@ -70,11 +72,10 @@ function add(
     );
 }
 
-/** Adds `history export`. Options that follow its name are its own. */
+/** Adds `history export`. */
 function addExport(history: Command): void {
   const command = history
     .usage('[options] <[namespace/]service>')
-    .enablePositionalOptions()
     .command('export <service>')
     .summary('print the messages of a Service, one per line, to replay its decisions in a test')
     .description(
