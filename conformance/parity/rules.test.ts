@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { plant } from '@sluice/program/planted-bug';
 import { expect, test } from 'vitest';
-import { parityPage, proseOf, symbolOf } from './page.ts';
+import { parityPage, proseOf } from './page.ts';
 import { fileOf, rulesIn } from './rule.ts';
 import { sections } from './rules.ts';
 import { hasTitle, type TestTitles, testTitles } from './test-titles.ts';
@@ -29,11 +29,10 @@ test('each rule is listed once', () => {
   expect(rules.map(({ id }) => id)).toEqual(wanted);
 });
 
-test('each rule can be broken in a declaration, and tests are named that notice', () => {
+test('each rule can be broken, and tests are named that notice', () => {
   for (const { id, broken } of rules) {
     for (const change of broken) {
       expect(plant({ name: id, ...change }, read(change.file))).not.toBe(read(change.file));
-      if (change.file.endsWith('.ts')) expect(symbolOf(change), `${id}: ${change.search}`).toBeDefined();
       expect(change.tests, `${id}: ${change.search}`).not.toEqual([]);
     }
   }

@@ -23,7 +23,7 @@ hold it. They must pass as long as the rule is kept, and fail when it is broken.
     rules: text('LIST', 'only these rules or sections, for example C5,D'),
     changed: text('REF', 'only rules of which a file has changed since this commit'),
     find: text('LIST', 'instead: print all tests in these folders that fail when a rule is broken'),
-    'write-page': flag('instead: write the tables of docs/reference/parity.md'),
+    'write-page': flag('instead: write the lists of docs/reference/parity.md'),
     processes: integer(2, 'processes that run tests'),
     quiet: flag('print only rules whose tests do not notice'),
   },

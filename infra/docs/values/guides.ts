@@ -15,7 +15,7 @@ const competing = 'libs/clusters/src/watch-competing-controller.ts';
 export const guides: Rows = {
   'docs/guides/console.md': [
     ['"why did this endpoint go away at 03:12', 'an example'],
-    ['or http://127.0.0.1:{};', port],
+    ['or http://127.0.0.1:{}.', port],
     ['Exit status 1: no answer; 2: invalid arguments', 'docs/reference/cli.md has the generated table'],
     ['Jaeger that is slow ({})', duration('services/console/src/traces/fetch-trace.ts', 'timeoutMs')],
     ['more than {} requests are in progress', count(requestLimit, 'maxRequests')],
