@@ -42,10 +42,10 @@ export const operations: Rows = {
   ],
   'docs/operations/doctor.md': [
     ['Exit status 0, or 1 if', 'docs/reference/cli.md has the generated table'],
-    ['limited to less than {} |', bytes('services/sluice/src/cli/doctor/check-infrastructure.ts', 'ampleMessageBytes')],
-    ['older than Kubernetes 1.{}', written('count', 'libs/preflight/src/server-version.ts', /minor >= (\d+)/)],
+    ['limited to less than {},', bytes('services/sluice/src/cli/doctor/check-infrastructure.ts', 'ampleMessageBytes')],
+    ['fails before Kubernetes 1.{};', written('count', 'libs/preflight/src/server-version.ts', /minor >= (\d+)/)],
     ['more than {} apart', duration('libs/preflight/src/check-cluster.ts', 'skewMs')],
-    ['in the last {} |', duration('libs/preflight/src/competing-controller.ts', 'recentMs')],
+    ['in the last {}.', duration('libs/preflight/src/competing-controller.ts', 'recentMs')],
     ['waits up to {} for', duration('libs/preflight/src/probe-controllers.ts', 'waitMs')],
     ["Sluice's writes within a minute", 'three checks of libs/clusters/src/watch-competing-controller.ts'],
   ],
