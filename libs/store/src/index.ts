@@ -7,7 +7,7 @@ export * from './memory-dead-letters.ts';
 export * from './memory-document.ts';
 export * from './memory-leases.ts';
 export * from './memory-store.ts';
-export * from './scope-format.ts';
+export * from './owned-scope.ts';
 export * from './store.ts';
 export * from './store-problem.ts';
 export * from './stored-document.ts';

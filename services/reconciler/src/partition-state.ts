@@ -10,9 +10,8 @@ import {
   type ServiceEvent,
   type ServiceState,
   type Settings,
-  storedFormVersion,
 } from '@sluice/service-state';
-import { ScopeFormat, type StoredEntry } from '@sluice/store';
+import type { StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
 import { GapDetector } from './gap-detector.ts';
 import { PendingResyncs } from './pending-resyncs.ts';
@@ -31,7 +30,6 @@ export class PartitionState {
   /** Removals of stored entries whose state was dropped or discarded. */
   readonly #removals: StoredEntry[] = [];
   readonly #onDropped: (key: string) => void;
-  readonly #format = new ScopeFormat(storedFormVersion);
 
   /** `onDropped` is called with the formatted key of each state that is dropped. */
   constructor(ports: { readonly clock: Clock; readonly random: Random }, onDropped: (key: string) => void) {
@@ -56,24 +54,21 @@ export class PartitionState {
 
   /**
    * Loads what is stored. Any of it may be due. A Service whose state is unreadable is discarded, and a resync of it is
-   * pending; `onUnreadable` is called with its formatted key. Returns false if the whole partition is unreadable, for
-   * example because a program with another stored form has written it: then nothing is loaded, and the next commit removes
-   * everything.
+   * pending; `onUnreadable` is called with its formatted key. Returns false if the whole partition is unreadable: then
+   * nothing is loaded.
    */
   load(entries: readonly StoredEntry[], onUnreadable: (key: string, reason: string) => void): boolean {
-    const readable = this.#format.read(entries);
-    if (readable === undefined) return this.#discard(entries);
     const byKey = new Map<string, StoredEntry[]>();
     try {
-      for (const entry of readable) {
+      for (const entry of entries) {
         if (this.gaps.load(entry) || this.planNumbers.load(entry) || this.pendingResyncs.load(entry)) continue;
-        if (!isServiceKey(entry.key)) return this.#discard(entries);
+        if (!isServiceKey(entry.key)) return this.#discard();
         const fields = byKey.get(entry.key);
         if (fields === undefined) byKey.set(entry.key, [entry]);
         else fields.push(entry);
       }
     } catch {
-      return this.#discard(entries);
+      return this.#discard();
     }
     for (const [key, fields] of byKey) {
       try {
@@ -119,14 +114,13 @@ export class PartitionState {
     }
     // Removals come first: a dropped Service may have come back.
     const removals = this.#removals.splice(0);
-    const entries = [
+    return [
       ...removals,
       ...changed,
       ...this.gaps.drainChanges(),
       ...this.planNumbers.drainChanges(),
       ...this.pendingResyncs.drainChanges(),
     ];
-    return [...this.#format.mark(entries)];
   }
 
   /** As the last decision counted them. */
@@ -139,11 +133,10 @@ export class PartitionState {
   }
 
   /** Returns false. */
-  #discard(entries: readonly StoredEntry[]): false {
+  #discard(): false {
     this.gaps.clear();
     this.planNumbers.clear();
     this.pendingResyncs.remove(() => true);
-    this.#remove(entries);
     return false;
   }
 

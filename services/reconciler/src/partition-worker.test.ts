@@ -15,7 +15,7 @@ import { seededRandom, VirtualClock } from '@sluice/runtime';
 import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
 import { type ControllerState, defaultSettings, type Settings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
-import { type Commit, isFencedError, MemoryStore } from '@sluice/store';
+import { type Commit, isFencedError, MemoryStore, type StoredEntry } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noPartitionMetrics } from './metrics.ts';
 import { PartitionWorker } from './partition-worker.ts';
@@ -1001,17 +1001,21 @@ describe('a first start', () => {
     expect(logger.messages('info', 'warn', 'error')).toEqual([]);
   });
 
-  test('of a program with another stored form discards what is stored and resyncs the partition', async () => {
+  test.each<readonly [string, (entry: StoredEntry) => StoredEntry]>([
+    ['another form', (entry) => (entry.field === 'formatVersion' ? { ...entry, value: 1 } : entry)],
+    [
+      'an unknown entry',
+      (entry) => (entry.field === 'publishedPlan' ? { key: 'unknown', field: 'unknown', value: 1 } : entry),
+    ],
+  ])('of %s are discarded, and the partition is resynced', async (_, rewrite) => {
     start();
     await send(first);
     stop.abort();
     await running;
-    const claim = store.claim.bind(store);
-    store.claim = async (scope, fencingToken) => {
-      const state = await claim(scope, fencingToken);
-      const entries = state.entries.map((entry) => (entry.field === 'formatVersion' ? { ...entry, value: 1 } : entry));
-      return { ...state, entries };
-    };
+    const [entries, checkpoint] = [store.peek('reconciler/0').entries, store.peek('reconciler/0').checkpoint];
+    const removals = entries.map(({ key: of, field }) => ({ key: of, field, value: undefined }));
+    const commit = { scope: 'reconciler/0', fencingToken: 1, expectedOffset: checkpoint.offset, checkpoint };
+    await store.commit({ ...commit, entries: [...removals, ...entries.map(rewrite)] });
     await restart(2);
     expect(await deliveries('requests')).toHaveLength(1);
     const left = store.peek('reconciler/0').entries.map(({ key: name, field }) => `${name} ${field}`);

@@ -5,12 +5,11 @@ import {
   type PartitionReader,
   readUntilAborted,
   type StreamOffset,
-  streamStart,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
 import { elapsedMs, instant } from '@sluice/runtime';
 import { decisionOrder, evolve, type ServiceState, storedFormVersion } from '@sluice/service-state';
-import { FencedError, type ScopeState } from '@sluice/store';
+import { FencedError, type InheritedScope, OwnedScope } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
@@ -38,7 +37,7 @@ const maxLingerMs = 500;
  */
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions;
-  readonly #scope: string;
+  readonly #scope: OwnedScope;
   readonly #metrics: PartitionMetrics;
   readonly #traces: PartitionTraces | undefined;
   readonly #state: PartitionState;
@@ -46,7 +45,6 @@ export class PartitionWorker {
   readonly #processor: RecordProcessor;
   readonly #decider: ServiceDecider;
   /** Everything up to this offset is stored. */
-  #checkpoint: StreamOffset = streamStart;
   readonly #pending: PendingCommit;
   /** Resolves when the plans published so far are in the log. */
   #published: Promise<void> = Promise.resolve();
@@ -57,7 +55,9 @@ export class PartitionWorker {
 
   constructor(options: PartitionWorkerOptions) {
     this.#options = options;
-    this.#scope = `reconciler/${options.partition}`;
+    const { store, partition, fencingToken } = options;
+    const scope = `reconciler/${partition}`;
+    this.#scope = new OwnedScope({ store, scope, fencingToken, formatVersion: storedFormVersion });
     this.#metrics = options.metrics?.open(options.partition) ?? noPartitionMetrics;
     this.#traces = options.tracer && new PartitionTraces({ ...options, tracer: options.tracer });
     this.#state = new PartitionState(options, (key) => {
@@ -84,10 +84,10 @@ export class PartitionWorker {
    * @throws FencedError once another worker owns the partition
    */
   async run(signal: AbortSignal): Promise<void> {
-    const { bus, partition, store, fencingToken } = this.#options;
+    const { bus, partition } = this.#options;
     let stopProducing = () => {};
     try {
-      const stored = await store.claim(this.#scope, fencingToken);
+      const stored = await this.#scope.claim();
       // A former owner can no longer commit a plan, and what it committed is published again.
       stopProducing = bus.produceExclusively?.('mutations', partition) ?? stopProducing;
       await this.#restore(stored);
@@ -164,30 +164,32 @@ export class PartitionWorker {
     return Math.min(...times) - now - (this.#options.clock.monotonic() - monotonic);
   }
 
-  async #restore(stored: ScopeState): Promise<void> {
+  async #restore({ isNew, intact, entries, isReadable }: InheritedScope): Promise<void> {
     const { fencingToken, isFirstRun = true, clock, logger } = this.#options;
-    if (!isFirstRun && !(stored.checkpoint && stored.intact)) {
+    if (!isFirstRun && (isNew || !intact)) {
       // Reachable: fencing token discarded because its plans may be lost
       // Plan numbers may be lost; under this token they would be used twice.
-      throw new FencedError(`${this.#scope}: the store may have lost plans of fencing token ${fencingToken}`);
+      throw new FencedError(`${this.#scope.name}: the store may have lost plans of fencing token ${fencingToken}`);
     }
-    this.#reach(stored.checkpoint ?? streamStart);
-    const isLoaded = this.#state.load(stored.entries, (key, reason) => {
+    this.#report();
+    const onUnreadable = (key: string, reason: string) => {
       // Reachable: stored state of a Service unreadable
       logger.error('stored state unreadable; resyncing service', { key, reason });
-    });
+    };
+    const isLoaded = isReadable && this.#state.load(entries, onUnreadable);
+    if (!isLoaded) this.#scope.discard();
     if (!isLoaded && !isFirstRun)
-      throw new FencedError(`${this.#scope}: the numbers of published plans are unreadable`);
+      throw new FencedError(`${this.#scope.name}: the numbers of published plans are unreadable`);
     this.#state.evolveAll({ kind: 'clockChanged' }, clock.now(), this.#options.settings);
     for (const [key, state] of this.#state.services) {
       this.#reportRestored(key, state);
       this.#resyncs.observe(key, clock.now());
     }
-    if (stored.checkpoint === null) {
+    if (isNew) {
       logger.debug('no committed offset; resyncing partition');
       return this.#resyncPartition('no committed offset');
     }
-    if (!stored.intact) {
+    if (!intact) {
       // Reachable: store may have lost commits of a reconciler
       logger.warn('store may have lost commits; resyncing partition');
       return this.#resyncPartition('store may have lost commits');
@@ -251,19 +253,20 @@ export class PartitionWorker {
   }
 
   async #commit(checkpoint: StreamOffset, keys: Iterable<string>): Promise<void> {
-    const { store, fencingToken } = this.#options;
     const entries = this.#state.drainChanges(keys);
     if (checkpoint === this.#checkpoint && entries.length === 0) return;
-    const expectedOffset = this.#checkpoint.offset;
     const startedAt = this.#traces?.now() ?? 0;
-    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint, entries });
+    await this.#scope.commit(checkpoint, entries);
     this.#traces?.committed(startedAt);
-    this.#reach(checkpoint);
+    this.#report();
   }
 
-  #reach(checkpoint: StreamOffset): void {
-    this.#checkpoint = checkpoint;
-    this.#options.onCheckpoint?.(checkpoint.offset, this.#options.partition);
+  get #checkpoint(): StreamOffset {
+    return this.#scope.checkpoint;
+  }
+
+  #report(): void {
+    this.#options.onCheckpoint?.(this.#checkpoint.offset, this.#options.partition);
   }
 
   /** Keeps a record that cannot be applied and requests a resync of its Service. */

@@ -2,7 +2,7 @@ import { BusClosedError, type StreamOffset } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
 import { isServiceKey, isStamp, parseServiceKey, type Stamp } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import { type Checkpoint, isFencedError, ScopeFormat, type Store, type StoredEntry } from '@sluice/store';
+import { isFencedError, OwnedScope, type Store, type StoredEntry } from '@sluice/store';
 
 export interface PublishedStateOptions {
   readonly store: Store;
@@ -34,43 +34,33 @@ export const publishedStateScope = (cluster: string): string => `watcher/${clust
 export class PublishedState {
   readonly #restoredServices = new Set<string>();
   readonly #options: PublishedStateOptions;
-  readonly #scope: string;
+  readonly #scope: OwnedScope;
   /** By formatted key. Equal to the store once all pending entries are committed. */
   readonly #digests = new Map<string, string>();
   readonly #lastStamps = new Map<number, Stamp>();
   readonly #resourceVersions = new Map<Resource, string>();
   #requestOffset: StreamOffset | undefined;
   #resetting = false;
-  #checkpoint: Checkpoint;
   /** Entries for the next commit, by key and field. */
   readonly #pending = new Map<string, StoredEntry>();
   /** Services that are being published while the store may still have their digest. */
   readonly #uncommitted = new Set<string>();
-  readonly #format = new ScopeFormat(formatVersion);
   #committing: Promise<void> = Promise.resolve();
   #nextCommit: Promise<void> | undefined;
   readonly #fenced = new AbortController();
   readonly #closed = new AbortController();
   readonly #stopped = AbortSignal.any([this.#fenced.signal, this.#closed.signal]);
 
-  private constructor(options: PublishedStateOptions, scope: string, checkpoint: Checkpoint | null, intact: boolean) {
+  private constructor(options: PublishedStateOptions) {
+    const { store, cluster, fencingToken } = options;
     this.#options = options;
-    this.#scope = scope;
-    this.#checkpoint = checkpoint ?? emptyCheckpoint;
-    if (intact && this.#checkpoint.streamId !== '') this.#requestOffset = this.#checkpoint;
+    this.#scope = new OwnedScope({ store, scope: publishedStateScope(cluster), fencingToken, formatVersion });
   }
 
   /** Claims the cluster's checkpoint. Throws FencedError if a newer watcher has claimed it. */
   static async claim(options: PublishedStateOptions): Promise<PublishedState> {
-    const scope = publishedStateScope(options.cluster);
-    const { checkpoint, intact, entries } = await options.store.claim(scope, options.fencingToken);
-    const state = new PublishedState(options, scope, checkpoint, intact);
-    state.#restore(entries);
-    // The store may have lost commits or resync requests, so every Service is published again.
-    if (state.#requestOffset === undefined) {
-      state.#discardDigests();
-      await state.#commitPending();
-    }
+    const state = new PublishedState(options);
+    await state.#restore();
     return state;
   }
 
@@ -223,14 +213,8 @@ export class PublishedState {
 
   async #tryCommit(): Promise<void> {
     const changed = [...this.#pending.values()];
-    const checkpoint = this.#requestOffset ?? this.#checkpoint;
-    if (changed.length === 0 && checkpoint === this.#checkpoint) return;
-    const entries = this.#format.mark(changed);
     const uncommitted = [...this.#uncommitted];
-    const { store, fencingToken } = this.#options;
-    const expectedOffset = this.#checkpoint.offset;
-    await store.commit({ scope: this.#scope, fencingToken, expectedOffset, checkpoint, entries });
-    this.#checkpoint = checkpoint;
+    await this.#scope.commit(this.#requestOffset ?? this.#scope.checkpoint, changed);
     for (const entry of changed) {
       const name = `${entry.key} ${entry.field}`;
       if (this.#pending.get(name) === entry) this.#pending.delete(name);
@@ -241,11 +225,9 @@ export class PublishedState {
 
   /** The outcome of the failed commit is unknown, so the stored digests are not trusted. */
   async #reclaim(): Promise<void> {
-    const { store, fencingToken } = this.#options;
     try {
-      const { checkpoint } = await store.claim(this.#scope, fencingToken);
+      await this.#scope.claim();
       // Reachable: digests discarded after a failed commit
-      this.#checkpoint = checkpoint ?? emptyCheckpoint;
       this.#discardDigests();
     } catch (error) {
       if (isFencedError(error)) {
@@ -263,17 +245,28 @@ export class PublishedState {
     }
   }
 
-  #restore(entries: readonly StoredEntry[]): void {
-    const readable = this.#format.read(entries);
-    if (readable?.every((entry) => this.#load(entry))) return;
+  async #restore(): Promise<void> {
+    const { intact, entries, isReadable } = await this.#scope.claim();
+    const { checkpoint } = this.#scope;
+    const isLoaded = isReadable && entries.every((entry) => this.#load(entry));
+    if (isLoaded && intact && checkpoint.streamId !== '') {
+      this.#requestOffset = checkpoint;
+      return;
+    }
+    if (!isLoaded) this.#discardUnreadable(entries);
+    // The store may have lost commits or resync requests, so every Service is published again.
+    this.#discardDigests();
+    await this.#commitPending();
+  }
+
+  #discardUnreadable(entries: readonly StoredEntry[]): void {
     const { logger, cluster } = this.#options;
     // Reachable: stored state of a watcher unreadable
     logger.warn('stored state unreadable; publishing every service', { formatVersion });
     this.#lastStamps.clear();
     this.#resourceVersions.clear();
-    this.#requestOffset = undefined;
-    for (const { key, field } of readable ?? entries) {
-      this.#put(key, field, undefined);
+    this.#scope.discard();
+    for (const { key } of entries) {
       // Also in an unknown form: the watcher must publish that a Service was deleted while no watcher ran.
       if (!isServiceKey(key) || parseServiceKey(key).cluster !== cluster) continue;
       this.#restoredServices.add(key);
@@ -306,5 +299,3 @@ export class PublishedState {
     }
   }
 }
-
-const emptyCheckpoint: Checkpoint = { offset: 0, id: '', streamId: '' };

@@ -50,8 +50,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'lost commits go unnoticed',
     file: `${reconciler}/partition-worker.ts`,
-    search: '    if (!stored.intact) {\n',
-    replace: '    if (!stored.intact && isLoaded === false) {\n',
+    search: '    if (!intact) {\n',
+    replace: '    if (!intact && isLoaded === false) {\n',
   },
   {
     name: 'states stay valid after a truncated log',
@@ -172,8 +172,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'plan numbers are used twice after a loss',
     file: `${reconciler}/partition-worker.ts`,
-    search: 'if (!isFirstRun && !(stored.checkpoint && stored.intact)) {',
-    replace: 'if (!isFirstRun && stored.intact && !stored.checkpoint) {',
+    search: 'if (!isFirstRun && (isNew || !intact)) {',
+    replace: 'if (!isFirstRun && intact && isNew) {',
   },
   {
     name: 'states stay valid after a gap',

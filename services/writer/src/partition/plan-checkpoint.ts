@@ -1,7 +1,7 @@
-import { type Delivery, type PartitionReader, type StreamOffset, streamStart } from '@sluice/bus';
+import type { Delivery, PartitionReader, StreamOffset } from '@sluice/bus';
 import type { PlanId } from '@sluice/messages';
 import { type Cancel, untilTick } from '@sluice/runtime';
-import { ScopeFormat, type StoredEntry } from '@sluice/store';
+import { OwnedScope } from '@sluice/store';
 import type { PlanFence } from '../fencing/plan-fence.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
 
@@ -28,7 +28,7 @@ type Options = Pick<
  */
 export class PlanCheckpoint {
   readonly #options: Options;
-  readonly #scope: string;
+  readonly #scope: OwnedScope;
   readonly #fence: PlanFence;
   readonly #onFailure: (error: unknown) => void;
   readonly #finished = new Map<number, FinishedPlan>();
@@ -38,9 +38,6 @@ export class PlanCheckpoint {
   #unknownUpTo = 0;
   /** Up to this offset a previous owner may have applied plans without reporting them. */
   #inheritedUpTo = 0;
-  #committed: StreamOffset = streamStart;
-  readonly #format = new ScopeFormat(formatVersion);
-  #removals: readonly StoredEntry[] = [];
   #reader: PartitionReader | undefined;
   #committing: Promise<void> | undefined;
   /** The entries of a failed commit may be missing in the store, so that no later one may succeed without them. */
@@ -51,13 +48,14 @@ export class PlanCheckpoint {
   /** `onFailure` is called when a commit fails. */
   constructor(options: Options, fence: PlanFence, onFailure: (error: unknown) => void) {
     this.#options = options;
-    this.#scope = `writer/${options.partition}`;
+    const { store, fencingToken } = options;
+    this.#scope = new OwnedScope({ store, scope: `writer/${options.partition}`, fencingToken, formatVersion });
     this.#fence = fence;
     this.#onFailure = onFailure;
   }
 
   get committed(): StreamOffset {
-    return this.#committed;
+    return this.#scope.checkpoint;
   }
 
   /** Whether the plan at this offset may have been applied without the store knowing. */
@@ -72,22 +70,27 @@ export class PlanCheckpoint {
 
   /** Claims the partition in the store and loads the progress of previous owners. */
   async restore(): Promise<void> {
-    const { bus, partition, store, fencingToken, logger } = this.#options;
-    const state = await store.claim(this.#scope, fencingToken);
-    const isReadable = this.#load(state.entries);
-    this.#moveTo(state.checkpoint ?? streamStart);
-    if (state.checkpoint === null) {
+    const { bus, partition, logger } = this.#options;
+    const { isNew, intact, entries, isReadable } = await this.#scope.claim();
+    const isLoaded = isReadable && this.#fence.load(entries);
+    if (!isLoaded) {
+      // Reachable: stored progress of a writer unreadable
+      logger.warn('stored state unreadable', { scope: this.#scope.name, formatVersion });
+      this.#scope.discard();
+    }
+    this.#report();
+    if (isNew) {
       logger.debug('no committed offset; starting at the end of the plan partition');
       return this.skipToEnd();
     }
     // After the claim: by then a previous owner may have applied everything up to it.
     const end = await bus.end('mutations', partition);
     this.#inheritedUpTo = end.offset;
-    if (state.intact && isReadable) return;
+    if (intact && isLoaded) return;
     // Reachable: store may have lost applied plans
     this.#unknownUpTo = end.offset;
     logger.warn('store may have lost applied plans; returning pending plans to the reconciler', {
-      plans: end.offset - this.#committed.offset,
+      plans: end.offset - this.committed.offset,
     });
   }
 
@@ -96,17 +99,9 @@ export class PlanCheckpoint {
    * arrive.
    */
   async skipToEnd(): Promise<void> {
-    const { bus, partition, store, fencingToken } = this.#options;
-    const end = await bus.end('mutations', partition);
-    const expectedOffset = this.#committed.offset;
-    await store.commit({
-      scope: this.#scope,
-      fencingToken,
-      expectedOffset,
-      checkpoint: end,
-      entries: this.#drainEntries([]),
-    });
-    this.#moveTo(end);
+    const { bus, partition } = this.#options;
+    await this.#scope.commit(await bus.end('mutations', partition), []);
+    this.#report();
     // Every later plan was decided after the loss. If the stream was recreated, offsets restart, so the old bounds are
     // void.
     this.#unknownUpTo = 0;
@@ -157,26 +152,8 @@ export class PlanCheckpoint {
     this.#pending.clear();
   }
 
-  /** Returns false, and has the next commit remove the entries, if they are unreadable. */
-  #load(entries: readonly StoredEntry[]): boolean {
-    const readable = this.#format.read(entries);
-    if (readable !== undefined && this.#fence.load(readable)) return true;
-    // Reachable: stored progress of a writer unreadable
-    this.#options.logger.warn('stored state unreadable', { scope: this.#scope, formatVersion });
-    // The version of the format stays if it is that of this program.
-    this.#removals = (readable ?? entries).map(({ key, field }) => ({ key, field, value: undefined }));
-    return false;
-  }
-
-  #drainEntries(changed: readonly StoredEntry[]): readonly StoredEntry[] {
-    const entries = this.#format.mark([...this.#removals, ...changed]);
-    this.#removals = [];
-    return entries;
-  }
-
-  #moveTo(committed: StreamOffset): void {
-    this.#committed = committed;
-    this.#options.onCheckpoint?.(committed.offset, this.#options.partition);
+  #report(): void {
+    this.#options.onCheckpoint?.(this.committed.offset, this.#options.partition);
   }
 
   async #commit(): Promise<void> {
@@ -185,7 +162,7 @@ export class PlanCheckpoint {
     for (;;) {
       const done = this.#leading();
       const last = done.at(-1);
-      if (last === undefined || last[0] <= this.#committed.offset) return;
+      if (last === undefined || last[0] <= this.committed.offset) return;
       // A commit marks the state in the store as intact. Before all doubtful plans are finished, a new owner must see
       // them as doubtful too.
       if (last[0] < this.#unknownUpTo) {
@@ -193,16 +170,8 @@ export class PlanCheckpoint {
         return;
       }
       const checkpoint = { offset: last[0], id: last[1].id, streamId: this.#reader?.streamId ?? '' };
-      const { store, fencingToken } = this.#options;
-      const entries = this.#drainEntries(this.#fence.advance(done.flatMap(([, { plan }]) => plan ?? [])));
-      await store.commit({
-        scope: this.#scope,
-        fencingToken,
-        expectedOffset: this.#committed.offset,
-        checkpoint,
-        entries,
-      });
-      this.#moveTo(checkpoint);
+      await this.#scope.commit(checkpoint, this.#fence.advance(done.flatMap(([, { plan }]) => plan ?? [])));
+      this.#report();
       this.#reader?.release(checkpoint.offset);
       for (const [offset] of done) {
         this.#finished.delete(offset);

@@ -36,24 +36,11 @@ export const writerBugs: readonly PlantedBug[] = [
   {
     name: 'inherited plans are counted before the claim',
     file: `${writer}/partition/plan-checkpoint.ts`,
-    search: `    const state = await store.claim(this.#scope, fencingToken);
-    const isReadable = this.#load(state.entries);
-    this.#moveTo(state.checkpoint ?? streamStart);
-    if (state.checkpoint === null) {
-      logger.debug('no committed offset; starting at the end of the plan partition');
-      return this.skipToEnd();
-    }
-    // After the claim: by then a previous owner may have applied everything up to it.
-    const end = await bus.end('mutations', partition);
-`,
-    replace: `    const end = await bus.end('mutations', partition);
-    const state = await store.claim(this.#scope, fencingToken);
-    const isReadable = this.#load(state.entries);
-    this.#moveTo(state.checkpoint ?? streamStart);
-    if (state.checkpoint === null) {
-      logger.debug('no committed offset; starting at the end of the plan partition');
-      return this.skipToEnd();
-    }
+    search: '    const { isNew, intact, entries, isReadable } = await this.#scope.claim();\n',
+    replace: `    const ends = await bus.end('mutations', partition);
+    const { isNew, intact, entries, isReadable } = await this.#scope.claim();
+    this.#inheritedUpTo = ends.offset;
+    if (!isNew && intact && isReadable && this.#fence.load(entries)) return this.#report();
 `,
   },
   {
