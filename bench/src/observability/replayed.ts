@@ -1,4 +1,4 @@
-import { defaultTraces } from '@sluice/configuration';
+import { defaultTraceRatio } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
 import { silentLogger } from '@sluice/runtime';
 import { startConsole, startTracing } from '@sluice/sluice';
@@ -86,7 +86,7 @@ export async function compareReplayed({ rounds, changes, ratios }: ReplayedOptio
     { name: 'history', history: true },
     ...ratios.map((ratio) => ({ name: `traces of ${ratio * 100} %`, ratio })),
     { name: 'metrics, history', metrics: true, history: true },
-    { name: 'all, as by default', metrics: true, history: true, ratio: defaultTraces.traceRatio },
+    { name: 'all, as by default', metrics: true, history: true, ratio: defaultTraceRatio },
   ];
   for (const one of levels) pipelines.push(await Pipeline.start(one, collector.endpoint));
   for (let round = 0; round < warmUpRounds + rounds; round++) {

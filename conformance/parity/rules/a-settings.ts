@@ -68,9 +68,9 @@ export const settingsRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/configuration/src/options/settings-options.ts',
-        search: "inRange('--max-endpoints-per-slice', 1, 1000)",
-        replace: "inRange('--max-endpoints-per-slice', 0, 1000)",
+        file: 'libs/configuration/src/settings.ts',
+        search: 'const upTo1000 = integer(1, 1000);',
+        replace: 'const upTo1000 = integer(0, 1000);',
         tests: ['libs/configuration/src/options/settings-options.test.ts'],
       },
       {

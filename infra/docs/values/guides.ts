@@ -148,10 +148,7 @@ export const guides: Rows = {
   ],
   'docs/guides/tls.md': [],
   'docs/guides/tracing.md': [
-    [
-      '`--trace-ratio` (default {})',
-      share('libs/configuration/src/options/traces-options.ts', 'defaultTraces.traceRatio'),
-    ],
+    ['`--trace-ratio` (default {})', share('libs/configuration/src/settings.ts', 'defaultTraceRatio')],
     ['`--trace-slow` ({})', setting('traces.slow')],
     [
       'Spans are exported in batches, 5 s after the first span of a batch or when 512 wait.',

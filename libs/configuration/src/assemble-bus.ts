@@ -2,7 +2,7 @@ import type { NatsCredentials } from '@sluice/bus-jetstream';
 import type { BusConfiguration, KafkaConfiguration } from './configuration.ts';
 import type { Problems } from './problems.ts';
 import type { Path } from './settings.ts';
-import type { Values } from './values.ts';
+import { defined, type Values } from './values.ts';
 
 type Nats = Extract<BusConfiguration, { kind: 'nats' }>;
 
@@ -20,8 +20,8 @@ function nats(values: Values, servers: readonly string[], tls: Nats['tls'], prob
   if (![1, 3, 5].includes(replicas)) {
     problems.add(`${values.where('bus.replicas')} is ${replicas}; expected 1, 3 or 5 with NATS`);
   }
-  const duplicateWindowMs = values.need('bus.duplicateWindow');
-  const maxAgeMs = maxAge(values);
+  const duplicateWindowMs = values.get('bus.duplicateWindow');
+  const maxAgeMs = retention(values);
   for (const topic of ['changes', 'mutations', 'requests'] as const) {
     if (maxAgeMs[topic] < duplicateWindowMs) {
       problems.add(
@@ -29,17 +29,15 @@ function nats(values: Values, servers: readonly string[], tls: Nats['tls'], prob
       );
     }
   }
-  const credentials = credentialsOfNats(values, problems);
   return {
     kind: 'nats',
     servers: servers.map((server) => (server.includes('://') ? server : `nats://${server}`)),
-    ...(credentials && { credentials }),
-    ...(tls && { tls }),
+    ...defined({ credentials: credentialsOfNats(values, problems), tls }),
     replicas,
     duplicateWindowMs,
     maxAgeMs,
-    maxBytes: maxBytes(values),
-    connectWithinMs: values.need('bus.connectWithin'),
+    maxBytes: values.section('bus.maxBytes'),
+    connectWithinMs: values.get('bus.connectWithin'),
   };
 }
 
@@ -51,7 +49,7 @@ function credentialsOfNats(values: Values, problems: Problems): NatsCredentials 
     const all = methods.map((method) => values.where(method)).join(', ');
     problems.add(`${all} are mutually exclusive; set one of them`);
   }
-  const [token, nkeySeed, creds] = [values.get('bus.token'), values.get('bus.nkeySeed'), values.get('bus.creds')];
+  const { token, nkeySeed, creds } = values.section('bus');
   if (token !== undefined) return { token };
   if (nkeySeed !== undefined) return { nkeySeed };
   if (creds !== undefined) return { creds };
@@ -74,22 +72,20 @@ function kafka(
     );
   }
   const user = userOf(values, problems);
-  const mechanism = values.need('bus.mechanism');
-  const servername = values.get('bus.tls.serverName');
   return {
     kind: 'kafka',
     brokers: servers.map((server) => {
       const address = server.replace(/^kafka:\/\//, '');
       return /:\d+$/.test(address) ? address : `${address}:9092`;
     }),
-    ...(tls && { tls: { ...tls, ...(servername !== undefined && { servername }) } }),
-    ...(user && { sasl: { mechanism, ...user } }),
+    ...(tls && { tls: { ...tls, ...defined({ servername: values.get('bus.tls.serverName') }) } }),
+    ...(user && { sasl: { mechanism: values.get('bus.mechanism'), ...user } }),
     replicationFactor,
     minInsyncReplicas,
-    retentionMs: maxAge(values),
-    retentionBytes: maxBytes(values),
-    maxMessageBytes: values.need('bus.maxMessageBytes'),
-    connectWithinMs: values.need('bus.connectWithin'),
+    retentionMs: retention(values),
+    retentionBytes: values.section('bus.maxBytes'),
+    maxMessageBytes: values.get('bus.maxMessageBytes'),
+    connectWithinMs: values.get('bus.connectWithin'),
   };
 }
 
@@ -121,17 +117,8 @@ function tlsOf(values: Values, servers: readonly string[], problems: Problems): 
     problems.add(`${values.where('bus.tls.enabled')} is false, but bus.servers starts with tls://: remove one of them`);
   }
   checkPair(values, 'bus.tls.cert', 'bus.tls.key', problems);
-  return enabled ? pems(values, 'bus') : undefined;
-}
-
-/** The TLS certificates and key of a section, in PEM. */
-export function pems(values: Values, section: 'bus' | 'store') {
-  const [ca, cert, key] = [
-    values.get(`${section}.tls.ca`),
-    values.get(`${section}.tls.cert`),
-    values.get(`${section}.tls.key`),
-  ];
-  return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+  const { ca, cert, key } = values.section('bus.tls');
+  return enabled ? defined({ ca, cert, key }) : undefined;
 }
 
 /** Requires that both settings are given, or neither. */
@@ -152,18 +139,6 @@ function userOf(values: Values, problems: Problems) {
   return username === undefined || password === undefined ? undefined : { username, password };
 }
 
-function maxAge(values: Values) {
-  return {
-    changes: values.need('bus.maxAge.changes'),
-    mutations: values.need('bus.maxAge.mutations'),
-    requests: values.need('bus.maxAge.requests'),
-  };
-}
-
-function maxBytes(values: Values) {
-  return {
-    changes: values.need('bus.maxBytes.changes'),
-    mutations: values.need('bus.maxBytes.mutations'),
-    requests: values.need('bus.maxBytes.requests'),
-  };
+function retention(values: Values) {
+  return { ...values.section('bus.maxAge'), requests: values.need('bus.maxAge.requests') };
 }

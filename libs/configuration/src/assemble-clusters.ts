@@ -1,44 +1,35 @@
-import type { z } from 'zod';
 import type { ClusterConfiguration } from './configuration.ts';
-import { clustersSchema } from './file-layer.ts';
 import { type Layer, type Origin, where } from './layer.ts';
 import type { Problems } from './problems.ts';
-import { clusterSettings, type Path } from './settings.ts';
-import type { Values } from './values.ts';
+import { clusterSettings, type Path, settingAt } from './settings.ts';
+import { defined, type Values } from './values.ts';
 
 export interface Clusters {
   readonly clusters: readonly ClusterConfiguration[];
   readonly origin: Origin;
 }
 
-type GivenCluster = z.output<typeof clustersSchema>[number];
-
-interface GivenClusters {
-  readonly clusters: readonly GivenCluster[];
-  readonly origin: Origin;
-}
+const clusterPaths = Object.keys(clusterSettings) as (Path & `cluster.${string}`)[];
 
 /** The clusters of the file, or the single one that variables and flags configure, which replaces them. */
 export function assembleClusters(values: Values, given: Layer, problems: Problems): Clusters {
   const one = oneCluster(values);
   const listed = given.get('clusters');
-  const result: GivenClusters =
-    one ??
-    (listed === undefined
-      ? { clusters: [], origin: { from: 'default' } }
-      : { clusters: clustersSchema.parse(listed.raw), origin: listed.origin });
+  const origin: Origin = one?.origin ?? listed?.origin ?? { from: 'default' };
+  // Safe: the file's clusters were validated when it was read.
+  const clusters = one?.clusters ?? ((listed?.raw ?? []) as readonly Record<string, unknown>[]).map(fromFile);
   const names = new Set<string>();
-  for (const [index, cluster] of result.clusters.entries()) {
-    const at = one === undefined ? where(result.origin, `clusters[${index}]`) : where(result.origin, 'cluster');
+  for (const [index, cluster] of clusters.entries()) {
+    const at = where(origin, one === undefined ? `clusters[${index}]` : 'cluster');
     if (cluster.name !== undefined && names.has(cluster.name))
       problems.add(`${at}.name is ${JSON.stringify(cluster.name)}, which is already the name of another cluster`);
     if (cluster.name !== undefined) names.add(cluster.name);
     checkAccess(cluster, at, problems);
   }
-  return { ...result, clusters: result.clusters.map(clusterConfiguration) };
+  return { clusters, origin };
 }
 
-function checkAccess(cluster: GivenCluster, at: string, problems: Problems): void {
+function checkAccess(cluster: ClusterConfiguration, at: string, problems: Problems): void {
   const { kubeconfig, context, inCluster } = cluster;
   if (cluster.namespaces !== undefined && cluster.excludeNamespaces !== undefined) {
     problems.add(`${at} sets both namespaces and excludeNamespaces; set one of them`);
@@ -50,26 +41,19 @@ function checkAccess(cluster: GivenCluster, at: string, problems: Problems): voi
   }
 }
 
-function oneCluster(values: Values): GivenClusters | undefined {
-  const paths = (Object.keys(clusterSettings) as (Path & `cluster.${string}`)[]).filter((path) => values.has(path));
-  const [first] = paths;
+function oneCluster(values: Values): Clusters | undefined {
+  const first = clusterPaths.find((path) => values.has(path));
   if (first === undefined) return undefined;
-  const [kubeconfig, context] = [values.get('cluster.kubeconfig'), values.get('cluster.context')];
-  const inCluster = values.get('cluster.inCluster');
-  const name = values.get('cluster.name') ?? context;
-  const [namespaces, excludeNamespaces] = [values.get('cluster.namespaces'), values.get('cluster.excludeNamespaces')];
-  const cluster = clusterConfiguration({ name, kubeconfig, context, inCluster, namespaces, excludeNamespaces });
-  return { clusters: [cluster], origin: values.originOf(first) };
+  const cluster = values.section('cluster');
+  const named = defined({ ...cluster, name: cluster.name ?? cluster.context });
+  return { clusters: [named], origin: values.originOf(first) };
 }
 
-function clusterConfiguration(given: GivenCluster): ClusterConfiguration {
-  const { name, kubeconfig, context, inCluster, namespaces, excludeNamespaces } = given;
-  return {
-    ...(name !== undefined && { name }),
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-    ...(inCluster !== undefined && { inCluster }),
-    ...(namespaces !== undefined && { namespaces }),
-    ...(excludeNamespaces !== undefined && { excludeNamespaces }),
-  };
+function fromFile(cluster: Readonly<Record<string, unknown>>): ClusterConfiguration {
+  const entries = clusterPaths.flatMap((path) => {
+    const name = path.slice('cluster.'.length);
+    const value = cluster[name];
+    return value === undefined ? [] : [[name, settingAt(path).kind.parse(value, () => undefined)]];
+  });
+  return Object.fromEntries(entries);
 }

@@ -10,14 +10,17 @@ import type { Values } from './values.ts';
  */
 export function assembleConsole(values: Values, problems: Problems): ConsoleConfiguration {
   const at = values.where('console.bindAddress');
-  const address = values.get('console.bindAddress');
+  const {
+    bindAddress: address,
+    hosts = [],
+    token,
+    maxBytes,
+    retention: retentionMs,
+    ...rest
+  } = values.section('console');
   if (address === null) problems.add(`${at} is 0; a console needs an address to listen on`);
   checkPair(values, 'console.tls.cert', 'console.tls.key', problems);
-  const [token, cert, key] = [
-    values.get('console.token'),
-    values.get('console.tls.cert'),
-    values.get('console.tls.key'),
-  ];
+  const { 'tls.cert': cert, 'tls.key': key, jaegerUrl, jaegerQueryUrl } = rest;
   const missing = [
     ...(token === undefined ? ['console.token (--console-token-file)'] : []),
     ...(cert === undefined ? ['console.tls.cert and .key (--console-tls-cert-file, --console-tls-key-file)'] : []),
@@ -27,14 +30,6 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
       `${at} is ${formatBindAddress(address)}, which is not loopback; set ${missing.join(' and ')} as well, or use a loopback address such as 127.0.0.1:10270`,
     );
   }
-  return {
-    bindAddress: address ?? undefined,
-    hosts: values.get('console.hosts') ?? [],
-    token,
-    tls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
-    maxBytes: values.need('console.maxBytes'),
-    retentionMs: values.need('console.retention'),
-    jaegerUrl: values.get('console.jaegerUrl'),
-    jaegerQueryUrl: values.get('console.jaegerQueryUrl'),
-  };
+  const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  return { bindAddress: address ?? undefined, hosts, token, tls, maxBytes, retentionMs, jaegerUrl, jaegerQueryUrl };
 }

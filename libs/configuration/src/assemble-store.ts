@@ -1,27 +1,22 @@
-import { checkPair, pems } from './assemble-bus.ts';
+import { checkPair } from './assemble-bus.ts';
 import type { StoreConfiguration } from './configuration.ts';
 import type { Problems } from './problems.ts';
-import type { Values } from './values.ts';
-
-type Redis = Extract<StoreConfiguration, { kind: 'redis' }>;
+import { defined, type Values } from './values.ts';
 
 /** Builds the store configuration and checks that its settings are consistent. */
 export function assembleStore(values: Values, problems: Problems): StoreConfiguration {
   if (values.get('store.kind') !== 'redis') return { kind: 'memory' };
   const urls = values.get('store.url') ?? [];
-  const mode = values.need('store.mode');
+  const mode = values.get('store.mode');
   checkUrls(values, urls, mode, problems);
-  const username = values.get('store.username');
-  const password = values.get('store.password');
+  const { username, password, maxDeadLetters } = values.section('store');
   return {
     kind: 'redis',
     urls,
     topology: topologyOf(values, mode, problems),
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-    ...tlsOf(values, urls, problems),
-    commandTimeoutMs: values.need('store.commandTimeout'),
-    maxDeadLetters: values.need('store.maxDeadLetters'),
+    ...defined({ username, password, tls: tlsOf(values, urls, problems) }),
+    commandTimeoutMs: values.get('store.commandTimeout'),
+    maxDeadLetters,
   };
 }
 
@@ -65,31 +60,21 @@ function topologyOf(values: Values, mode: 'standalone' | 'sentinel' | 'cluster',
     }
     return { mode };
   }
-  const masterName = values.get('store.masterName');
-  if (masterName === undefined) {
+  const { masterName = '', sentinelUsername: username, sentinelPassword: password } = values.section('store');
+  if (masterName === '') {
     problems.add(`${values.where('store.mode')} is sentinel; set store.masterName as well`);
   }
-  const username = values.get('store.sentinelUsername');
-  const password = values.get('store.sentinelPassword');
-  return {
-    mode,
-    masterName: masterName ?? '',
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
-  };
+  return { mode, masterName, ...defined({ username, password }) };
 }
 
 const tlsPaths = ['store.tls.ca', 'store.tls.cert', 'store.tls.key', 'store.tls.serverName'] as const;
 
-function tlsOf(values: Values, urls: readonly string[], problems: Problems): Pick<Redis, 'tls'> {
+function tlsOf(values: Values, urls: readonly string[], problems: Problems) {
   const given = tlsPaths.filter((path) => values.has(path));
   if (urls.some((url) => url.startsWith('redis:'))) {
     for (const path of given)
       problems.add(`${values.where(path)} requires rediss://, but store.url starts with redis://`);
   }
   checkPair(values, 'store.tls.cert', 'store.tls.key', problems);
-  const serverName = values.get('store.tls.serverName');
-  return given.length === 0
-    ? {}
-    : { tls: { ...pems(values, 'store'), ...(serverName !== undefined && { serverName }) } };
+  return given.length === 0 ? undefined : defined(values.section('store.tls'));
 }

@@ -1,10 +1,11 @@
 import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
 import type { KafkaBusOptions } from '@sluice/bus-kafka';
-import type { BindAddress, LogLevel } from '@sluice/process';
+import type { BindAddress } from '@sluice/process';
+import { secretsIn } from '@sluice/runtime';
+import { defaultSettings, type Settings } from '@sluice/service-state';
 import type { RedisOptions } from '@sluice/store-redis';
-import type { SettingsOptions } from './options/settings-options.ts';
-import type { WatcherOptions } from './options/watcher-options.ts';
-import type { WriterOptions } from './options/writer-options.ts';
+import type { Environment } from './process-layers.ts';
+import type { Section } from './settings.ts';
 
 /** The validated configuration of a process, with defaults: file < environment < flags. Contains secrets. */
 export interface Configuration {
@@ -23,11 +24,11 @@ export interface Configuration {
   /** In milliseconds; heartbeatMs is less than half of ttlMs. */
   readonly leases: { readonly ttlMs: number; readonly heartbeatMs: number };
   /** Input of `toSettings`. */
-  readonly controllers: SettingsOptions;
-  readonly watcher: WatcherOptions;
-  readonly writer: WriterOptions;
+  readonly controllers: Section<'controllers'>;
+  readonly watcher: Section<'watcher'>;
+  readonly writer: Section<'writer'>;
   readonly traces: TracesConfiguration;
-  readonly log: { readonly level: LogLevel; readonly format: 'text' | 'json' };
+  readonly log: Section<'log'>;
   /** Null: do not listen. Undefined: the default address, or a free port if it is taken. */
   readonly metricsBindAddress: BindAddress | null | undefined;
   readonly console: ConsoleConfiguration;
@@ -71,20 +72,8 @@ export type StoreConfiguration =
   | { readonly kind: 'memory' }
   | ({ readonly kind: 'redis' } & Omit<RedisOptions, 'fleet'>);
 
-export interface ClusterConfiguration {
-  /** For logs and metrics. Default: the context. */
-  readonly name?: string;
-  /** Path of a kubeconfig, or of a directory of kubeconfigs. Default: those of $KUBECONFIG, or ~/.kube/config. */
-  readonly kubeconfig?: string;
-  /** A context, several separated by commas, or `*` for all. Default: the kubeconfig's current context. */
-  readonly context?: string;
-  /** Use the cluster and service account of this Pod. */
-  readonly inCluster?: boolean;
-  /** The only namespaces to serve. Default: all. */
-  readonly namespaces?: readonly string[];
-  /** Namespaces not to serve. */
-  readonly excludeNamespaces?: readonly string[];
-}
+/** How to reach a cluster; see `clusterSettings`. */
+export type ClusterConfiguration = { readonly [K in keyof Section<'cluster'>]?: NonNullable<Section<'cluster'>[K]> };
 
 export interface ClusterSecretsConfiguration {
   /** Label selector of the Secrets. */
@@ -94,4 +83,49 @@ export interface ClusterSecretsConfiguration {
   readonly kubeconfig?: string;
   /** Context in that kubeconfig. */
   readonly context?: string;
+}
+
+/** Limits of the writer per cluster. */
+export type WriterLimits = Omit<Section<'writer'>, 'takeOver' | 'useServiceAccountCredentials'>;
+
+export function toSettings(given: Section<'controllers'>): Settings {
+  const { enabled: controllers, maxEndpointsPerSlice, freshnessTarget: freshnessTargetMs, sliceWatchers } = given;
+  return {
+    ...defaultSettings,
+    controllers,
+    maxEndpointsPerSlice,
+    maxEndpointsPerSubset: given.mirroringMaxEndpointsPerSubset,
+    batching: freshnessTargetMs > 0 ? { freshnessTargetMs, watchers: sliceWatchers } : null,
+    sliceWatchers,
+    batchPeriodMs: {
+      endpoints: given.endpointUpdatesBatchPeriod,
+      endpointslice: given.endpointsliceUpdatesBatchPeriod,
+      endpointslicemirroring: given.mirroringEndpointsliceUpdatesBatchPeriod,
+    },
+  };
+}
+
+/** What watchers need to compact slices in the background; undefined: nothing to do. */
+export function toCompaction({
+  compactionWritesPerHour: writesPerHour,
+  maxEndpointsPerSlice,
+  enabled,
+}: Section<'controllers'>): { readonly writesPerHour: number; readonly maxEndpointsPerSlice: number } | undefined {
+  return writesPerHour > 0 && enabled.has('endpointslice') ? { writesPerHour, maxEndpointsPerSlice } : undefined;
+}
+
+/** The secrets of a process's settings, and the headers of its exporter of traces, which reads its own variables. */
+export function configurationSecrets(configuration: Configuration, environment: Environment): readonly string[] {
+  const headers = Object.entries(environment).flatMap(([name, value = '']) =>
+    name.startsWith('OTEL_EXPORTER_OTLP_') && name.endsWith('HEADERS') ? value.split(',') : [],
+  );
+  return [...secretsIn(configuration), ...headers.map((header) => decoded(header.slice(header.indexOf('=') + 1)))];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

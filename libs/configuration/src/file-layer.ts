@@ -1,73 +1,27 @@
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '@sluice/process';
 import { load } from 'js-yaml';
-import { z } from 'zod';
 import * as kinds from './kinds.ts';
 import { type Given, type Layer, where } from './layer.ts';
-import { dig, isMap, issueText, type Problems } from './problems.ts';
-import { isClusterPath, paths, settingAt, type Visibility, visibilityOf } from './settings.ts';
+import { isMap, type Problems, parse } from './problems.ts';
+import { clusterSettings, isClusterPath, paths, settingAt, visibilityOf } from './settings.ts';
 
 /** Reads a text file; errors have the system's `code`. */
 export type ReadText = (path: string) => string;
 
-export const clustersSchema = z.array(
-  z.strictObject(
-    {
-      name: kinds.text.schema.optional(),
-      kubeconfig: kinds.path.schema.optional(),
-      context: kinds.text.schema.optional(),
-      inCluster: kinds.boolean.schema.optional(),
-      namespaces: kinds.namespaces.schema.optional(),
-      excludeNamespaces: kinds.namespaces.schema.optional(),
-    },
-    { error: expectMap },
-  ),
-  { error: 'a list of clusters' },
-);
-const clusterKeys = ['name', 'kubeconfig', 'context', 'inCluster', 'namespaces', 'excludeNamespaces'];
-
-interface Leaf {
-  readonly keys: readonly string[];
-  readonly schema: z.ZodType;
-  readonly visibility: Visibility;
-  readonly isPath: boolean;
-}
-
-const leaves: ReadonlyMap<string, Leaf> = new Map(
+/** The settings of a file by path, with the paths of files that contain values. */
+const leaves = new Map(
   paths
     .filter((path) => !isClusterPath(path))
-    .flatMap((path): [string, Leaf][] => {
+    .flatMap((path) => {
       const setting = settingAt(path);
-      const value: [string, Leaf] = [
-        path,
-        { keys: path.split('.'), schema: setting.kind.schema, visibility: visibilityOf(setting), isPath: false },
-      ];
-      if (!setting.file) return [value];
+      const own = [path as string, { kind: setting.kind, visibility: visibilityOf(setting) }] as const;
       // Hidden as well: a user may have put the secret itself there.
-      const keys = `${path}File`.split('.');
-      return [value, [`${path}File`, { keys, schema: kinds.path.schema, visibility: 'hidden', isPath: true }]];
+      const file = [`${path}File`, { kind: kinds.path, visibility: 'hidden' }] as const;
+      return setting.file ? [own, file] : [own];
     }),
 );
-
-/** Known keys of each section, by path; filled while the schema of the whole file is built. */
-const known = new Map<string, string[]>();
-const schema = mapOf([]);
-
-function mapOf(prefix: readonly string[]): z.ZodType {
-  const shape: Record<string, z.ZodType> = prefix.length === 0 ? { clusters: clustersSchema.nullish() } : {};
-  for (const { keys, schema: leaf } of leaves.values()) {
-    const key = keys[prefix.length];
-    if (key === undefined || prefix.some((part, index) => keys[index] !== part)) continue;
-    shape[key] ??= keys.length === prefix.length + 1 ? leaf.optional() : mapOf([...prefix, key]).nullish();
-  }
-  known.set(prefix.join('.'), Object.keys(shape));
-  return z.strictObject(shape, { error: expectMap });
-}
-
-/** Undefined for unknown keys, which have their own message. */
-function expectMap(issue: { readonly code?: string | undefined }): string | undefined {
-  return issue.code === 'invalid_type' ? 'a map of settings' : undefined;
-}
+const clusterKeys = Object.keys(clusterSettings).map((path) => path.slice('cluster.'.length));
 
 /**
  * Reads the configuration file and adds what is invalid to `problems`.
@@ -76,30 +30,58 @@ function expectMap(issue: { readonly code?: string | undefined }): string | unde
  */
 export function fileLayer(file: string, readText: ReadText, problems: Problems): Layer {
   const origin = { from: 'file', file } as const;
-  const whole = { at: (path: string) => where(origin, path), path: '' };
-  const raw = parse(file, read(file, readText));
+  const at = (path: string) => where(origin, path);
   const layer = new Map<string, Given>();
-  const invalid = new Set<string>();
-  for (const issue of schema.safeParse(raw).error?.issues ?? []) {
-    const names = issue.path.filter((key) => typeof key === 'string').join('.');
-    const inClusters = issue.path[0] === 'clusters';
-    const visibility = inClusters && names !== 'clusters' ? 'shown' : (leaves.get(names)?.visibility ?? 'hidden');
-    problems.add(issueText(whole, issue, raw, inClusters ? clusterKeys : (known.get(names) ?? []), visibility));
-    invalid.add(inClusters ? 'clusters' : names);
-  }
-  for (const [path, { keys, isPath }] of leaves) {
-    const value = dig(raw, keys);
-    if (value === undefined || invalid.has(path)) continue;
-    layer.set(path, { raw: isPath ? resolve(dirname(file), String(value)) : value, origin });
-  }
-  const clusters = dig(raw, ['clusters']);
-  if (Array.isArray(clusters) && !invalid.has('clusters'))
-    layer.set('clusters', { raw: clusters.map(absolute), origin });
+  readSection(parseYaml(file, read(file, readText)), '');
   return layer;
 
-  function absolute(cluster: unknown): unknown {
-    if (!isMap(cluster) || typeof cluster.kubeconfig !== 'string') return cluster;
-    return { ...cluster, kubeconfig: resolve(dirname(file), cluster.kubeconfig) };
+  function readSection(raw: unknown, prefix: string): void {
+    const below = prefix === '' ? '' : `${prefix}.`;
+    const keys = [...leaves.keys()].filter((path) => path.startsWith(below)).map((path) => path.slice(below.length));
+    const known = [...new Set([...(prefix === '' ? ['clusters'] : []), ...keys.map((key) => key.replace(/\..*/, ''))])];
+    for (const [key, value] of entriesOf(raw, prefix, known)) {
+      const path = `${below}${key}`;
+      const leaf = leaves.get(path);
+      if (leaf !== undefined) readLeaf(path, value, leaf);
+      else if (value === null || value === undefined) continue;
+      else if (path === 'clusters') readClusters(value);
+      else readSection(value, path);
+    }
+  }
+
+  function readLeaf(path: string, raw: unknown, leaf: Pick<Parameters<typeof parse>[0], 'kind' | 'visibility'>): void {
+    if (parse({ ...leaf, raw, at: (entry) => at(`${path}${entry}`) }, problems) === undefined) return;
+    layer.set(path, { raw: path.endsWith('File') ? inFolder(raw) : raw, origin });
+  }
+
+  function readClusters(raw: unknown): void {
+    if (!Array.isArray(raw)) return problems.addWrong(at('clusters'), raw, 'a list of clusters');
+    const clusters = raw.map((cluster: unknown, index) => {
+      for (const [key, value] of entriesOf(cluster, `clusters[${index}]`, clusterKeys)) {
+        const { kind } = settingAt(`cluster.${key}` as keyof typeof clusterSettings);
+        const where = (entry: string) => at(`clusters[${index}].${key}${entry}`);
+        parse({ kind, raw: value, at: where, visibility: 'shown' }, problems);
+      }
+      const hasFile = isMap(cluster) && cluster.kubeconfig !== undefined;
+      return hasFile ? { ...cluster, kubeconfig: inFolder(cluster.kubeconfig) } : cluster;
+    });
+    layer.set('clusters', { raw: clusters, origin });
+  }
+
+  /** The entries of a map with known keys, in the order of the settings. */
+  function entriesOf(raw: unknown, path: string, known: readonly string[]): readonly (readonly [string, unknown])[] {
+    if (!isMap(raw)) {
+      problems.addWrong(at(path), raw, 'a map of settings');
+      return [];
+    }
+    for (const key of Object.keys(raw)) {
+      if (!known.includes(key)) problems.addUnknown(at(path === '' ? key : `${path}.${key}`), key, known);
+    }
+    return known.filter((key) => Object.hasOwn(raw, key)).map((key) => [key, raw[key]]);
+  }
+
+  function inFolder(path: unknown): string {
+    return resolve(dirname(file), String(path));
   }
 }
 
@@ -112,7 +94,7 @@ function read(file: string, readText: ReadText): string {
   }
 }
 
-function parse(file: string, text: string): unknown {
+function parseYaml(file: string, text: string): unknown {
   try {
     // An empty file, or one with only comments, sets nothing.
     return load(text.replace(/^\uFEFF/, '')) ?? {};
@@ -127,13 +109,12 @@ function parse(file: string, text: string): unknown {
  * line are reported.
  */
 function yamlProblem(error: unknown): string {
-  const reason = dig(error, ['reason']);
-  const line = dig(error, ['mark', 'line']);
+  const { reason, mark } = isMap(error) ? error : {};
+  const line = isMap(mark) ? mark.line : undefined;
   const what = typeof reason === 'string' ? reason.replace(/(: | ["!]).*/s, '') : '';
   return `${what || 'a syntax error'}${typeof line === 'number' ? ` in line ${line + 1}` : ''}`;
 }
 
 export function errorCode(error: unknown): string {
-  const code = dig(error, ['code']);
-  return typeof code === 'string' ? code : 'unknown error';
+  return isMap(error) && typeof error.code === 'string' ? error.code : 'unknown error';
 }

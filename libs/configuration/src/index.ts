@@ -1,13 +1,7 @@
-export * from './config-variable.ts';
 export * from './configuration.ts';
-export * from './configuration-options.ts';
-export * from './configuration-secrets.ts';
-export type { Environment } from './environment-layer.ts';
-export type { ConfigurationFlags } from './flags.ts';
-export { originText } from './layer.ts';
-export * from './opentelemetry-layer.ts';
+export { parseEndpoint } from './kinds.ts';
+export * from './options/add-flags.ts';
 export * from './options/leader-election-options.ts';
-export * from './options/settings-options.ts';
-export * from './options/traces-options.ts';
-export * from './options/watcher-options.ts';
-export * from './options/writer-options.ts';
+export { durationFlag, inRange } from './options/settings-options.ts';
+export { type ConfigurationFlags, configVariable, type Environment } from './process-layers.ts';
+export { defaultsOf, defaultTraceRatio } from './settings.ts';

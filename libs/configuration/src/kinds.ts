@@ -1,119 +1,142 @@
 import {
   type BindAddress,
+  exactDuration,
   exactSize,
   formatBindAddress,
   parseBindAddress,
   parseDuration,
   parseSize,
 } from '@sluice/process';
-import { z } from 'zod';
-import { type Controllers, controllerList, parseControllers } from './options/settings-options.ts';
-import { parseEndpoint, parseQueryUrl, parseTraceUrl } from './options/traces-options.ts';
+import { InvalidArgumentError } from 'commander';
+import {
+  type Controllers,
+  controllerList,
+  durationFlag,
+  inRange,
+  parseControllers,
+} from './options/settings-options.ts';
 
 /** A value as it appears in a configuration file. */
 export type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 
+/** Reports that a value is wrong, or an entry of a list. */
+export type Reject = (index?: number) => undefined;
+
 /** A type of setting: how its values are parsed, validated and shown. */
 export interface Kind<T> {
-  /** Description for messages and the documentation, as in "expected …". */
+  /** Description for messages, as in "expected …". */
   readonly expected: string;
-  /** Validates a value parsed from YAML. */
-  readonly schema: z.ZodType<T>;
+  /** Validates a value as YAML contains it. */
+  parse(raw: unknown, reject: Reject): T | undefined;
   /** Converts the text of a variable or flag to the value that YAML would contain. */
   fromText(text: string): unknown;
   /** The value as it appears in a file. */
   show(value: T): Plain;
+  readonly choices?: readonly string[];
+  /** Parses a flag as kube-controller-manager does. @throws InvalidArgumentError */
+  parseFlag?(text: string, flag: string): T;
 }
 
 const asIs = (text: string): string => text;
 
-function matching(pattern: RegExp, expected: string): Kind<string> {
+/** A kind of text. `read` returns undefined for a wrong text, or throws. */
+function textual(expected: string, read: (text: string) => string | undefined): Kind<string> {
   return {
     expected,
-    schema: z.string({ error: expected }).regex(pattern, { error: expected }),
+    parse: (raw, reject) => (typeof raw === 'string' ? attempt(() => read(raw)) : undefined) ?? reject(),
     fromText: asIs,
     show: asIs,
   };
 }
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+const matching = (pattern: RegExp, expected: string): Kind<string> =>
+  textual(expected, (given) => (pattern.test(given) ? given : undefined));
 
 /** Any non-empty string except `***`, which `sluice config` prints instead of a secret. */
 export const text = matching(/^(?!\*\*\*$)[\s\S]+$/, 'a non-empty string, quoted in YAML if it looks like a number');
 export const path = matching(/^[^\0]+$/, 'a file path');
 export const fleetName = matching(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 letters, digits, "_" and "-"');
 
-export function integer(min: number, max: number): Kind<number> {
-  const expected = `an integer from ${min} to ${max}`;
+function numeric(expected: string, isValid: (value: number) => boolean): Kind<number> {
   return {
     expected,
-    schema: z.int({ error: expected }).min(min, { error: expected }).max(max, { error: expected }),
+    parse: (raw, reject) => (typeof raw === 'number' && isValid(raw) ? raw : reject()),
     fromText: parseNumber,
     show: (value) => value,
   };
 }
 
+export function integer(min: number, max: number): Kind<number> {
+  const isValid = (value: number) => Number.isSafeInteger(value) && value >= min && value <= max;
+  return {
+    ...numeric(`an integer from ${min} to ${max}`, isValid),
+    parseFlag: (given, flag) => inRange(flag, min, max)(given),
+  };
+}
+
 export function oneOf<const T extends string>(...choices: readonly T[]): Kind<T> {
   const expected = choices.join(', ').replace(/, ([^,]*)$/, ' or $1');
-  return { expected, schema: z.enum(choices, { error: expected }), fromText: asIs, show: asIs };
+  const parse = (raw: unknown, reject: Reject) => choices.find((choice) => choice === raw) ?? reject();
+  return { expected, choices, parse, fromText: asIs, show: asIs };
 }
 
 export const boolean: Kind<boolean> = {
   expected: 'true or false',
-  schema: z.boolean({ error: 'true or false' }),
+  parse: (raw, reject) => (typeof raw === 'boolean' ? raw : reject()),
   fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
   show: (value) => value,
 };
 
 /** A duration, in milliseconds. */
 export function duration(min: string, max: string): Kind<number> {
-  const expected = `a duration from ${min} to ${max}, such as 500ms, 20s or 1m30s`;
-  const from = parseDuration(min) ?? 0;
-  const to = parseDuration(max) ?? 0;
+  const [from, to] = [parseDuration(min) ?? 0, parseDuration(max) ?? 0];
   return {
-    expected,
-    schema: z.union([z.string(), z.literal(0)], { error: expected }).transform((given, context) => {
-      const ms = parseDuration(String(given));
-      if (ms !== undefined && ms >= from && ms <= to) return ms;
-      context.addIssue({ code: 'custom', message: expected });
-      return z.NEVER;
-    }),
+    expected: `a duration from ${min} to ${max}, such as 500ms, 20s or 1m30s`,
+    parse(raw, reject) {
+      const ms = typeof raw === 'string' || raw === 0 ? parseDuration(String(raw)) : undefined;
+      return ms !== undefined && ms >= from && ms <= to ? ms : reject();
+    },
     fromText: asIs,
-    show: showDuration,
+    show: exactDuration,
+    parseFlag: durationFlag,
   };
-}
-
-function showDuration(ms: number): string {
-  const parts = [
-    `${Math.floor(ms / 3_600_000)}h`,
-    `${Math.floor(ms / 60_000) % 60}m`,
-    `${Math.floor(ms / 1_000) % 60}s`,
-  ];
-  // Rounds to six decimals to hide floating-point errors.
-  parts.push(`${Number((ms % 1_000).toFixed(6))}ms`);
-  return parts.filter((part) => !/^0\D/.test(part)).join('') || '0s';
 }
 
 /** A size, in bytes. */
 export const size: Kind<number> = {
   expected: 'a size such as 64Mi or 1Gi, or a number of bytes, at least 1Ki',
-  schema: z.unknown().transform((given, context) => {
-    const bytes = typeof given === 'string' ? parseSize(given) : given;
-    if (typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 1024) return bytes;
-    context.addIssue({ code: 'custom', message: size.expected });
-    return z.NEVER;
-  }),
+  parse(raw, reject) {
+    const bytes = typeof raw === 'string' ? parseSize(raw) : raw;
+    return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 1024 ? bytes : reject();
+  },
   fromText: parseNumber,
   show: (bytes) => exactSize(bytes) ?? bytes,
+  parseFlag(given) {
+    const bytes = parseSize(given);
+    if (bytes) return bytes;
+    throw new InvalidArgumentError(`"${given}" is not a size; expected for example 512Mi`);
+  },
 };
 
 /** A list of addresses, or one comma-separated string. */
 export function addresses(pattern: RegExp, expected: string): Kind<readonly string[]> {
-  const address = z.string({ error: expected }).regex(pattern, { error: expected });
   return {
-    expected: `${expected}; a list or comma-separated`,
-    schema: z.preprocess(
-      (given) => (typeof given === 'string' ? split(given) : given),
-      z.array(address, { error: expected }).min(1, { error: expected }),
-    ),
+    expected,
+    parse(raw, reject) {
+      const list = typeof raw === 'string' ? split(raw) : raw;
+      if (!Array.isArray(list) || list.length === 0) return reject();
+      const wrong = [...list.keys()].filter((index) => typeof list[index] !== 'string' || !pattern.test(list[index]));
+      for (const index of wrong) reject(index);
+      return wrong.length === 0 ? (list as readonly string[]) : undefined;
+    },
     fromText: split,
     show: (value) => value,
   };
@@ -129,65 +152,67 @@ export const hostNames: Kind<readonly string[]> = addresses(
 
 export const controllers: Kind<Controllers> = {
   expected: "a list of controllers such as '*' or endpoints-controller,endpointslice-controller",
-  schema: z
-    .union([z.string(), z.array(z.string())], { error: () => controllers.expected })
-    .transform((given, context) => {
-      try {
-        return parseControllers(typeof given === 'string' ? given : given.join(','));
-      } catch {
-        context.addIssue({ code: 'custom', message: controllers.expected });
-        return z.NEVER;
-      }
-    }),
+  parse(raw, reject) {
+    const list = Array.isArray(raw) && raw.every((one) => typeof one === 'string') ? raw.join(',') : raw;
+    return (typeof list === 'string' ? attempt(() => parseControllers(list)) : undefined) ?? reject();
+  },
   fromText: asIs,
   show: controllerList,
+  parseFlag: parseControllers,
 };
 
 /** `auto` becomes undefined: the default address, or a free port if it is taken. `0` becomes null: do not listen. */
 export const bindAddress: Kind<BindAddress | null | undefined> = {
   expected: 'host:port, [IPv6]:port, :port for all interfaces, 0 to disable, or auto',
-  schema: z.union([z.string(), z.literal(0)], { error: () => bindAddress.expected }).transform((given, context) => {
-    if (given === 'auto') return undefined;
-    try {
-      return parseBindAddress(String(given));
-    } catch {
-      context.addIssue({ code: 'custom', message: bindAddress.expected });
-      return z.NEVER;
-    }
-  }),
+  parse(raw, reject) {
+    if (raw === 'auto') return undefined;
+    const address = typeof raw === 'string' || raw === 0 ? attempt(() => parseBindAddress(String(raw))) : undefined;
+    return address === undefined ? reject() : address;
+  },
   fromText: asIs,
   show: (address) => (address === undefined ? 'auto' : address === null ? 0 : formatBindAddress(address)),
 };
 
-/** A kind from a `parse` function that throws if the text is invalid. */
-function addressOf(expected: string, parse: (given: string) => string): Kind<string> {
-  const schema = z.string({ error: expected }).transform((given, context) => {
-    try {
-      return parse(given);
-    } catch {
-      context.addIssue({ code: 'custom', message: expected });
-      return z.NEVER;
-    }
-  });
-  return { expected, schema, fromText: asIs, show: asIs };
+/** Where to send traces. */
+export const otlpEndpoint: Kind<string> = {
+  ...textual('a URL such as http://127.0.0.1:4318, without credentials', parseEndpoint),
+  parseFlag: parseEndpoint,
+};
+
+/** Parses an OTLP endpoint; without a path, OpenTelemetry's path for traces is added. @throws InvalidArgumentError */
+export function parseEndpoint(given: string): string {
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
+    throw new InvalidArgumentError('not a URL such as http://127.0.0.1:4318');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new InvalidArgumentError('contains credentials; set OTEL_EXPORTER_OTLP_HEADERS instead');
+  }
+  if (url.pathname === '/') url.pathname = '/v1/traces';
+  return url.href;
 }
 
-/** Without a path, OpenTelemetry's path for traces is added. */
-export const otlpEndpoint = addressOf('a URL such as http://127.0.0.1:4318, without credentials', parseEndpoint);
 /** Address of a trace in Jaeger's UI. */
-export const traceUrl = addressOf(
-  'a URL with {traceId}, such as http://127.0.0.1:16686/trace/{traceId}',
-  parseTraceUrl,
-);
-/** Address of Jaeger's query API. */
-export const queryUrl = addressOf('a URL such as http://127.0.0.1:16686, without credentials', parseQueryUrl);
+export const traceUrl = textual('a URL with {traceId}, such as http://127.0.0.1:16686/trace/{traceId}', (given) => {
+  const url = URL.parse(given.replaceAll('{traceId}', '0'));
+  const isValid = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && given.includes('{traceId}');
+  return isValid ? given : undefined;
+});
 
-const fromZeroToOne = 'a number from 0 to 1';
+/** Address of Jaeger's query API. */
+export const queryUrl = textual('a URL such as http://127.0.0.1:16686, without credentials', (given) => {
+  const url = URL.parse(given);
+  const isPlain = url !== null && url.username === '' && url.search === '' && url.hash === '';
+  return isPlain && /^https?:$/.test(url.protocol) ? url.href.replace(/(?<!\/)\/+$/, '') : undefined;
+});
+
 export const share: Kind<number> = {
-  expected: fromZeroToOne,
-  schema: z.number({ error: fromZeroToOne }).min(0, { error: fromZeroToOne }).max(1, { error: fromZeroToOne }),
-  fromText: parseNumber,
-  show: (value) => value,
+  ...numeric('a number from 0 to 1', (value) => value >= 0 && value <= 1),
+  parseFlag(given) {
+    const value = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= 0 && value <= 1) return value;
+    throw new InvalidArgumentError(`"${given}" is not a ratio from 0 to 1, such as 0.05`);
+  },
 };
 
 function parseNumber(given: string): unknown {

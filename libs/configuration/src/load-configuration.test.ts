@@ -14,7 +14,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
     clusters: [],
     leases: { ttlMs: 900, heartbeatMs: 250 },
     controllers: {
-      controllers: new Set(['endpoints', 'endpointslice', 'endpointslicemirroring']),
+      enabled: new Set(['endpoints', 'endpointslice', 'endpointslicemirroring']),
       maxEndpointsPerSlice: 100,
       mirroringMaxEndpointsPerSubset: 1000,
       endpointUpdatesBatchPeriod: 0,
@@ -26,8 +26,8 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
     },
     watcher: { maxCacheBytes: undefined },
     writer: {
-      maxWritesInFlight: 64,
-      maxWritesPerSecond: 0,
+      maxInFlight: 64,
+      maxPerSecond: 0,
       maxRetriesPerSecond: 0,
       concurrentEndpointSyncs: 0,
       concurrentServiceEndpointSyncs: 0,

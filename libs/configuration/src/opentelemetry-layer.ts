@@ -1,5 +1,5 @@
-import type { Environment } from './environment-layer.ts';
 import type { Given, Layer } from './layer.ts';
+import type { Environment } from './process-layers.ts';
 
 /**
  * Reads OpenTelemetry's standard variables for traces; Sluice's own variables and flags take precedence. The exporter

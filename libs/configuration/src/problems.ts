@@ -1,5 +1,5 @@
 import { UsageError } from '@sluice/process';
-import type { z } from 'zod';
+import type { Kind } from './kinds.ts';
 import { nearest } from './nearest.ts';
 import type { Visibility } from './settings.ts';
 
@@ -15,6 +15,18 @@ export class Problems {
     return this.#texts.length === 0;
   }
 
+  /** Reports a key that no setting has; `at` precedes its name. */
+  addUnknown(at: string, key: string, known: readonly string[]): void {
+    const meant = nearest(key, known);
+    const instead = meant === undefined ? `known settings: ${known.join(', ')}` : `did you mean ${meant}?`;
+    this.add(`${at} is not a known setting; ${instead}`);
+  }
+
+  /** Reports a value of the wrong type, without what may be secret. */
+  addWrong(at: string, raw: unknown, expected: string, visibility: Visibility = 'hidden'): void {
+    this.add(`${at} is ${describe(raw, visibility)}; expected ${expected}`);
+  }
+
   /** @throws UsageError if there are any */
   throwIfAny(): void {
     if (this.#texts.length === 0) return;
@@ -23,47 +35,31 @@ export class Problems {
   }
 }
 
-/** Prefix of a message about the value at a path. */
-type At = (path: string) => string;
-
-/** Describes a zod issue for the value at `path`, without values that may be secret. */
-export function issueText(
-  { at, path }: { readonly at: At; readonly path: string },
-  issue: z.core.$ZodIssue,
-  raw: unknown,
-  known: readonly string[],
-  visibility: Visibility,
-): string {
-  const inner = issue.path.reduce<string>(join, path);
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys
-      .map((key) => `${at(join(inner, key))} is not a known setting; ${instead(key, known)}`)
-      .join('\n  ');
-  }
-  return `${at(inner)} is ${describe(dig(raw, issue.path), visibility)}; expected ${issue.message}`;
+/** A value to validate. `at` returns the prefix of a message about it, or about an entry such as `[1]`. */
+export interface Candidate<T> {
+  readonly kind: Kind<T>;
+  readonly raw: unknown;
+  readonly at: (entry: string) => string;
+  readonly visibility: Visibility;
 }
 
-function join(path: string, key: PropertyKey): string {
-  if (typeof key === 'number') return `${path}[${key}]`;
-  return path === '' ? String(key) : `${path}.${String(key)}`;
+/** Validates a value; undefined after a problem was added. */
+export function parse<T>({ kind, raw, at, visibility }: Candidate<T>, problems: Problems): { value: T } | undefined {
+  let isValid = true;
+  const value = kind.parse(raw, (index) => {
+    isValid = false;
+    if (index === undefined) problems.addWrong(at(''), raw, kind.expected, visibility);
+    else problems.addWrong(at(`[${index}]`), entryOf(raw, index), kind.expected, visibility);
+    return undefined;
+  });
+  // Safe: a kind returns a value unless it rejects.
+  return isValid ? { value: value as T } : undefined;
 }
 
-function instead(key: string, known: readonly string[]): string {
-  const meant = nearest(key, known);
-  return meant === undefined ? `known settings: ${known.join(', ')}` : `did you mean ${meant}?`;
-}
-
-/**
- * Reads a nested value. A list may be one comma-separated string, unless it contains an @: then a comma may be part of
- * a password.
- */
-export function dig(raw: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => {
-    if (typeof value === 'string' && typeof key === 'number') {
-      return value.includes('@') ? value : value.split(',')[key]?.trim();
-    }
-    return isMap(value) || Array.isArray(value) ? (value as Record<PropertyKey, unknown>)[key] : undefined;
-  }, raw);
+/** An entry of a list, or of one comma-separated string. A string with an @ may have a comma in a password. */
+function entryOf(raw: unknown, index: number): unknown {
+  if (Array.isArray(raw)) return raw[index];
+  return typeof raw === 'string' && !raw.includes('@') ? raw.split(',')[index]?.trim() : raw;
 }
 
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -5,13 +5,11 @@ import { Command } from 'commander';
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { addConfigurationOptions, addConsoleOptions, configurationSources } from './configuration-options.ts';
-import { exampleFile } from './example.ts';
 import { fileLayer } from './file-layer.ts';
-import { fileFlagPaths, flagPaths } from './flags.ts';
-import { toJson, toYaml } from './print.ts';
+import { addConfigurationOptions, addConsoleOptions, configurationSources } from './options/add-flags.ts';
+import { exampleFile, toJson, toYaml } from './print.ts';
 import { Problems } from './problems.ts';
-import { isClusterPath, type Path, paths, settingAt, variableOf } from './settings.ts';
+import { flagOf, isClusterPath, type Path, paths, settingAt, variableOf } from './settings.ts';
 import { entry, errorOf, type Given, resolve } from './testing/resolve.ts';
 import { settingsTable } from './testing/settings-table.ts';
 
@@ -219,11 +217,15 @@ describe('flags', () => {
     command.parse(args, { from: 'user' });
     return configurationSources(command, {}, () => {});
   };
-  const offered = addConsoleOptions(addConfigurationOptions(new Command('console'))).options.map(({ long }) => long);
+  const flags = paths.flatMap((path) => {
+    const flag = flagOf(path);
+    return flag === undefined ? [] : [{ flag, path, file: settingAt(path).file === true }];
+  });
 
-  test('all defined flags are read', () => {
-    expect(offered.toSorted()).toEqual(
-      ['--config', ...Object.keys(flagPaths), ...Object.keys(fileFlagPaths)].toSorted(),
+  test('a command with all options has every flag', () => {
+    const { options } = addConsoleOptions(addConfigurationOptions(new Command('console')));
+    expect(options.map(({ long }) => long).toSorted()).toEqual(
+      ['--config', ...flags.map(({ flag }) => flag)].toSorted(),
     );
   });
 
@@ -232,11 +234,10 @@ describe('flags', () => {
   });
 
   test('no flag takes a secret', () => {
-    for (const path of Object.values(flagPaths)) expect(settingAt(path).secret).not.toBe(true);
+    for (const { path, file } of flags) expect(!file && settingAt(path).secret, path).not.toBe(true);
   });
 
-  test.each(Object.keys(fileFlagPaths) as (keyof typeof fileFlagPaths)[])('%s names a file', (flag) => {
-    const path = fileFlagPaths[flag];
+  test.each(flags.filter(({ file }) => file))('$flag names a file', ({ flag, path }) => {
     const [text, shown, beside] = samples[path];
     const { flags } = parse(`${flag}=/f`);
     const given = resolve({ environment: beside ?? {}, flags, files: { '/f': `${text}\n` } });
@@ -244,8 +245,7 @@ describe('flags', () => {
     expect(shown).toBeDefined();
   });
 
-  test.each(Object.keys(flagPaths) as (keyof typeof flagPaths)[])('%s sets the same as its variable', (flag) => {
-    const path = flagPaths[flag];
+  test.each(flags.filter(({ file }) => !file))('$flag sets the same as its variable', ({ flag, path }) => {
     const [sample, , beside] = samples[path];
     const text = path === 'store.url' ? 'redis://a' : sample;
     const { flags } = parse(...(sample === 'true' ? [flag] : [`${flag}=${text}`]));

@@ -1,8 +1,17 @@
 import { errorCode, type ReadText } from './file-layer.ts';
 import type { Plain } from './kinds.ts';
 import { type Layer, type Origin, where } from './layer.ts';
-import { issueText, type Problems } from './problems.ts';
-import { isClusterPath, type Path, paths, settingAt, type ValueOf, visibilityOf } from './settings.ts';
+import { type Problems, parse } from './problems.ts';
+import {
+  isClusterPath,
+  kindsOf,
+  type Path,
+  paths,
+  type Section,
+  settingAt,
+  type Value,
+  visibilityOf,
+} from './settings.ts';
 
 /** One line of `sluice config`, in the form of the file, with secrets masked. */
 export interface Entry {
@@ -16,17 +25,23 @@ export class Values {
   readonly #values = new Map<Path, unknown>();
   readonly #origins = new Map<Path, Origin>();
 
-  /** Undefined if neither given nor defaulted. */
-  get<P extends Path>(path: P): ValueOf<P> | undefined {
-    // Safe: each value was parsed by the schema of its own path.
-    return this.#values.get(path) as ValueOf<P> | undefined;
+  get<P extends Path>(path: P): Value<P> {
+    // Safe: each value was parsed by the kind of its own path, and defaults were added.
+    return this.#values.get(path) as Value<P>;
   }
 
-  /** The value of a setting that has a default. */
-  need<P extends Path>(path: P): ValueOf<P> {
+  /** The value of a setting whose default depends on others. */
+  need<P extends Path>(path: P): NonNullable<Value<P>> {
     const value = this.get(path);
-    if (value === undefined) throw new Error(`${path} has neither a value nor a default`);
+    if (value === undefined || value === null) throw new Error(`${path} has neither a value nor a default`);
     return value;
+  }
+
+  /** The values of all settings directly below a path. */
+  section<S extends string>(name: S): Section<S> {
+    const below = paths.filter((path) => path.startsWith(`${name}.`));
+    // Safe: these are the paths of that type.
+    return Object.fromEntries(below.map((path) => [path.slice(name.length + 1), this.get(path)])) as Section<S>;
   }
 
   has(path: Path): boolean {
@@ -48,7 +63,7 @@ export class Values {
   }
 
   /** Sets a default that depends on other values. */
-  setDefault<P extends Path>(path: P, value: ValueOf<P>): void {
+  setDefault<P extends Path>(path: P, value: Value<P>): void {
     if (!this.has(path)) this.set(path, value, { from: 'default' });
   }
 
@@ -72,56 +87,54 @@ function withoutCredentials(shown: Plain): Plain {
   return Array.isArray(shown) ? shown.map(withoutCredentials) : shown;
 }
 
+/** An object without the properties that are undefined. */
+export function defined<T extends object>(given: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Safe: only undefined properties are dropped.
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+}
+
 /** Validates each value and adds the defaults for the chosen kinds of bus and store. */
 export function check(given: Layer, readText: ReadText, problems: Problems): Values {
   const values = new Values();
   const misplaced: string[] = [];
   for (const path of paths) {
+    const setting = settingAt(path);
     const found = given.get(path) ?? given.get(`${path}File`);
-    if (found === undefined) continue;
-    const raw = given.has(path) ? found.raw : content(String(found.raw), readText);
-    if (raw instanceof Error) {
-      problems.add(`${where(found.origin, `${path}File`)}: the file ${raw.message}`);
+    if (found === undefined) {
+      const fallback = setting.defaultOf?.[kindOf('bus', given)];
+      if (applies(path, given) && (fallback !== undefined || 'default' in setting))
+        values.set(path, fallback ?? setting.default, { from: 'default' });
       continue;
     }
-    const setting = settingAt(path);
-    const { data, error } = setting.kind.schema.safeParse(raw);
-    const at = { at: (inner: string) => where(found.origin, inner), path };
+    const at = (entry: string) => where(found.origin, `${path}${entry}`);
+    const raw = given.has(path) ? found.raw : content(String(found.raw), readText);
+    if (raw instanceof Error) {
+      problems.add(`${at('File')}: the file ${raw.message}`);
+      continue;
+    }
     const visibility = given.has(path) ? visibilityOf(setting) : 'hidden';
-    for (const issue of error?.issues ?? []) problems.add(issueText(at, issue, raw, [], visibility));
-    if (error !== undefined) continue;
-    if (applies(path, given)) values.set(path, data, found.origin);
-    else if (lacksKind(path, given)) problems.add(`${at.at(path)} ${missingScheme}`);
-    else misplaced.push(`${at.at(path)} applies to ${setting.of?.join(' and ')} only, but ${kindText(path, given)}`);
+    const parsed = parse({ kind: setting.kind, raw, at, visibility }, problems);
+    if (parsed === undefined) continue;
+    const section = sectionOf(path);
+    if (applies(path, given)) values.set(path, parsed.value, found.origin);
+    else if (path === 'bus.servers' && !given.has('bus.kind')) problems.add(`${at('')} ${missingScheme}`);
+    else
+      misplaced.push(
+        `${at('')} applies to ${kindsOf(path)?.join(' and ')} only, but the ${section} is ${kindOf(section, given)}`,
+      );
   }
   // Skipped if there are other problems: an invalid address may be why the kind is wrong.
   if (problems.none) for (const text of misplaced) problems.add(text);
-  addDefaults(values, given);
   return values;
 }
 
-function addDefaults(values: Values, given: Layer): void {
-  for (const path of paths) {
-    const setting = settingAt(path);
-    if (given.has(path) || given.has(`${path}File`) || !applies(path, given)) continue;
-    const own = setting.defaultOf?.[kindOf('bus', given)];
-    if (own !== undefined || 'default' in setting) values.set(path, own ?? setting.default, { from: 'default' });
-  }
-}
-
+/** Of bus addresses without a scheme if no kind is set. Store addresses always have a scheme. */
 const missingScheme = 'has no scheme; expected nats://, tls:// or kafka://, or set bus.kind';
 
 function applies(path: Path, given: Layer): boolean {
-  return settingAt(path).of?.includes(kindOf(sectionOf(path), given)) ?? true;
-}
-
-/** True for bus addresses without a scheme if no kind is set. Store addresses always have a scheme. */
-function lacksKind(path: Path, given: Layer): boolean {
-  return path === 'bus.servers' && !given.has('bus.kind');
-}
-
-function kindText(path: Path, given: Layer): string {
-  return `the ${sectionOf(path)} is ${kindOf(sectionOf(path), given)}`;
+  return kindsOf(path)?.includes(kindOf(sectionOf(path), given)) ?? true;
 }
 
 function sectionOf(path: Path): 'bus' | 'store' {

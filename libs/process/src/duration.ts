@@ -28,7 +28,8 @@ export function exactDuration(ms: number): string {
   let rest = ms;
   let text = '';
   for (const [unit, size] of Object.entries(units).reverse()) {
-    const amount = Math.floor(rest / size);
+    // Rounds to six decimals to hide floating-point errors.
+    const amount = size === 1 ? Number(rest.toFixed(6)) : Math.floor(rest / size);
     rest -= amount * size;
     if (amount > 0) text += `${amount}${unit}`;
   }

@@ -1,4 +1,3 @@
-// Loads the schemas of all settings: import it on demand where the start time counts.
-export * from '../example.ts';
+// Loads the YAML parser: import it on demand where the start time counts.
 export * from '../load-configuration.ts';
 export * from '../print.ts';

@@ -1,10 +1,12 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { addSettingsOptions, type SettingsOptions, toSettings } from './settings-options.ts';
+import { toSettings } from '../configuration.ts';
+import { resolve } from '../testing/resolve.ts';
+import { addFlags, configurationSources } from './add-flags.ts';
 
 function parse(...args: string[]) {
   const errors: string[] = [];
-  const command = addSettingsOptions(new Command('run'))
+  const command = addFlags(new Command('run'), 'Controllers:', 'controllers')
     .exitOverride()
     .configureOutput({ writeErr: (text) => errors.push(text) });
   try {
@@ -12,7 +14,8 @@ function parse(...args: string[]) {
   } catch {
     return { error: errors.join('').trim() };
   }
-  return { settings: toSettings(command.opts<SettingsOptions>()) };
+  const { flags } = configurationSources(command, {}, () => {});
+  return { settings: toSettings(resolve({ flags }).configuration.controllers) };
 }
 
 const controllers = (list: string) => [...(parse('--controllers', list).settings?.controllers ?? [])].sort();

@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import { parseDuration } from '@sluice/process';
-import { defaultSettings, maxFreshnessTargetMs, type Settings } from '@sluice/service-state';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { defaultSettings } from '@sluice/service-state';
+import { InvalidArgumentError } from 'commander';
 
 /** Controllers by their names in kube-controller-manager, with aliases (A2). */
 const controllerNames: Readonly<Record<string, Controller>> = {
@@ -12,105 +12,6 @@ const controllerNames: Readonly<Record<string, Controller>> = {
   'endpointslice-mirroring-controller': 'endpointslicemirroring',
   endpointslicemirroring: 'endpointslicemirroring',
 };
-
-export interface SettingsOptions {
-  readonly controllers: Controllers;
-  readonly maxEndpointsPerSlice: number;
-  readonly mirroringMaxEndpointsPerSubset: number;
-  readonly endpointUpdatesBatchPeriod: number;
-  readonly endpointsliceUpdatesBatchPeriod: number;
-  readonly mirroringEndpointsliceUpdatesBatchPeriod: number;
-  /** In milliseconds; 0: changes are not batched adaptively. */
-  readonly freshnessTarget: number;
-  readonly sliceWatchers: number;
-  /** Writes per hour and cluster that compaction may cause; 0: no background compaction. */
-  readonly compactionWritesPerHour: number;
-}
-
-/** Adds kube-controller-manager's flags for the three controllers, with its defaults and ranges (A5). */
-export function addSettingsOptions(command: Command): Command {
-  return command
-    .optionsGroup('Controllers:')
-    .addOption(
-      new Option('--controllers <list>', "controllers to run: '*' for all, 'foo' for one, '-foo' for all but one")
-        .argParser(parseControllers)
-        .default(defaultSettings.controllers, "'*'"),
-    )
-    .option(
-      '--max-endpoints-per-slice <n>',
-      'maximum endpoints per EndpointSlice, 1–1000',
-      inRange('--max-endpoints-per-slice', 1, 1000),
-      defaultSettings.maxEndpointsPerSlice,
-    )
-    .option(
-      '--mirroring-max-endpoints-per-subset <n>',
-      'maximum addresses mirrored per Endpoints subset, 1–1000',
-      inRange('--mirroring-max-endpoints-per-subset', 1, 1000),
-      defaultSettings.maxEndpointsPerSubset,
-    )
-    .option(
-      '--endpoint-updates-batch-period <duration>',
-      'time to batch Pod changes before updating Endpoints',
-      durationFlag,
-      0,
-    )
-    .option(
-      '--endpointslice-updates-batch-period <duration>',
-      'time to batch Pod changes before updating EndpointSlices',
-      durationFlag,
-      0,
-    )
-    .option(
-      '--mirroring-endpointslice-updates-batch-period <duration>',
-      'time to wait before repairing mirrored EndpointSlices',
-      durationFlag,
-      0,
-    )
-    .option(
-      '--freshness-target <duration>',
-      'batch changes of busy Services as long as no endpoint is written later than this, up to 10s; 0 disables',
-      freshnessTarget,
-      0,
-    )
-    .option(
-      '--slice-watchers <n>',
-      'clients that watch EndpointSlices, about the number of Nodes; for --freshness-target and the metric of\nwatch traffic',
-      inRange('--slice-watchers', 1, 1_000_000),
-      defaultSettings.sliceWatchers,
-    )
-    .option(
-      '--compaction-writes-per-hour <n>',
-      'merge partly empty EndpointSlices in the background with at most this many writes per cluster; 0 disables',
-      inRange('--compaction-writes-per-hour', 0, 1_000_000),
-      0,
-    );
-}
-
-export function toSettings(options: SettingsOptions): Settings {
-  const { freshnessTarget: freshnessTargetMs } = options;
-  return {
-    ...defaultSettings,
-    controllers: options.controllers,
-    maxEndpointsPerSlice: options.maxEndpointsPerSlice,
-    maxEndpointsPerSubset: options.mirroringMaxEndpointsPerSubset,
-    batching: freshnessTargetMs > 0 ? { freshnessTargetMs, watchers: options.sliceWatchers } : null,
-    sliceWatchers: options.sliceWatchers,
-    batchPeriodMs: {
-      endpoints: options.endpointUpdatesBatchPeriod,
-      endpointslice: options.endpointsliceUpdatesBatchPeriod,
-      endpointslicemirroring: options.mirroringEndpointsliceUpdatesBatchPeriod,
-    },
-  };
-}
-
-/** What watchers need to compact slices in the background; undefined: nothing to do. */
-export function toCompaction({
-  compactionWritesPerHour: writesPerHour,
-  maxEndpointsPerSlice,
-  controllers,
-}: SettingsOptions): { readonly writesPerHour: number; readonly maxEndpointsPerSlice: number } | undefined {
-  return writesPerHour > 0 && controllers.has('endpointslice') ? { writesPerHour, maxEndpointsPerSlice } : undefined;
-}
 
 export type Controllers = ReadonlySet<Controller>;
 
@@ -159,12 +60,7 @@ export function inRange(flag: string, min: number, max: number): (text: string) 
   };
 }
 
-function freshnessTarget(text: string): number {
-  const ms = durationFlag(text);
-  if (ms > maxFreshnessTargetMs) throw new InvalidArgumentError(`"${text}" is more than 10s`);
-  return ms;
-}
-
+/** @throws InvalidArgumentError */
 export function durationFlag(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined)

@@ -1,7 +1,6 @@
 import { isUsageError } from '@sluice/process';
-import type { Environment } from '../environment-layer.ts';
-import type { ConfigurationFlags } from '../flags.ts';
 import { type ResolvedConfiguration, resolveConfiguration } from '../load-configuration.ts';
+import type { ConfigurationFlags, Environment } from '../process-layers.ts';
 
 export interface Given {
   /** Content of `/etc/sluice.yaml`. */

@@ -1,5 +1,4 @@
-import { fileFlagPaths, flagPaths } from '../flags.ts';
-import { type Path, paths, settingAt, variableOf } from '../settings.ts';
+import { flagOf, kindsOf, type Path, paths, settingAt, variableOf } from '../settings.ts';
 
 /** Renders the table of docs/reference/settings.md. */
 export function settingsTable(): string {
@@ -15,11 +14,10 @@ export function settingsTable(): string {
 
 function row(path: Path): readonly string[] {
   const { about, file } = settingAt(path);
-  const flag = Object.entries({ ...flagPaths, ...fileFlagPaths }).find(([, one]) => one === path)?.[0];
   return [
     `\`${path}\`${file ? ' ◦' : ''}`,
     code(variableOf(path)),
-    code(flag),
+    code(flagOf(path)),
     defaultText(path),
     `${about}${kindText(path)}`,
   ];
@@ -40,6 +38,6 @@ function defaultText(path: Path): string {
 const names: Readonly<Record<string, string>> = { nats: 'NATS', kafka: 'Kafka' };
 
 function kindText(path: Path): string {
-  const { of } = settingAt(path);
-  return of?.length === 1 && path.startsWith('bus.') ? ` (${names[of[0] ?? '']})` : '';
+  const [kind, ...others] = path.startsWith('bus.') ? (kindsOf(path) ?? []) : [];
+  return kind === undefined || others.length > 0 ? '' : ` (${names[kind]})`;
 }

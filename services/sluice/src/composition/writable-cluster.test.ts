@@ -20,7 +20,7 @@ beforeEach(() => {
   const server = new FakeApiServer({ clock, random: seededRandom(1) });
   const client = new FakeClient(server, { clock });
   served = { name: 'production', identity: 'uid-1', reader: client, writer: client, record: () => {} };
-  cluster = writable(served, { clock, logger, metrics, limits: { maxWritesInFlight: 8 } });
+  cluster = writable(served, { clock, logger, metrics, limits: { maxInFlight: 8 } });
 });
 
 const metric = async (name: string): Promise<readonly string[]> =>

@@ -1,5 +1,5 @@
 import type { Cluster } from '@sluice/clusters';
-import { type WriterLimits, writerDefaults } from '@sluice/configuration';
+import { defaultsOf, type WriterLimits } from '@sluice/configuration';
 import { type Middleware, meterRequests } from '@sluice/kubernetes';
 import { formatServiceKey } from '@sluice/messages';
 import { isUpstreamManager, recentMs, switchOffAdvice } from '@sluice/preflight';
@@ -41,8 +41,8 @@ const repeatLogMs = 60_000;
 const maxRequestsInFlight = 256;
 
 /** One cluster alone may use all that its own limit allows. */
-export const requestShares = ({ maxWritesInFlight = 0 }: Partial<WriterLimits> = {}): FairShare =>
-  new FairShare(Math.max(maxRequestsInFlight, maxWritesInFlight));
+export const requestShares = ({ maxInFlight = 0 }: Partial<WriterLimits> = {}): FairShare =>
+  new FairShare(Math.max(maxRequestsInFlight, maxInFlight));
 
 /** Counts the requests of a plan that were repeated. */
 export function countRetries(metrics: Metrics | undefined, identity: string, retries: number): void {
@@ -53,12 +53,12 @@ export function countRetries(metrics: Metrics | undefined, identity: string, ret
 export function writable(cluster: Cluster, options: WritableOptions): ClosableCluster {
   const { clock, fairShare, metrics, partitionShare } = options;
   const { identity } = cluster;
-  const allLimits = { ...writerDefaults, ...options.limits };
-  const { maxWritesInFlight, maxWritesPerSecond, maxRemovalPercent, maxAdditionPercent } = allLimits;
+  const allLimits = { ...defaultsOf('writer'), ...options.limits };
+  const { maxInFlight, maxPerSecond, maxRemovalPercent, maxAdditionPercent } = allLimits;
   const { maxRetriesPerSecond: retriesPerSecond } = allLimits;
   const onDelayed = () => metrics?.inc('sluice_write_retries_delayed_total', { identity });
-  const perSecond = maxWritesPerSecond === 0 ? {} : { perSecond: maxWritesPerSecond };
-  const limit = new AdaptiveLimit({ max: maxWritesInFlight, ...perSecond, fairShare, clock });
+  const perSecond = maxPerSecond === 0 ? {} : { perSecond: maxPerSecond };
+  const limit = new AdaptiveLimit({ max: maxInFlight, ...perSecond, fairShare, clock });
   const hide = metrics?.show(
     { identity },
     {

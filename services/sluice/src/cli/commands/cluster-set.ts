@@ -10,7 +10,7 @@ import {
   PendingClusters,
   withIdentity,
 } from '@sluice/clusters';
-import type { ClusterSecretsConfiguration } from '@sluice/configuration';
+import type { Configuration } from '@sluice/configuration';
 import { systemClock, systemRandom } from '@sluice/process';
 import { type Logger, ThreadShares, YieldQueue } from '@sluice/runtime';
 import { condition } from '@sluice/telemetry';
@@ -18,21 +18,19 @@ import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
 import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
-import type { RunOptions } from './run-options.ts';
-import type { ClusterOptions } from './selects-many-clusters.ts';
 import type { ServedClusters } from './served-clusters.ts';
 
-/** Serves every cluster that the flags select; clusters are added and removed as their sources change. */
-export async function openClusterSet(options: RunOptions, logger: Logger): Promise<ServedClusters> {
+/** Serves every cluster that the configuration selects; clusters are added and removed as their sources change. */
+export async function openClusterSet(configuration: Configuration, logger: Logger): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { takeOver, useServiceAccountCredentials } = options;
+  const { takeOver, useServiceAccountCredentials } = configuration.writer;
   const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const names = new Map<string, string>();
   const synced = new Set<string>();
   const outages = new ClusterOutages();
   const competing = new CompetingManagers(systemClock);
   const pending = new PendingClusters(systemClock);
-  const sources = sourcesFrom(options, ports);
+  const sources = clusterSources(configuration, process.env, ports);
   await checkOnlySource(sources);
   let services: AllInOne;
   const clusters: ClusterSet = new ClusterSet({
@@ -86,29 +84,6 @@ export async function openClusterSet(options: RunOptions, logger: Logger): Promi
     pause() {},
     close: async () => {},
   };
-}
-
-function sourcesFrom(options: ClusterOptions, ports: Parameters<typeof clusterSources>[2]) {
-  if (options.named !== undefined) return clusterSources(options.named, process.env, ports);
-  const { kubeconfig, context, inCluster, clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
-  const secrets: ClusterSecretsConfiguration | undefined =
-    clusterSecrets === undefined
-      ? undefined
-      : {
-          selector: clusterSecrets,
-          namespace: clusterSecretsNamespace ?? 'sluice',
-          ...(clusterSecretsKubeconfig && { kubeconfig: clusterSecretsKubeconfig }),
-        };
-  const named = {
-    ...(context && { name: context }),
-    ...(kubeconfig && { kubeconfig }),
-    ...(context && { context }),
-    ...(inCluster && { inCluster }),
-    ...(options.namespaces && { namespaces: options.namespaces }),
-    ...(options.excludeNamespaces && { excludeNamespaces: options.excludeNamespaces }),
-  };
-  const clusters = kubeconfig !== undefined || context !== undefined || inCluster ? [named] : [];
-  return clusterSources({ clusters, clusterSecrets: secrets }, process.env, ports);
 }
 
 /** The state as the console shows it. */

@@ -6,17 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kubeconfigText } from '@sluice/clusters/testing';
-import { addSettingsOptions, addWriterOptions, type SettingsOptions, type WriterOptions } from '@sluice/configuration';
+import { resolve } from '@sluice/configuration/testing';
 import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
 import { freePorts, makeServingCertificate } from '@sluice/local';
-import { systemClock } from '@sluice/process';
+import { createLogger, systemClock } from '@sluice/process';
 import { seededRandom } from '@sluice/runtime';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addClustersCommand } from './clusters.ts';
 import { runAllInOne } from './run-all-in-one.ts';
-import type { RunOptions } from './run-options.ts';
-import type { ClusterOptions } from './selects-many-clusters.ts';
 
 let directory: string;
 let closers: (() => Promise<unknown>)[];
@@ -195,18 +193,6 @@ describe('clusters of Secrets', () => {
 });
 
 describe('sluice run on several clusters', () => {
-  const flags = addWriterOptions(addSettingsOptions(new Command()))
-    .parse([], { from: 'user' })
-    .opts<SettingsOptions & WriterOptions>();
-  const defaults = {
-    ...flags,
-    output: 'none',
-    takeOver: true,
-    console: true,
-    logLevel: 'error',
-    shadowGracePeriod: 0,
-  } as const;
-
   async function withService(seed: number) {
     const made = await cluster(seed);
     made.server.create('namespaces', { metadata: { name: 'shop' } });
@@ -218,12 +204,11 @@ describe('sluice run on several clusters', () => {
   }
 
   /** Runs them until `check` passes. */
-  async function whileRunning(
-    options: ClusterOptions & Pick<RunOptions, 'metricsBindAddress'>,
-    check: () => void | Promise<void>,
-  ) {
+  async function whileRunning(settings: object, check: () => void | Promise<void>) {
     const stop = Promise.withResolvers<void>();
-    const running = runAllInOne(stop.promise, { ...defaults, ...options });
+    const { configuration } = resolve({ file: JSON.stringify({ ...settings, writer: { takeOver: true } }) });
+    const run = { configuration, output: 'none', console: true, shadowGracePeriod: 0 } as const;
+    const running = runAllInOne(stop.promise, run, createLogger('text', 'error'));
     try {
       await expect.poll(check).toBeUndefined();
     } finally {
@@ -237,7 +222,7 @@ describe('sluice run on several clusters', () => {
     await name('one.yaml', one.url);
     await name('two.yaml', two.url);
     await name('down.yaml', 'http://127.0.0.1:1');
-    await whileRunning({ kubeconfig: directory, metricsBindAddress: { address: null } }, () => {
+    await whileRunning({ clusters: [{ kubeconfig: directory }], metricsBindAddress: 0 }, () => {
       for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
     });
   });
@@ -253,8 +238,7 @@ describe('sluice run on several clusters', () => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`);
       return { status: response.status, text: await response.text() };
     };
-    const address = { host: '127.0.0.1', port };
-    await whileRunning({ named: { clusters }, metricsBindAddress: { address } }, async () => {
+    await whileRunning({ clusters, metricsBindAddress: `127.0.0.1:${port}` }, async () => {
       for (const { server } of [one, two]) expect(server.list('endpointslices').items).toHaveLength(1);
       const ready = await get('/readyz?verbose');
       expect(ready.status).toBe(200);

@@ -1,12 +1,12 @@
 import { CompetingManagers, type ConnectedCluster, connect, guardIdentity } from '@sluice/clusters';
-import { toLeaderElection } from '@sluice/configuration';
+import type { ClusterConfiguration } from '@sluice/configuration';
 import { exitStatus, systemClock, systemRandom } from '@sluice/process';
 import { aborted, type Logger } from '@sluice/runtime';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { processFleet, processId } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
-import type { RunOptions } from './run-options.ts';
+import { electionOf, type Run } from './run-options.ts';
 import { namespaceScope, selectsCluster } from './selects-many-clusters.ts';
 import type { ServedClusters } from './served-clusters.ts';
 
@@ -20,12 +20,8 @@ interface RunnableCluster extends ConnectedCluster {
 }
 
 /** Connects to the cluster that the flags select, or starts the demo cluster. Rejects if the cluster cannot be used. */
-export async function openOneCluster(
-  options: RunOptions,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<ServedClusters> {
-  const cluster = await open(options, signal, logger);
+export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logger): Promise<ServedClusters> {
+  const cluster = await open(run, signal, logger);
   const { leadership, replaced } = cluster;
   let ready = false;
   let outage: Outage | null = null;
@@ -68,31 +64,27 @@ function phaseOf(outage: Outage | null, paused: string | undefined): string {
   return paused === undefined ? 'serving' : 'paused';
 }
 
-async function open(options: RunOptions, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
-  const {
-    clusterName: name,
-    kubeconfig,
-    context,
-    inCluster,
-    takeOver,
-    useServiceAccountCredentials,
-    seed,
-    rate,
-  } = options;
+async function open(run: Run, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
+  const { configuration, seed, rate } = run;
   const ports = { clock: systemClock, random: systemRandom, logger };
-  if (!selectsCluster(options)) {
+  if (!selectsCluster(configuration)) {
     const { startSimulation } = await import('@sluice/demo');
     return startSimulation({ ...ports, ...(seed !== undefined && { seed }), ...(rate !== undefined && { rate }) });
   }
-  const election = toLeaderElection(options);
+  const [only = {} as ClusterConfiguration] = configuration.clusters;
+  const { namespaces: _, excludeNamespaces: __, ...access } = only;
+  const election = electionOf(run);
+  const { takeOver, useServiceAccountCredentials } = configuration.writer;
   const cluster = await connect(
     {
-      ...{ ...ports, name, signal, takeOver, useServiceAccountCredentials, readEarly: true },
+      ...ports,
+      ...access,
+      signal,
+      takeOver,
+      useServiceAccountCredentials,
+      readEarly: true,
       ...{ fleet: processFleet(election), leaderElection: election && { ...election, identity: processId } },
-      ...(kubeconfig !== undefined && { kubeconfig }),
-      ...(context !== undefined && { context }),
-      ...(inCluster !== undefined && { inCluster }),
-      namespaces: namespaceScope(options),
+      namespaces: namespaceScope(only),
     },
     process.env,
   );

@@ -1,10 +1,10 @@
 import { toCompaction, toSettings } from '@sluice/configuration';
 import {
-  createLogger,
   exitStatus,
   graceMs,
   marginMs,
   nameClusters,
+  type RootLogger,
   shutDown,
   systemClock,
   systemRandom,
@@ -19,40 +19,37 @@ import { Statistics } from '../display/statistics.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';
 import { addresses, openConsole } from './run-console.ts';
-import type { RunOptions } from './run-options.ts';
-import { tracesOf } from './run-traces.ts';
+import type { Run } from './run-options.ts';
 import { selectsManyClusters } from './selects-many-clusters.ts';
 
 /** Runs all services in this process until `stopped` resolves. */
-export async function runAllInOne(stopped: Promise<void>, options: RunOptions): Promise<void> {
-  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+export async function runAllInOne(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
+  const { configuration } = run;
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const display = createDisplay(options.output, selectsManyClusters(options));
+  const hasMany = selectsManyClusters(configuration);
+  const display = createDisplay(run.output, hasMany);
   const statistics = new Statistics();
-  const traces = tracesOf(options, process.env, logger);
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
-  const opened = selectsManyClusters(options)
-    ? openClusterSet(options, logger)
-    : openOneCluster(options, stopping.signal, logger);
+  const opened = hasMany ? openClusterSet(configuration, logger) : openOneCluster(run, stopping.signal, logger);
   const clusters = await opened.catch((error: unknown) => {
     if (stopping.signal.aborted) return undefined;
     throw error;
   });
   if (clusters === undefined) return logger.info('stopped before connecting to the cluster');
-  const tracing = await startTracing(traces, {
+  const tracing = await startTracing(configuration.traces, {
     ...{ ...ports, systems: { messaging: 'memory', store: 'memory' }, fleet: 'sluice', environment: process.env },
     member: `all-in-one-${process.pid}`,
   });
   const { names, phases, threadUses, hooks, health, leadership } = clusters;
-  const address = options.metricsBindAddress?.address;
+  const address = configuration.metricsBindAddress;
   // One cluster has the labels of upstream's metrics; a set of clusters may grow.
   const fleet = clusters.initial.length === 0;
   const metrics =
     address === null
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
-  const console = openConsole(() => clusters.views(), options, logger);
+  const console = openConsole(() => clusters.views(), run, logger);
   const server =
     metrics &&
     (await startTelemetry(
@@ -66,11 +63,13 @@ export async function runAllInOne(stopped: Promise<void>, options: RunOptions): 
     }));
   const startedAt = systemClock.now();
   const services = startAllInOne({
-    ...{ ...ports, ...hooks, clusters: clusters.initial, settings: toSettings(options), limits: options },
+    ...{ ...ports, ...hooks, clusters: clusters.initial },
+    settings: toSettings(configuration.controllers),
+    limits: configuration.writer,
     logger: nameClusters(logger, names),
-    compaction: toCompaction(options),
+    compaction: toCompaction(configuration.controllers),
     startAfter: leadership?.started,
-    maxCacheBytes: options.maxCacheBytes,
+    maxCacheBytes: configuration.watcher.maxCacheBytes,
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
     ...(console && { tap: console.tap }),

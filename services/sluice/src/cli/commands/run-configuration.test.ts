@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '@sluice/configuration';
+import type { Configuration, Environment } from '@sluice/configuration';
 import { isUsageError } from '@sluice/process';
 import { defaultSettings } from '@sluice/service-state';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
-import { withConfiguration } from './run-configuration.ts';
-import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
+import { runConfiguration } from './run-configuration.ts';
+import { addRunOptions, checkRun, type Run, type RunOptions } from './run-options.ts';
 import { selectsCluster, selectsManyClusters } from './selects-many-clusters.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
@@ -15,11 +15,16 @@ const file = join(directory, 'sluice.yaml');
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function options(yaml: string, args: readonly string[], environment: Environment = {}): Promise<RunOptions> {
-  writeFileSync(file, yaml);
+async function called(args: readonly string[], environment: Environment = {}): Promise<Run> {
   const command = addRunOptions(new Command('run')).exitOverride();
   command.parse(args, { from: 'user' });
-  return withConfiguration(command.opts<RunOptions>(), command, environment, () => {});
+  const configuration = await runConfiguration(command, environment, () => {});
+  return { ...command.opts<RunOptions>(), configuration };
+}
+
+async function options(yaml: string, args: readonly string[], environment: Environment = {}): Promise<Configuration> {
+  writeFileSync(file, yaml);
+  return (await called(args, environment)).configuration;
 }
 
 const all = `
@@ -32,16 +37,16 @@ metricsBindAddress: '127.0.0.1:9'
 
 test('the file sets what flags do not set', async () => {
   expect(await options(all, ['--config', file])).toMatchObject({
-    kubeconfig: join(directory, 'here.kubeconfig'),
-    context: 'sluice',
-    controllers: new Set(['endpointslice']),
-    maxEndpointsPerSlice: 50,
-    mirroringMaxEndpointsPerSubset: defaultSettings.maxEndpointsPerSubset,
-    endpointUpdatesBatchPeriod: 1_000,
-    otlpEndpoint: 'http://127.0.0.1:4318/v1/traces',
-    traceRatio: 0.5,
-    logLevel: 'warn',
-    metricsBindAddress: { address: { host: '127.0.0.1', port: 9 } },
+    clusters: [{ name: 'here', kubeconfig: join(directory, 'here.kubeconfig'), context: 'sluice' }],
+    controllers: {
+      enabled: new Set(['endpointslice']),
+      maxEndpointsPerSlice: 50,
+      mirroringMaxEndpointsPerSubset: defaultSettings.maxEndpointsPerSubset,
+      endpointUpdatesBatchPeriod: 1_000,
+    },
+    traces: { endpoint: 'http://127.0.0.1:4318/v1/traces', ratio: 0.5 },
+    log: { level: 'warn' },
+    metricsBindAddress: { host: '127.0.0.1', port: 9 },
   });
 });
 
@@ -49,10 +54,10 @@ test('file < environment < flags', async () => {
   const environment = { SLUICE_CONFIG: file, SLUICE_LOG_LEVEL: 'error', SLUICE_TRACES_RATIO: '0.25' };
   const flags = ['--trace-ratio', '1', '--max-endpoints-per-slice', '7', '--metrics-bind-address', '0', '--in-cluster'];
   const found = await options(all, flags, environment);
-  expect(found).toMatchObject({ logLevel: 'error', traceRatio: 1, maxEndpointsPerSlice: 7, inCluster: true });
-  expect(found.metricsBindAddress).toEqual({ address: null });
+  expect(found).toMatchObject({ log: { level: 'error' }, traces: { ratio: 1 }, metricsBindAddress: null });
+  expect(found.controllers.maxEndpointsPerSlice).toBe(7);
   // A cluster from a flag replaces the file's.
-  expect(found.kubeconfig).toBeUndefined();
+  expect(found.clusters).toEqual([{ inCluster: true }]);
 });
 
 describe('several clusters', () => {
@@ -60,8 +65,8 @@ describe('several clusters', () => {
   const a = { name: 'a', kubeconfig: join(directory, 'a') };
 
   test('come from the file and from Secrets', async () => {
-    const { named } = await options(`${two}clusterSecrets: { selector: a=b }`, ['--config', file]);
-    expect(named).toEqual({
+    const { clusters, clusterSecrets } = await options(`${two}clusterSecrets: { selector: a=b }`, ['--config', file]);
+    expect({ clusters, clusterSecrets }).toEqual({
       clusters: [a, { name: 'b', inCluster: true }],
       clusterSecrets: { selector: 'a=b', namespace: 'sluice' },
     });
@@ -69,13 +74,12 @@ describe('several clusters', () => {
 
   test('from flags replace those of the file', async () => {
     const secrets = ['--config', file, '--cluster-secrets', 'c=d', '--cluster-secrets-namespace', 'n'];
-    expect((await options(two, secrets)).named).toMatchObject({
+    expect(await options(two, secrets)).toMatchObject({
       clusters: [a, { name: 'b' }],
       clusterSecrets: { selector: 'c=d', namespace: 'n' },
     });
     const one = await options(two, ['--config', file, '--kubeconfig', 'other']);
-    expect(one.named).toBeUndefined();
-    expect(one.kubeconfig).toBe('other');
+    expect(one.clusters).toEqual([{ kubeconfig: 'other' }]);
   });
 
   test('are rejected with shadow mode and with the simulated cluster', async () => {
@@ -84,16 +88,16 @@ describe('several clusters', () => {
       ['--distributed', 'simulated cluster'],
       ['--seed=1', 'simulated cluster only'],
     ] as const) {
-      const given = (await options(two, ['--config', file, flag])) as RunOptions;
-      expect(() => checkRunOptions(given)).toThrow(message);
+      writeFileSync(file, two);
+      const given = await called(['--config', file, flag]);
+      expect(() => checkRun(given)).toThrow(message);
     }
   });
 });
 
-test('--distributed refuses an address that it would ignore', () => {
-  const command = addRunOptions(new Command('run')).exitOverride();
-  command.parse(['--distributed', '--metrics-bind-address', '127.0.0.1:1'], { from: 'user' });
-  expect(() => checkRunOptions(command.opts<RunOptions>())).toThrow('prints the address of its console');
+test('--distributed refuses an address that it would ignore', async () => {
+  const given = await called(['--distributed', '--metrics-bind-address', '127.0.0.1:1']);
+  expect(() => checkRun(given)).toThrow('prints the address of its console');
 });
 
 test.each([
@@ -102,20 +106,18 @@ test.each([
   [['--shadow', '--in-cluster'], 'requires one cluster that Sluice writes to'],
   [['--cluster-secrets', 'a=b'], 'one Deployment per cluster'],
   [['--in-cluster', '--leader-elect-renew-deadline', '20s'], '--leader-elect-lease-duration must be greater'],
-])('--leader-elect with %j is refused', (args, message) => {
-  const command = addRunOptions(new Command('run')).exitOverride();
-  command.parse(['--leader-elect', ...args], { from: 'user' });
-  expect(() => checkRunOptions(command.opts<RunOptions>())).toThrow(message);
+])('--leader-elect with %j is refused', async (args, message) => {
+  const given = await called(['--leader-elect', ...args]);
+  expect(() => checkRun(given)).toThrow(message);
 });
 
-test('--leader-elect is accepted for one cluster', () => {
-  const command = addRunOptions(new Command('run')).exitOverride();
-  command.parse(['--leader-elect', '--in-cluster'], { from: 'user' });
-  expect(() => checkRunOptions(command.opts<RunOptions>())).not.toThrow();
+test('--leader-elect is accepted for one cluster', async () => {
+  const given = await called(['--leader-elect', '--in-cluster']);
+  expect(() => checkRun(given)).not.toThrow();
 });
 
 test('without a file, the environment is ignored', async () => {
-  expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ logLevel: 'info' });
+  expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ log: { level: 'info' } });
 });
 
 test.each([
@@ -134,12 +136,6 @@ test.each([
 });
 
 describe('the cluster of a run', () => {
-  const parsed = (...args: string[]) => {
-    const command = addRunOptions(new Command('run')).exitOverride();
-    command.parse(args, { from: 'user' });
-    return command.opts<RunOptions>();
-  };
-
   test.each<[readonly string[], boolean, boolean]>([
     [[], false, false],
     [['--seed', '1'], false, false],
@@ -149,17 +145,19 @@ describe('the cluster of a run', () => {
     [['--kubeconfig', 'k'], true, false],
     [['--in-cluster'], true, false],
     [['--shadow'], false, false],
-  ])('%j: a real cluster %j, several %j', (args, cluster, many) => {
-    const given = parsed(...args);
-    expect(() => checkRunOptions(given)).not.toThrow();
-    expect([selectsCluster(given), selectsManyClusters(given)]).toEqual([cluster, many]);
+  ])('%j: a real cluster %j, several %j', async (args, cluster, many) => {
+    const given = await called(args);
+    expect(() => checkRun(given)).not.toThrow();
+    expect([selectsCluster(given.configuration), selectsManyClusters(given.configuration)]).toEqual([cluster, many]);
   });
 
   test.each([
     [['--in-cluster', '--context', 'west'], '--in-cluster and --context are mutually exclusive'],
     [['--context', 'west', '--seed', '1'], '--seed is for the simulated cluster only'],
     [['--context', 'west', '--distributed'], '--distributed runs the simulated cluster'],
-  ])('%j is rejected', (args, message) => {
-    expect(() => checkRunOptions(parsed(...args))).toThrow(message);
+    [['--namespaces', 'a'], '--namespaces and --exclude-namespaces require a cluster that Sluice writes to'],
+    [['--shadow', '--in-cluster', '--namespaces', 'a'], 'require a cluster that Sluice writes to'],
+  ])('%j is rejected', async (args, message) => {
+    await expect(called(args).then(checkRun)).rejects.toThrow(message);
   });
 });

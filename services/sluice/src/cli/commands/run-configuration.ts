@@ -1,56 +1,47 @@
-import type { ClusterConfiguration, Configuration, ConfigurationFlags, Environment } from '@sluice/configuration';
-import { configVariable } from '@sluice/configuration';
+import { type Configuration, configurationSources, configVariable, type Environment } from '@sluice/configuration';
 import { UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import type { RunOptions } from './run-options.ts';
 
 /**
- * The options of `sluice run`, completed from file and environment. Without `--config` and `SLUICE_CONFIG` they are
- * unchanged.
+ * The configuration of `sluice run` from file, environment and flags. Without `--config` and `SLUICE_CONFIG`, Sluice's
+ * own variables are ignored.
  *
  * @throws UsageError with all problems, and for the configuration of a fleet
  */
-export async function withConfiguration(
-  options: RunOptions,
+export async function runConfiguration(
   command: Command,
   environment: Environment,
   warn: (text: string) => void,
-): Promise<RunOptions> {
-  const file = options.config ?? (environment[configVariable] || undefined);
-  if (file === undefined) return options;
+): Promise<Configuration> {
+  checkClusterFlags(command.opts());
+  const sources = configurationSources(command, environment, warn);
+  const hasFile = Boolean(sources.file ?? environment[configVariable]);
+  const others = Object.entries(environment).filter(([name]) => !name.startsWith('SLUICE_'));
   // Loaded on demand, as in the other commands.
   const { loadConfiguration } = await import('@sluice/configuration/load');
-  const configuration = loadConfiguration({ file, environment, flags: clusterFlags(options), warn });
+  const configuration = loadConfiguration(hasFile ? sources : { ...sources, environment: Object.fromEntries(others) });
   checkOneProcess(configuration);
-  const { controllers, watcher, writer, traces, log, metricsBindAddress, console } = configuration;
-  const configured: Partial<RunOptions> = {
-    ...controllers,
-    ...watcher,
-    ...writer,
-    ...{ otlpEndpoint: traces.endpoint, traceRatio: traces.ratio, traceSlow: traces.slowMs },
-    logLevel: log.level,
-    ...(console.jaegerUrl !== undefined && { jaegerUrl: console.jaegerUrl }),
-    ...(console.jaegerQueryUrl !== undefined && { jaegerQueryUrl: console.jaegerQueryUrl }),
-    ...(metricsBindAddress !== undefined && { metricsBindAddress: { address: metricsBindAddress } }),
-  };
-  const given = Object.entries(options).filter(([name]) => command.getOptionValueSource(name) === 'cli');
-  return { ...options, ...configured, ...clustersOf(configuration), ...Object.fromEntries(given) };
+  return configuration;
 }
 
-/** The flags that select clusters, which override those of the file. */
-function clusterFlags(options: RunOptions): ConfigurationFlags {
-  const { kubeconfig, context, inCluster, namespaces, excludeNamespaces } = options;
-  const { clusterSecrets, clusterSecretsNamespace, clusterSecretsKubeconfig } = options;
-  return {
-    '--kubeconfig': kubeconfig,
-    '--context': context,
-    '--in-cluster': inCluster,
-    '--namespaces': namespaces,
-    '--exclude-namespaces': excludeNamespaces,
-    '--cluster-secrets': clusterSecrets,
-    '--cluster-secrets-namespace': clusterSecretsNamespace,
-    '--cluster-secrets-kubeconfig': clusterSecretsKubeconfig,
-  };
+interface ClusterFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly inCluster?: boolean;
+  readonly namespaces?: string;
+  readonly excludeNamespaces?: string;
+}
+
+function checkClusterFlags({ kubeconfig, context, inCluster, namespaces, excludeNamespaces }: ClusterFlags): void {
+  for (const [name, value] of Object.entries({ kubeconfig, context })) {
+    if (inCluster && value !== undefined) throw new UsageError(`--in-cluster and --${name} are mutually exclusive`);
+  }
+  if (namespaces !== undefined && excludeNamespaces !== undefined) {
+    throw new UsageError('--namespaces and --exclude-namespaces are mutually exclusive');
+  }
+  if ((namespaces ?? excludeNamespaces) !== undefined && !inCluster && (kubeconfig ?? context) === undefined) {
+    throw new UsageError('--namespaces and --exclude-namespaces require a cluster that Sluice writes to');
+  }
 }
 
 /** A process with its own bus would write the same objects as the fleet. */
@@ -61,24 +52,4 @@ function checkOneProcess({ bus, store }: Configuration): void {
     `"sluice run" uses an in-process bus and store, but the configuration sets ${foreign.join(' and ')}: ` +
       'run "sluice watcher", "sluice reconciler" and "sluice writer" instead, or remove the setting',
   );
-}
-
-/**
- * A single cluster becomes flags, so that errors in it are reported at start; several clusters become a set that can
- * change.
- */
-function clustersOf({ clusters, clusterSecrets }: Configuration): Partial<RunOptions> {
-  if (clusters.length === 0 && clusterSecrets === undefined) return {};
-  if (clusters.length > 1 || clusterSecrets !== undefined) return { named: { clusters, clusterSecrets } };
-  const [
-    { name, kubeconfig, context, inCluster, namespaces, excludeNamespaces } = {} as Partial<ClusterConfiguration>,
-  ] = clusters;
-  return {
-    ...(name !== undefined && { clusterName: name }),
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-    ...(inCluster !== undefined && { inCluster }),
-    ...(namespaces !== undefined && { namespaces }),
-    ...(excludeNamespaces !== undefined && { excludeNamespaces }),
-  };
 }

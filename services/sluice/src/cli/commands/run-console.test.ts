@@ -1,3 +1,5 @@
+import { configurationSources } from '@sluice/configuration';
+import { resolve } from '@sluice/configuration/testing';
 import { silentLogger } from '@sluice/runtime';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
@@ -8,7 +10,8 @@ import { addRunOptions, type RunOptions } from './run-options.ts';
 function keeps(...flags: readonly string[]): boolean {
   const command = addRunOptions(new Command('run')).exitOverride();
   command.parse(flags, { from: 'user' });
-  return openConsole(() => [], command.opts<RunOptions>(), silentLogger) !== undefined;
+  const { configuration } = resolve({ flags: configurationSources(command, {}, () => {}).flags });
+  return openConsole(() => [], { ...command.opts<RunOptions>(), configuration }, silentLogger) !== undefined;
 }
 
 test.each<[keeps: boolean, flags: string[]]>([

@@ -3,21 +3,21 @@ import { isLoopback, systemClock } from '@sluice/process';
 import type { Logger } from '@sluice/runtime';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { defaultUrl } from './client-for.ts';
-import type { RunOptions } from './run-options.ts';
+import type { Run } from './run-options.ts';
 
 /** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
 export function openConsole(
   clusters: () => readonly ClusterView[],
-  options: RunOptions,
+  { console, configuration }: Pick<Run, 'console' | 'configuration'>,
   logger: Logger,
 ): LocalConsole | undefined {
-  const address = options.metricsBindAddress?.address;
-  if (address === null || !options.console) return undefined;
+  const address = configuration.metricsBindAddress;
+  if (address === null || !console) return undefined;
   if (address !== undefined && !isLoopback(address.host)) {
     logger.info('console disabled: the bind address is not loopback; run "sluice console" instead');
     return undefined;
   }
-  return startConsole(clusters, options, { clock: systemClock, logger });
+  return startConsole(clusters, configuration.console, { clock: systemClock, logger });
 }
 
 /** Lines to print at startup. */

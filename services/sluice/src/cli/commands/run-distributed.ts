@@ -1,10 +1,9 @@
-import { tracesFlags } from '@sluice/configuration';
 import { startSimulation } from '@sluice/demo';
 import {
-  createLogger,
   exitStatus,
   marginMs,
   print,
+  type RootLogger,
   shutDown,
   systemClock,
   systemRandom,
@@ -13,15 +12,15 @@ import {
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome } from '../display/record-outcome.ts';
 import { Statistics } from '../display/statistics.ts';
-import type { RunOptions } from './run-options.ts';
+import type { Run } from './run-options.ts';
 
 /** Runs the simulated cluster on a fleet of processes with its own bus and store. */
-export async function runDistributed(stopped: Promise<void>, options: RunOptions): Promise<void> {
-  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+export async function runDistributed(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
+  const { traces, console, log } = run.configuration;
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const display = createDisplay(options.output);
+  const display = createDisplay(run.output);
   const statistics = new Statistics();
-  const { seed, rate } = options;
+  const { seed, rate } = run;
   const cluster = await startSimulation({
     ...ports,
     ...(seed !== undefined && { seed }),
@@ -33,16 +32,18 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
     const { startDistributed } = await import('@sluice/demo/distributed');
     const fleet = await startDistributed({
       ...ports,
-      bus: options.bus ?? 'nats',
+      bus: run.bus ?? 'nats',
       // Like this process: bundled or from the sources, with the same options of Node.
       program: [...process.execArgv, ...process.argv.slice(1, 2)],
       server: cluster.server,
       clusterName: 'simulated-cluster',
-      flags: ['--log-level', options.logLevel === 'info' ? 'warn' : options.logLevel, ...tracesFlags(options)],
-      consoleFlags: [
-        ...(options.jaegerUrl === undefined ? [] : ['--jaeger-url', options.jaegerUrl]),
-        ...(options.jaegerQueryUrl === undefined ? [] : ['--jaeger-query-url', options.jaegerQueryUrl]),
-      ],
+      flags: flags({
+        'log-level': log.level === 'info' ? 'warn' : log.level,
+        'otlp-endpoint': traces.endpoint,
+        'trace-ratio': traces.ratio,
+        'trace-slow': `${traces.slowMs}ms`,
+      }),
+      consoleFlags: flags({ 'jaeger-url': console.jaegerUrl, 'jaeger-query-url': console.jaegerQueryUrl }),
       onOutcome: (plan, outcome) => {
         recordOutcome(statistics, display, { cluster: cluster.name, plan, outcome });
       },
@@ -65,4 +66,8 @@ export async function runDistributed(stopped: Promise<void>, options: RunOptions
   }
   display.ended(statistics, systemClock.now() - startedAt);
   if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
+}
+
+function flags(values: Readonly<Record<string, string | number | undefined>>): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
 }

@@ -1,11 +1,11 @@
 import { connectReading } from '@sluice/clusters';
-import { toSettings } from '@sluice/configuration';
+import { type ClusterConfiguration, toSettings } from '@sluice/configuration';
 import {
-  createLogger,
   exitStatus,
   graceMs,
   marginMs,
   print,
+  type RootLogger,
   shutDown,
   systemClock,
   systemRandom,
@@ -15,37 +15,36 @@ import { jsonShadow, logShadow, pageShadow, readCurrentState, type ShadowDisplay
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
 import { startShadow } from '../../composition/start-shadow.ts';
 import type { OutputFormat } from '../display/create-display.ts';
-import type { RunOptions } from './run-options.ts';
+import type { Run } from './run-options.ts';
 
 /**
  * Decides like a normal run, but writes nothing and compares instead. Exits with status 1 if an unexplained difference
  * remains.
  */
-export async function runShadow(stopped: Promise<void>, options: RunOptions): Promise<void> {
-  const logger = createLogger(options.output === 'json' ? 'json' : 'text', options.logLevel);
+export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { clusterName: name, kubeconfig, context, inCluster, metricsBindAddress } = options;
-  const choice = { ...(kubeconfig && { kubeconfig }), ...(context && { context }), ...(inCluster && { inCluster }) };
-  const cluster = await connectReading({ ...ports, ...choice, name }, process.env);
+  const { clusters, controllers, metricsBindAddress, watcher } = run.configuration;
+  const [{ namespaces: _, excludeNamespaces: __, ...access } = {} as ClusterConfiguration] = clusters;
+  const cluster = await connectReading({ ...ports, ...access }, process.env);
   const metrics = new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
-  const display = createShadowDisplay(options.output);
+  const display = createShadowDisplay(run.output);
   let ready = false;
   const ended = new AbortController();
   const server =
-    metricsBindAddress?.address === null
+    metricsBindAddress === null
       ? undefined
       : await startTelemetry(
-          metricsBindAddress?.address,
+          metricsBindAddress,
           { metrics, health: syncHealth(cluster.name, () => ready), clock: systemClock },
           logger,
         );
   const shadow = startShadow({
     ...ports,
     clusters: [{ ...cluster, existing: (key, signal) => readCurrentState(cluster.connection, key, signal) }],
-    settings: toSettings(options),
-    gracePeriodMs: options.shadowGracePeriod,
+    settings: toSettings(controllers),
+    gracePeriodMs: run.shadowGracePeriod,
     metrics,
-    maxCacheBytes: options.maxCacheBytes,
+    maxCacheBytes: watcher.maxCacheBytes,
     onDifference: (difference) => display.difference(difference),
     onResolved: (difference) => display.resolved(difference),
   });

@@ -1,8 +1,7 @@
-import { createLogger, exitSoon, stopSignal } from '@sluice/process';
-import type { Logger } from '@sluice/runtime';
+import { createLogger, exitSoon, type RootLogger, stopSignal } from '@sluice/process';
 import type { Command } from 'commander';
-import { withConfiguration } from './run-configuration.ts';
-import { addRunOptions, checkRunOptions, type RunOptions } from './run-options.ts';
+import { runConfiguration } from './run-configuration.ts';
+import { addRunOptions, checkRun, type Run, type RunOptions } from './run-options.ts';
 
 export function addRunCommand(program: Command): void {
   const command = program
@@ -14,28 +13,27 @@ export function addRunCommand(program: Command): void {
     );
   addRunOptions(command).action(async (options: RunOptions) => {
     const warnings: string[] = [];
-    const mode = options.dryRun ? { ...options, shadow: true } : options;
-    const configured = await withConfiguration(mode, command, process.env, (warning) => warnings.push(warning));
-    const logger = createLogger(configured.output === 'json' ? 'json' : 'text', configured.logLevel);
+    const configuration = await runConfiguration(command, process.env, (warning) => warnings.push(warning));
+    const logger = createLogger(options.output === 'json' ? 'json' : 'text', configuration.log.level);
     for (const warning of warnings) logger.warn(warning);
-    await run(configured, logger);
+    await start({ ...options, configuration, ...(options.dryRun && { shadow: true }) }, logger);
   });
 }
 
-async function run(options: RunOptions, logger: Logger): Promise<void> {
-  checkRunOptions(options);
-  const stop = stopSignal(options.for, logger);
+async function start(run: Run, logger: RootLogger): Promise<void> {
+  checkRun(run);
+  const stop = stopSignal(run.for, logger);
   try {
-    await (await program(options))(stop.stopped, options);
+    await (await program(run))(stop.stopped, run, logger);
   } finally {
     stop.cancel();
     exitSoon(logger);
   }
 }
 
-/** Loads only the mode that the options select. */
-async function program(options: RunOptions): Promise<(stopped: Promise<void>, options: RunOptions) => Promise<void>> {
-  if (options.shadow) return (await import('./run-shadow.ts')).runShadow;
-  if (options.distributed) return (await import('./run-distributed.ts')).runDistributed;
+/** Loads only the mode that the flags select. */
+async function program(run: Run): Promise<(stopped: Promise<void>, run: Run, logger: RootLogger) => Promise<void>> {
+  if (run.shadow) return (await import('./run-shadow.ts')).runShadow;
+  if (run.distributed) return (await import('./run-distributed.ts')).runDistributed;
   return (await import('./run-all-in-one.ts')).runAllInOne;
 }

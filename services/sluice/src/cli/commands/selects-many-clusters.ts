@@ -1,39 +1,28 @@
 import { statSync } from 'node:fs';
-import type { ConfiguredClusters } from '@sluice/clusters';
+import type { ClusterConfiguration, Configuration } from '@sluice/configuration';
 import type { NamespaceScope } from '@sluice/kubernetes';
 
-export interface ClusterOptions {
-  /** Clusters from a configuration, including the overrides of flags. */
-  readonly named?: ConfiguredClusters;
-  /** Name of the only cluster; default: its context. */
-  readonly clusterName?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly inCluster?: boolean;
-  readonly namespaces?: readonly string[];
-  readonly excludeNamespaces?: readonly string[];
-  readonly clusterSecrets?: string;
-  readonly clusterSecretsNamespace?: string;
-  readonly clusterSecretsKubeconfig?: string;
-}
+type Selection = Pick<Configuration, 'clusters' | 'clusterSecrets'>;
 
-/** Whether the options can select more than one cluster, now or later. */
-export function selectsManyClusters({ named, kubeconfig, context, clusterSecrets }: ClusterOptions): boolean {
-  if (named !== undefined || clusterSecrets !== undefined) return true;
-  if (context === '*' || context?.includes(',')) return true;
-  return kubeconfig !== undefined && statSync(kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true;
+/** Whether a configuration can select more than one cluster, now or later. */
+export function selectsManyClusters({ clusters, clusterSecrets }: Selection): boolean {
+  const [first, ...others] = clusters;
+  if (others.length > 0 || clusterSecrets !== undefined) return true;
+  if (first?.context === '*' || first?.context?.includes(',')) return true;
+  return (
+    first?.kubeconfig !== undefined && statSync(first.kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
+  );
 }
 
 /**
- * Whether the options select a cluster. The default kubeconfig alone does not, because a run without a cluster is a
- * simulation and must not write to the cluster that kubectl happens to use.
+ * Whether a configuration selects a cluster. The default kubeconfig alone does not, because a run without a cluster is
+ * a simulation and must not write to the cluster that kubectl happens to use.
  */
-export function selectsCluster(options: ClusterOptions): boolean {
-  const { kubeconfig, context, inCluster = false } = options;
-  return kubeconfig !== undefined || context !== undefined || inCluster || selectsManyClusters(options);
+export function selectsCluster({ clusters, clusterSecrets }: Selection): boolean {
+  return clusters.length > 0 || clusterSecrets !== undefined;
 }
 
-export function namespaceScope({ namespaces, excludeNamespaces }: ClusterOptions): NamespaceScope | undefined {
+export function namespaceScope({ namespaces, excludeNamespaces }: ClusterConfiguration): NamespaceScope | undefined {
   if (namespaces === undefined && excludeNamespaces === undefined) return undefined;
   return { only: namespaces, except: excludeNamespaces };
 }
