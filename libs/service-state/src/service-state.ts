@@ -51,18 +51,24 @@ export interface SnapshotState {
   readonly resourceVersions: PublishedResourceVersions;
 }
 
-/** The fields of a state by kind. `pod`, `slice` and `controller` exist once per name. */
-interface Fields {
+/** Fields that exist once. */
+interface SingleFields {
+  service: ServiceEntry | undefined;
+  endpoints: EndpointsEntry | undefined;
+  topology: NodeTopology | undefined;
+  snapshot: SnapshotState | undefined;
+  orphaned: boolean | undefined;
+  tombstones: readonly Tombstone[] | undefined;
+}
+
+/** Fields that exist once per name. */
+interface NamedFields {
   readonly pod: PodEntry;
   readonly slice: SliceEntry;
   readonly controller: ControllerState;
-  readonly service: ServiceEntry;
-  readonly endpoints: EndpointsEntry;
-  readonly topology: NodeTopology;
-  readonly snapshot: SnapshotState;
-  readonly orphaned: boolean;
-  readonly tombstones: readonly Tombstone[];
 }
+
+type Fields = SingleFields & NamedFields;
 type Kind = keyof Fields;
 
 /** A field that changed. `name` is the Pod, slice or controller, else empty; an undefined value is an absent field. */
@@ -82,6 +88,17 @@ const noSnapshot: SnapshotState = {
   resourceVersions: { endpoints: '', endpointslices: '' },
 };
 
+const none: readonly Tombstone[] = [];
+
+const nothing: Readonly<SingleFields> = {
+  service: undefined,
+  endpoints: undefined,
+  topology: undefined,
+  snapshot: undefined,
+  orphaned: undefined,
+  tombstones: undefined,
+};
+
 /**
  * Everything known about one Service. `evolve` and `decide` update a state in place; a caller that needs the former one takes a
  * `copy` first. Values are replaced, never modified, so a value read before an update stays valid.
@@ -90,15 +107,12 @@ const noSnapshot: SnapshotState = {
  */
 export class ServiceState {
   readonly key: ServiceKey;
-  readonly #pods = new Map<string, PodEntry>();
-  readonly #slices = new Map<string, SliceEntry>();
-  readonly #controllers = new Map<Controller, ControllerState>();
-  #service: ServiceEntry | null = null;
-  #endpoints: EndpointsEntry | null = null;
-  #topology: NodeTopology | null = null;
-  #snapshot: SnapshotState = noSnapshot;
-  #orphaned = false;
-  #tombstones: readonly Tombstone[] = [];
+  #single: SingleFields = { ...nothing };
+  readonly #named: { readonly [K in keyof NamedFields]: Map<string, NamedFields[K]> } = {
+    pod: new Map(),
+    slice: new Map(),
+    controller: new Map(),
+  };
   readonly #changed = new Map<string, FieldChange>();
   readonly #parts = new StoredParts();
 
@@ -107,40 +121,40 @@ export class ServiceState {
   }
 
   get pods(): ReadonlyMap<string, PodEntry> {
-    return this.#pods;
+    return this.#named.pod;
   }
 
   get slices(): ReadonlyMap<string, SliceEntry> {
-    return this.#slices;
+    return this.#named.slice;
   }
 
   get service(): ServiceEntry | null {
-    return this.#service;
+    return this.#single.service ?? null;
   }
 
   get endpoints(): EndpointsEntry | null {
-    return this.#endpoints;
+    return this.#single.endpoints ?? null;
   }
 
   get topology(): NodeTopology | null {
-    return this.#topology;
+    return this.#single.topology ?? null;
   }
 
   get snapshot(): SnapshotState {
-    return this.#snapshot;
+    return this.#single.snapshot ?? noSnapshot;
   }
 
   /** The Service was deleted, or a starting watcher found Endpoints without a Service: delete them (D4, D5). */
   get orphaned(): boolean {
-    return this.#orphaned;
+    return this.#single.orphaned === true;
   }
 
   get tombstones(): readonly Tombstone[] {
-    return this.#tombstones;
+    return this.#single.tombstones ?? none;
   }
 
   controller(controller: Controller): ControllerState {
-    return this.#controllers.get(controller) ?? initialControllerState;
+    return this.#named.controller.get(controller) ?? initialControllerState;
   }
 
   setService(entry: ServiceEntry): void {
@@ -160,7 +174,7 @@ export class ServiceState {
   }
 
   setOrphaned(orphaned: boolean): void {
-    if (orphaned !== this.#orphaned) this.#set('orphaned', '', orphaned || undefined);
+    if (orphaned !== this.orphaned) this.#set('orphaned', '', orphaned || undefined);
   }
 
   setPod(name: string, entry: PodEntry): void {
@@ -168,7 +182,7 @@ export class ServiceState {
   }
 
   removePod(name: string): void {
-    if (this.#pods.has(name)) this.#set('pod', name, undefined);
+    if (this.#named.pod.has(name)) this.#set('pod', name, undefined);
   }
 
   setSlice(name: string, entry: SliceEntry): void {
@@ -176,7 +190,7 @@ export class ServiceState {
   }
 
   removeSlice(name: string): void {
-    if (this.#slices.has(name)) this.#set('slice', name, undefined);
+    if (this.#named.slice.has(name)) this.#set('slice', name, undefined);
   }
 
   setController(controller: Controller, state: ControllerState): void {
@@ -184,40 +198,33 @@ export class ServiceState {
   }
 
   addTombstone(tombstone: Tombstone): void {
-    this.#setTombstones(withTombstone(this.#tombstones, tombstone));
+    this.#setTombstones(withTombstone(this.tombstones, tombstone));
   }
 
   removeTombstone(uid: string): void {
-    this.#setTombstones(withoutTombstone(this.#tombstones, uid));
+    this.#setTombstones(withoutTombstone(this.tombstones, uid));
   }
 
   /** Messages were lost, perhaps that a restored cluster has these objects again. */
   clearTombstones(): void {
-    if (this.#tombstones.length > 0) this.#setTombstones([]);
+    if (this.tombstones.length > 0) this.#setTombstones([]);
   }
 
   /** A state with the same content and no recorded changes. Copies references, not objects. */
   copy(): ServiceState {
     const copy = new ServiceState(this.key);
-    for (const [name, entry] of this.#pods) copy.#pods.set(name, entry);
-    for (const [name, entry] of this.#slices) copy.#slices.set(name, entry);
-    for (const [controller, state] of this.#controllers) copy.#controllers.set(controller, state);
-    copy.#service = this.#service;
-    copy.#endpoints = this.#endpoints;
-    copy.#topology = this.#topology;
-    copy.#snapshot = this.#snapshot;
-    copy.#orphaned = this.#orphaned;
-    copy.#tombstones = this.#tombstones;
+    copy.#single = { ...this.#single };
+    for (const kind of namedKinds) {
+      const [from, to]: readonly Map<string, unknown>[] = [this.#named[kind], copy.#named[kind]];
+      for (const [name, value] of from ?? []) to?.set(name, value);
+    }
     return copy;
   }
 
   /** Removes every field. */
   clear(): void {
-    for (const kind of ['service', 'endpoints', 'topology', 'snapshot', 'orphaned', 'tombstones'] as const)
-      this.#set(kind, '', undefined);
-    for (const name of [...this.#pods.keys()]) this.#set('pod', name, undefined);
-    for (const name of [...this.#slices.keys()]) this.#set('slice', name, undefined);
-    for (const name of [...this.#controllers.keys()]) this.#set('controller', name, undefined);
+    for (const kind of singleKinds) this.#set(kind, '', undefined);
+    for (const kind of namedKinds) for (const name of [...this.#named[kind].keys()]) this.#set(kind, name, undefined);
   }
 
   /** Takes a stored field whose parts have been joined (see `joinParts`). */
@@ -246,7 +253,7 @@ export class ServiceState {
   }
 
   #setTombstones(tombstones: readonly Tombstone[]): void {
-    if (tombstones !== this.#tombstones) this.#set('tombstones', '', tombstones.length > 0 ? tombstones : undefined);
+    if (tombstones !== this.tombstones) this.#set('tombstones', '', tombstones.length > 0 ? tombstones : undefined);
   }
 
   #set<K extends Kind>(kind: K, name: string, after: Fields[K] | undefined): void {
@@ -258,59 +265,23 @@ export class ServiceState {
   }
 
   #get(kind: Kind, name: string): FieldChange['before'] {
-    switch (kind) {
-      case 'pod':
-        return this.#pods.get(name);
-      case 'slice':
-        return this.#slices.get(name);
-      case 'controller':
-        return this.#controllers.get(name as Controller);
-      case 'service':
-        return this.#service ?? undefined;
-      case 'endpoints':
-        return this.#endpoints ?? undefined;
-      case 'topology':
-        return this.#topology ?? undefined;
-      case 'snapshot':
-        return this.#snapshot;
-      case 'orphaned':
-        return this.#orphaned;
-      case 'tombstones':
-        return this.#tombstones;
-    }
+    return isNamed(kind) ? this.#named[kind].get(name) : this.#single[kind];
   }
 
+  /** `value` is one of this kind. */
   #assign(kind: Kind, name: string, value: unknown): void {
-    switch (kind) {
-      case 'pod':
-        return assign(this.#pods, name, value as PodEntry | undefined);
-      case 'slice':
-        return assign(this.#slices, name, value as SliceEntry | undefined);
-      case 'controller':
-        return assign(this.#controllers, name as Controller, value as ControllerState | undefined);
-      case 'service':
-        this.#service = (value as ServiceEntry | undefined) ?? null;
-        return;
-      case 'endpoints':
-        this.#endpoints = (value as EndpointsEntry | undefined) ?? null;
-        return;
-      case 'topology':
-        this.#topology = (value as NodeTopology | undefined) ?? null;
-        return;
-      case 'snapshot':
-        this.#snapshot = (value as SnapshotState | undefined) ?? noSnapshot;
-        return;
-      case 'orphaned':
-        this.#orphaned = value === true;
-        return;
-      case 'tombstones':
-        this.#tombstones = (value as readonly Tombstone[] | undefined) ?? [];
-        return;
+    if (!isNamed(kind)) {
+      const single: Partial<Record<Kind, unknown>> = this.#single;
+      single[kind] = value;
+      return;
     }
+    const named: Map<string, unknown> = this.#named[kind];
+    if (value === undefined) named.delete(name);
+    else named.set(name, value);
   }
 }
 
-function assign<K, V>(map: Map<K, V>, key: K, value: V | undefined): void {
-  if (value === undefined) map.delete(key);
-  else map.set(key, value);
-}
+const namedKinds = ['pod', 'slice', 'controller'] as const satisfies readonly (keyof NamedFields)[];
+const singleKinds = Object.keys(nothing) as readonly (keyof SingleFields)[];
+
+const isNamed = (kind: Kind): kind is keyof NamedFields => kind === 'pod' || kind === 'slice' || kind === 'controller';
