@@ -113,7 +113,7 @@ describe('a plan, Change or Outcome larger than a record', () => {
     putEndpoints(5_000);
     await advance(clock, minuteMs);
     expect(await staleAfterChange()).toEqual([]);
-    // E24: a subset is mirrored up to 1,000 addresses.
+    // A subset is mirrored up to 1,000 addresses (H11).
     expect(endpointsOf('mine')).toHaveLength(1_000);
     await fleet.stop();
   });

@@ -129,7 +129,7 @@ class Replay {
       epoch: ++this.#starts,
       // Resyncs are steps of the scenario.
       resyncPeriodMs: Number.MAX_SAFE_INTEGER,
-      // B4: one sync is one attempt; a failed request is not retried within its plan.
+      // One sync is one attempt; a failed request is not retried within its plan (B4).
       retry: this.#reproduced.has('B3') ? { ...defaultRetry, attempts: 1 } : defaultRetry,
     });
   }
@@ -139,7 +139,7 @@ class Replay {
     // Updates without effect matter only where requests fail.
     if (!hasFaults(this.#scenario)) reproduced.delete('K5');
     const settings = { ...settingsOf(this.#scenario), policy: policyWith(reproduced) };
-    // B4: upstream drops a key that failed too often.
+    // Upstream drops a key that failed too often (B4).
     return reproduced.has('B3') ? { ...settings, parkedRetryMs: null } : settings;
   }
 

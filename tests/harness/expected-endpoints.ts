@@ -56,7 +56,7 @@ interface Candidate {
   readonly ports: string;
 }
 
-/** E12–E18: EndpointSlices of each Service and address type. */
+/** EndpointSlices of each Service and address type (E12–E18). */
 export function slicesOf(server: FakeApiServer): EndpointLines {
   const nodes = new Set(server.list('nodes').items.map(({ metadata }) => metadata.name));
   const expected = selecting(server).flatMap(({ name, spec }) =>
@@ -86,7 +86,7 @@ export function slicesOf(server: FakeApiServer): EndpointLines {
   return { expected: expected.sort(), actual: actual.sort() };
 }
 
-/** D9–D14: Endpoints of each Service, in its first address family. */
+/** Endpoints of each Service, in its first address family (D9–D14). */
 export function endpointsOf(server: FakeApiServer): EndpointLines {
   const services = selecting(server);
   const expected = services.flatMap(({ name, spec }) =>

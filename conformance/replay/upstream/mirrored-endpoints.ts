@@ -1,6 +1,6 @@
 import { defaultPolicy, type EndpointSlice, endpointsEqualBeyondHash, type MirroredGroup } from '@sluice/controllers';
 
-/** H15 as upstream counts: a duplicate endpoint makes up for a missing one. */
+/** Counts endpoints as upstream does: a duplicate makes up for a missing one (H15). */
 export function holdsAsMany(slice: EndpointSlice, group: MirroredGroup, max: number): boolean {
   const held = slice.endpoints ?? [];
   if (defaultPolicy.hasContent(slice, group, max)) return true;

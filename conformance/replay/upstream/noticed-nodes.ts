@@ -2,7 +2,7 @@ import { projectNode } from '@sluice/controllers';
 import type { ScenarioObject } from '../scenario.ts';
 
 /**
- * E3 as in upstream: a change of allocatable CPU alone is not noticed. A write that changes neither zone nor readiness
+ * Notices Nodes as upstream does: a change of allocatable CPU alone is not noticed (E3). A write that changes neither zone nor readiness
  * of a Node is held until a relevant change of any Node, or a relist.
  */
 export class NoticedNodes {

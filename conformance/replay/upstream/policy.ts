@@ -19,7 +19,7 @@ import { recycleByName } from './recycling-by-name.ts';
 export const deviations = ['C21', 'H15', 'H19', 'E3', 'E15', 'B3', 'B2', 'C19', 'D3', 'E4', 'K5', 'A7'] as const;
 export type Deviation = (typeof deviations)[number];
 
-/** A7, E3 and parts of B3 are in `replay-scenario.ts`. */
+/** The policy of each deviation. `replay-scenario.ts` has the others: resyncs (A7), Nodes (E3) and some retries (B3). */
 const policies: Readonly<Partial<Record<Deviation, Partial<ReconcilerPolicy>>>> = {
   B2: { dueAfterDecision },
   B3: { retryAt, parksRejected: false },
@@ -50,8 +50,8 @@ export function policyWith(reproduced: ReadonlySet<Deviation>): ReconcilerPolicy
 }
 
 /**
- * C20, C21. Slices being deleted count as missing for the EndpointSlice controller (E10), but not for mirroring (H8),
- * which cleans up regardless of the tracker (H6).
+ * Whether the sync fails because its slices look older than what was written (C20, C21). Slices being deleted count as
+ * missing for the EndpointSlice controller (E10), but not for mirroring (H8), which cleans up regardless of the tracker (H6).
  */
 function isStale(view: ServiceState, controller: Controller): boolean {
   if (controller === 'endpoints') return false;

@@ -1,7 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import { type Moment, pendingDelay } from '@sluice/service-state';
 
-/** B3: the rate limiters of upstream's queues. */
+/** The rate limiters of upstream's queues (B3). */
 const backoff: Readonly<Record<Controller, { readonly baseMs: number; readonly maxMs: number }>> = {
   endpoints: { baseMs: 5, maxMs: 1_000_000 },
   endpointslice: { baseMs: 1000, maxMs: 1_000_000 },

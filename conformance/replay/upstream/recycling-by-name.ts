@@ -1,8 +1,8 @@
 import { type AddressType, type EndpointSlice, portMapKey, type Recycled, replaceSlice } from '@sluice/controllers';
 
 /**
- * H19 as in upstream: the first create without a name is dropped from the list, not the recycled one. Upstream iterates
- * over maps, so of all rotations the most successful one is used: upstream's retries find it sooner or later. Creates
+ * Recycles slices as upstream does (H19): the first create without a name is dropped from the list, not the recycled one.
+ * Upstream iterates over maps, so of all rotations the most successful one is used: upstream's retries find it sooner or later. Creates
  * with a name cannot succeed.
  */
 export function recycleByName(toCreate: readonly EndpointSlice[], toDelete: readonly EndpointSlice[]): Recycled {

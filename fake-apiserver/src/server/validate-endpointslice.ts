@@ -6,7 +6,7 @@ import { validateAddress } from './validate-address.ts';
 import { protocols } from './validate-endpoints.ts';
 import { isDnsSubdomain, isLabelValue, validateDnsLabel } from './validate-metadata.ts';
 
-/** K3. */
+/** Limits of one slice in the API server (K3). */
 const limits = { endpoints: 1000, ports: 20_000, addresses: 100, zoneHints: 8, nodeHints: 8 };
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 

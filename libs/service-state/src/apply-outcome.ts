@@ -75,7 +75,7 @@ function requestMirroring(state: ServiceState, { causes }: Outcome, now: number,
   state.setController('endpointslicemirroring', requestDecision(before, now, causes, now));
 }
 
-/** C19: tracks written slices by generation, and deleted ones until the watch reports the deletion. */
+/** Tracks written slices by generation, and deleted ones until the watch reports the deletion (C19). */
 function track(
   tracked: TrackedSlices,
   inFlight: InFlight,
@@ -175,7 +175,7 @@ function unconfirmedAfter(
 }
 
 /**
- * B4: retries up to the limit, then parks the key unless another decision is requested anyway. A rejected write would be
+ * Retries up to the limit, then parks the key unless another decision is requested anyway (B4). A rejected write would be
  * rejected again, so its key is parked at once.
  */
 function afterFailure(idle: ControllerState, outcome: Outcome, now: number, settings: Settings): ControllerState {
@@ -193,7 +193,7 @@ function afterFailure(idle: ControllerState, outcome: Outcome, now: number, sett
   return { ...idle, failures: 0, causes: causesOfRetry(idle, outcome) };
 }
 
-/** B4: whatever activates the key again gives it the full number of attempts. */
+/** Whatever activates the key again gives it the full number of attempts (B4). */
 function park(idle: ControllerState, outcome: Outcome, now: number, { parkedRetryMs }: Settings): ControllerState {
   // Reachable: Service parked
   const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs * (1 + jitterOf(outcome));

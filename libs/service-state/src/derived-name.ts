@@ -1,7 +1,7 @@
 import type { Controller, EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
 import type { PlanId } from '@sluice/messages';
 
-/** K1: the alphabet and lengths of names that the API server generates. */
+/** The alphabet and lengths of names that the API server generates (K1). */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxBaseLength = 58;
 const suffixLength = 5;

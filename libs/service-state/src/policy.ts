@@ -73,7 +73,7 @@ export const neverStale: ReconcilerPolicy = {
   affected: () => all,
   affectedBySnapshot: () => allAtOnce,
   requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>
-    // H5: slices have a batch period, Endpoints do not.
+    // Slices have a batch period, Endpoints do not (H5).
     requestRepair(state, now + (controller === 'endpoints' ? 0 : batchPeriodMs), causes, now),
   isStale: () => false,
   dueAfterDecision: () => null,

@@ -68,8 +68,8 @@ export function reconcile(state: ServiceState, controller: Controller, settings:
 }
 
 /**
- * H15: mirrored slices that need no write are tracked from now on; those of the EndpointSlice controller only if generations
- * prove something. H6: a clean-up of mirrored slices clears the tracker.
+ * Mirrored slices that need no write are tracked from now on (H15); those of the EndpointSlice controller only if
+ * generations prove something. A clean-up of mirrored slices clears the tracker (H6).
  */
 export function trackUnchanged(
   state: ServiceState,

@@ -15,7 +15,7 @@ export function removeService(state: ServiceState, stamp: Stamp, work: WorkSet):
 
 const trackingControllers: readonly Controller[] = ['endpointslice', 'endpointslicemirroring'];
 
-/** C19: the watch has reported the deletion of a slice. */
+/** The watch has reported the deletion of a slice (C19). */
 export function removeTracked(state: ServiceState, uid: string): void {
   for (const controller of trackingControllers) {
     const before = state.controller(controller);
@@ -24,7 +24,7 @@ export function removeTracked(state: ServiceState, uid: string): void {
   }
 }
 
-/** C19: a list lacks the slice. */
+/** A list lacks the slice (C19). */
 export function handleMissing(state: ServiceState, uid: string): void {
   for (const controller of trackingControllers) {
     const before = state.controller(controller);
@@ -33,7 +33,7 @@ export function handleMissing(state: ServiceState, uid: string): void {
   }
 }
 
-/** C19: the Service was deleted, or a watcher has started. */
+/** The Service was deleted, or a watcher has started (C19). */
 export function clearTracked(state: ServiceState): void {
   for (const controller of trackingControllers) {
     const before = state.controller(controller);

@@ -69,7 +69,7 @@ function ofNewSlices(view: ServiceState): ReadonlySet<Controller> {
   return noticed;
 }
 
-/** E4: slices of the EndpointSlice controller enqueue their Service after at least a second, Endpoints immediately. */
+/** Slices of the EndpointSlice controller enqueue their Service after at least a second, Endpoints immediately (E4). */
 export function sliceDelayMs(controller: Controller, batchPeriodMs: number): number {
   if (controller === 'endpoints') return 0;
   return controller === 'endpointslice' ? Math.max(1000, batchPeriodMs) : batchPeriodMs;
@@ -77,7 +77,7 @@ export function sliceDelayMs(controller: Controller, batchPeriodMs: number): num
 
 type SelectorOf = { readonly selector: unknown } | null;
 
-/** D1, E1: always; H3: if it has no selector, or if its selector was added or removed. */
+/** A Service always enqueues (D1, E1); for mirroring only without a selector, or if its selector was added or removed (H3). */
 function noticedService(old: SelectorOf, now: SelectorOf): ReadonlySet<Controller> {
   if (old === null && now === null) return none;
   const without = (service: SelectorOf) => service !== null && service.selector === null;
@@ -86,7 +86,7 @@ function noticedService(old: SelectorOf, now: SelectorOf): ReadonlySet<Controlle
 }
 
 /**
- * C12–C14: a Service that keeps the Pod is enqueued only for relevant changes, and never for changes of its Node (E3).
+ * A Service that keeps the Pod is enqueued only for relevant changes (C12–C14), and never for changes of its Node (E3).
  */
 function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fact, { kind: 'pod' }>): boolean {
   const old = known?.pod ?? null;
@@ -96,7 +96,7 @@ function noticedPod(known: PodEntry | undefined, { pod: now, node }: Extract<Fac
   return podChange(labelled(old), labelled(now)).podChanged;
 }
 
-/** D3, H1. */
+/** Endpoints enqueue their own controller only if deleted (D3), mirroring if they are mirrorable (H1). */
 function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { kind: 'endpoints' }>): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   const old = view.endpoints?.endpoints;
@@ -107,7 +107,7 @@ function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { kind: 'endpo
   return noticed;
 }
 
-/** E4–E6, H4. */
+/** Slices of other writers enqueue their Service; own writes do not (E4–E6, H4). */
 function noticedSlice(view: ServiceState, fact: Extract<Fact, { kind: 'slice' }>): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   const old = view.slices.get(fact.name)?.slice;

@@ -80,7 +80,7 @@ export function hasPlainHints({ metadata: { annotations = {} } }: ServiceObject)
   return mode !== 'Auto' && mode !== 'auto';
 }
 
-/** E12–E26, G. */
+/** The slices of a Service with a selector, with their hints (E12–E26, G). */
 function* sliceLines(view: ClusterView, service: ServiceObject): Iterable<string> {
   const { spec, metadata } = service;
   const publish = spec.publishNotReadyAddresses === true;
@@ -119,7 +119,7 @@ function hintsOf(distribution: string | undefined, zone: string, node: string): 
   };
 }
 
-/** D7–D22. An address is listed once per group of ports. */
+/** The Endpoints of a Service with a selector (D7–D22). An address is listed once per group of ports. */
 function* endpointsLines(view: ClusterView, service: ServiceObject): Iterable<string> {
   const { spec, metadata } = service;
   const publish = spec.publishNotReadyAddresses === true;
@@ -136,7 +136,7 @@ function* endpointsLines(view: ClusterView, service: ServiceObject): Iterable<st
   }
 }
 
-/** H9–H16. */
+/** The slices that mirror Endpoints (H9–H16). */
 function* mirroredLines({ metadata, subsets = [] }: EndpointsObject): Iterable<string> {
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
     const named = ports
@@ -171,7 +171,7 @@ export function isMirrored({ spec }: ServiceObject, { metadata }: StoredObject):
   );
 }
 
-/** E26. */
+/** The labels that slices take over from their Service (E26). */
 function sliceLabels(service: ServiceObject): Record<string, string> {
   const {
     [serviceNameLabel]: _name,
@@ -208,7 +208,7 @@ const isReady = ({ status }: PodObject): boolean =>
 const hostnameOf = ({ spec: { hostname = '', subdomain = '' } }: PodObject, service: string): string =>
   subdomain === service ? hostname : '';
 
-/** C5, E16. */
+/** The ports of a Pod that resolve (C5, E16). */
 function portsOf({ spec }: ServiceObject, pod: PodObject): readonly string[] {
   return (spec.ports ?? [])
     .flatMap(({ name = '', protocol = 'TCP', targetPort, appProtocol = '' }) => {

@@ -110,7 +110,7 @@ function knownPod(view: ClusterView, { metadata, spec, status }: PodObject): unk
   return normalized({ pod, node: node === undefined ? 'none' : { zone: node.metadata.labels?.[zoneLabel] ?? 'none' } });
 }
 
-/** C15. */
+/** The trigger times of the Service and its Pods (C15). */
 function triggerTimes({ metadata }: ServiceObject, pods: readonly PodObject[]): unknown {
   const times = pods.map(({ metadata: { name }, status }) => [name, readyOf(status)?.lastTransitionTime] as const);
   return normalized({ service: metadata.creationTimestamp, pods: Object.fromEntries(times) });
@@ -118,7 +118,7 @@ function triggerTimes({ metadata }: ServiceObject, pods: readonly PodObject[]): 
 
 const readyOf = (status: PodObject['status']) => status?.conditions?.find(({ type }) => type === 'Ready');
 
-/** I1. */
+/** What the gauges count of one controller's slices (I1). */
 function countedSlices(view: ClusterView, service: ServiceObject, manager: string): object {
   const { namespace = '', name } = service.metadata;
   const own = slicesOf(view, namespace, name).filter(({ metadata }) => metadata.labels?.[managedByLabel] === manager);
@@ -150,7 +150,7 @@ function hasTopology({ metadata: { annotations = {} } }: ServiceObject): boolean
   return mode === 'Auto' || mode === 'auto';
 }
 
-/** F2. */
+/** The share of allocatable CPU per zone (F2). */
 function knownTopology(view: ClusterView): unknown {
   const cpu = new Map<string, number>();
   const nodesByZone: Record<string, number> = {};

@@ -3,8 +3,8 @@ import type { Service } from '../objects/service.ts';
 import { leaderAnnotation } from '../objects/well-known.ts';
 
 /**
- * D4: whether the sweep at watcher start deletes these Endpoints: no Service has their name, and leader election does not
- * use them.
+ * Whether the sweep at watcher start deletes these Endpoints: no Service has their name, and leader election does not
+ * use them (D4).
  */
 export function isLeftover(endpoints: Endpoints | undefined, service: Service | null | undefined): boolean {
   if (endpoints === undefined || service) return false;

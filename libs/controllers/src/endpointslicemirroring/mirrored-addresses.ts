@@ -74,7 +74,7 @@ function addTo(
   return true;
 }
 
-/** H12. */
+/** The endpoint of one mirrored address, without zone or hints (H12). */
 function mirroredEndpoint(ip: string, { hostname, nodeName, targetRef }: EndpointAddress, ready: boolean): Endpoint {
   return {
     addresses: [ip],

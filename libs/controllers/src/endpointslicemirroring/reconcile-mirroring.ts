@@ -132,7 +132,7 @@ function finalize(
   return mutations;
 }
 
-/** H17. The second Event counts invalid addresses too. */
+/** Events about skipped addresses. The second one counts invalid addresses too (H17). */
 function skippedEvents(
   { metadata }: Endpoints,
   { invalid, skipped }: MirroredAddresses,

@@ -71,7 +71,7 @@ export function cleanUpFailureText(endpoints: Named, messages: readonly string[]
   return `error(s) deleting ${messages.length}/${total} EndpointSlices for ${namespace}/${name} Endpoints, including: ${first}`;
 }
 
-/** E28, H20. */
+/** The error of one failed mutation of a slice, in the words of upstream (E28, H20). */
 function sliceFailureText(kind: 'Service' | 'Endpoints', { namespace, name }: Named, failure: FailedMutation): string {
   const { mutation, message } = failure;
   const owner = `EndpointSlice for ${kind} ${namespace}/${name}`;

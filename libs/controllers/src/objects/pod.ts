@@ -14,7 +14,7 @@ export interface Pod {
   readonly terminal: boolean;
   /** Has a deletionTimestamp. */
   readonly terminating: boolean;
-  /** C1. */
+  /** Whether the first Ready condition is true (C1). */
   readonly ready: boolean;
   /** `lastTransitionTime` of the Ready condition in RFC 3339, or null (C15). */
   readonly readyTransitionTime: string | null;

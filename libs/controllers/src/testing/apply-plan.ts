@@ -47,7 +47,7 @@ function apply(store: Map<string, Endpoints | EndpointSlice>, mutation: Mutation
   store.set(name, stored(mutation.object, name, uid, Number(resourceVersion) + 1));
 }
 
-/** K3. */
+/** Rejects what the API server would: a changed address type and too many endpoints (K3). */
 function refuseBeyondLimits(object: Endpoints | EndpointSlice, before?: Endpoints | EndpointSlice): void {
   if (!('addressType' in object)) return;
   if (before !== undefined && 'addressType' in before && before.addressType !== object.addressType) {

@@ -153,7 +153,7 @@ async function sliceOfAnother(
   return current.metadata.labels?.[serviceNameLabel] === service ? undefined : current;
 }
 
-/** B10: a terminating namespace makes a create pointless; an update or delete rejected for it is retried. */
+/** A terminating namespace makes a create pointless; an update or delete rejected for it is retried (B10). */
 function statusOf(error: ApiError, verb: Mutation['verb']): OutcomeStatus {
   if (error.kind === 'namespaceTerminating') return verb === 'create' ? 'namespaceTerminating' : 'rejected';
   return error.kind === 'retry' ? 'unavailable' : 'rejected';

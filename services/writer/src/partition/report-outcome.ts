@@ -70,7 +70,7 @@ function logFailure(
   applied: ApplyResult,
   trace: PlanTrace | undefined,
 ): void {
-  // B6: a failure that is retried is no warning, and for Endpoints an Event reports it already.
+  // A failure that is retried is no warning, and for Endpoints an Event reports it already (B6).
   const { status } = applied;
   const level = status === 'rejected' ? 'warn' : plan.controller === 'endpoints' ? 'debug' : 'info';
   const reason = applied.message ?? failureText(plan, applied);
