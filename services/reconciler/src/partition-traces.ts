@@ -2,7 +2,6 @@ import type { BusRecord, Delivery } from '@sluice/bus';
 import type { Controller } from '@sluice/controllers';
 import {
   type Causes,
-  causeKindOf,
   isSampled,
   isServiceKey,
   type Message,
@@ -19,15 +18,14 @@ import {
 import type { Clock } from '@sluice/runtime';
 import type { InFlight } from '@sluice/service-state';
 import {
-  ATTR_DB_OPERATION_NAME,
-  ATTR_DB_SYSTEM_NAME,
-  ATTR_MESSAGING_CONSUMER_GROUP_NAME,
+  commitSpan,
+  decideSpan,
   lateAttributes,
-  messageAttributes,
-  planAttributes,
+  processSpan,
+  publishSpan,
   type Span,
-  serviceAttributes,
   type Tracer,
+  watchSpan,
 } from '@sluice/telemetry';
 
 export interface PartitionTracesOptions {
@@ -78,25 +76,14 @@ export class PartitionTraces {
   }
 
   /** A record was applied, or failed with `error`. */
-  processed(record: Delivery, startedAt: number, error?: string): void {
-    const trace = sampledTraceOf(record.headers);
+  processed({ headers, id, key }: Delivery, startedAt: number, error?: string): void {
+    const trace = sampledTraceOf(headers);
     if (trace === undefined) return;
     const { tracer, partition, fencingToken } = this.#options;
-    this.#uncommitted.push({
-      name: 'process changes',
-      kind: 'consumer',
-      context: siblingOf(trace, 'process'),
-      parent: trace,
-      startedAt,
-      endedAt: this.now(),
-      attributes: {
-        ...(isServiceKey(record.key) && serviceAttributes(parseServiceKey(record.key))),
-        ...messageAttributes(tracer, { operation: 'process', topic: 'changes', partition, id: record.id }),
-        [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'reconciler',
-        'sluice.fencing_token': fencingToken,
-      },
-      ...(error !== undefined && { error }),
-    });
+    const service = isServiceKey(key) ? parseServiceKey(key) : undefined;
+    const message = { tracer, topic: 'changes', partition, id } as const;
+    const options = { context: siblingOf(trace, 'process'), parent: trace, startedAt, endedAt: this.now(), error };
+    this.#uncommitted.push(processSpan(service, message, { group: 'reconciler', fencingToken }, options));
   }
 
   /** Trace context for the message of a plan with these causes; undefined if none of them is traced. */
@@ -114,23 +101,17 @@ export class PartitionTraces {
     if (first === undefined || !isSampled(first)) return;
     const { tracer, fencingToken } = this.#options;
     const decision = siblingOf(trace, 'create');
-    const span = {
-      name: `decide ${controller}`,
-      kind: 'internal',
-      startedAt,
-      endedAt: this.now(),
-      attributes: {
-        ...serviceAttributes(key),
-        ...(plan
-          ? planAttributes(controller, plan.plan)
-          : { 'sluice.controller': controller, 'sluice.fencing_token': fencingToken }),
-        'sluice.writes': plan?.groups.reduce((sum, { mutations }) => sum + mutations.length, 0) ?? 0,
-        'sluice.changes': 1 + others.length,
-      },
-      ...(error !== undefined && { error }),
-    } as const;
     const processed = (change: TraceContext) => siblingOf(change, 'process');
-    this.#uncommitted.push({ ...span, context: decision, parent: processed(first), links: others.map(processed) });
+    const attributes = {
+      ...(plan === undefined && { 'sluice.fencing_token': fencingToken }),
+      'sluice.writes': plan?.groups.reduce((sum, { mutations }) => sum + mutations.length, 0) ?? 0,
+      'sluice.changes': 1 + others.length,
+    };
+    const span = decideSpan(key, controller, plan?.plan, {
+      ...{ context: decision, parent: processed(first), startedAt, endedAt: this.now(), error, attributes },
+      links: others.map(processed),
+    });
+    this.#uncommitted.push(span);
     for (const other of others) {
       this.#uncommitted.push({
         ...span,
@@ -145,24 +126,12 @@ export class PartitionTraces {
 
   /** The batch is committed. */
   committed(startedAt: number): void {
-    const { tracer, partition } = this.#options;
+    const { tracer } = this.#options;
     const endedAt = this.now();
     for (const span of this.#uncommitted) tracer.record(span);
     for (const { trace, key } of this.#decisions) {
-      tracer.record({
-        name: 'commit',
-        kind: 'client',
-        context: siblingOf(trace, 'commit'),
-        parent: siblingOf(trace, 'create'),
-        startedAt,
-        endedAt,
-        attributes: {
-          ...serviceAttributes(key),
-          [ATTR_DB_SYSTEM_NAME]: tracer.systems.store,
-          [ATTR_DB_OPERATION_NAME]: 'commit',
-          'sluice.partition': partition,
-        },
-      });
+      const [context, parent] = [siblingOf(trace, 'commit'), siblingOf(trace, 'create')];
+      tracer.record(commitSpan(key, this.#options, { context, parent, startedAt, endedAt }));
     }
     this.#uncommitted = [];
     this.#decisions = [];
@@ -177,30 +146,19 @@ export class PartitionTraces {
     startedAt: number,
     origins?: ReadonlyMap<string, TraceContext | undefined>,
   ): void {
-    for (const record of records) {
-      const trace = sampledTraceOf(record.headers);
-      if (trace === undefined) continue;
-      const isRedelivery = record.id.includes('/again/');
-      const [context, parent] = isRedelivery
-        ? [this.#options.tracer.childOf(trace), trace]
-        : [trace, origins?.get(record.id) ?? siblingOf(trace, 'create')];
-      this.#published(record, { context, parent, startedAt }, isRedelivery || origins !== undefined);
-    }
-  }
-
-  #published({ id, key }: BusRecord, span: Pick<Span, 'context' | 'parent' | 'startedAt'>, repeated: boolean): void {
     const { tracer, partition } = this.#options;
-    tracer.record({
-      name: 'publish mutations',
-      kind: 'producer',
-      ...span,
-      endedAt: this.now(),
-      attributes: {
-        ...serviceAttributes(parseServiceKey(key)),
-        ...messageAttributes(tracer, { operation: 'publish', topic: 'mutations', partition, id }),
-        ...(repeated && { 'sluice.repeated': true }),
-      },
-    });
+    for (const { headers, id, key } of records) {
+      const trace = sampledTraceOf(headers);
+      if (trace === undefined) continue;
+      const isRedelivery = id.includes('/again/');
+      const [context, parent] = isRedelivery
+        ? [tracer.childOf(trace), trace]
+        : [trace, origins?.get(id) ?? siblingOf(trace, 'create')];
+      const attributes = isRedelivery || origins !== undefined ? { 'sluice.repeated': true } : {};
+      const message = { tracer, topic: 'mutations', partition, id } as const;
+      const options = { context, parent, startedAt, endedAt: this.now(), attributes };
+      tracer.record(publishSpan(parseServiceKey(key), message, options));
+    }
   }
 
   /**
@@ -212,36 +170,17 @@ export class PartitionTraces {
     if (trace === undefined || change === undefined || isSampled(trace)) return outcome;
     if (sampledTraceOf(record.headers) === undefined) return outcome;
     const { tracer } = this.#options;
-    const { key, controller, plan: id, decidedAt } = plan;
+    const { key, controller, decidedAt } = plan;
     const [cause] = plan.causes.first;
-    const attributes = { ...serviceAttributes(key), ...lateAttributes };
     const [origin, published] = [sampled(siblingOf(change, 'process')), sampled(trace)];
-    tracer.record({
-      name: `watch ${cause === undefined ? 'other' : causeKindOf(cause)}`,
-      kind: 'internal',
-      context: origin,
-      parent: null,
-      startedAt: cause?.observedAt ?? decidedAt,
-      endedAt: decidedAt,
-      attributes: { ...attributes, 'sluice.cause': cause?.description ?? '' },
-    });
-    const decision = { startedAt: decidedAt, endedAt: decidedAt };
-    tracer.record({
-      name: `decide ${controller}`,
-      kind: 'internal',
-      context: siblingOf(published, 'create'),
-      parent: origin,
-      ...decision,
-      attributes: { ...attributes, ...planAttributes(controller, id) },
-    });
-    tracer.record({
-      name: 'publish mutations',
-      kind: 'producer',
-      context: published,
-      parent: siblingOf(published, 'create'),
-      ...decision,
-      attributes: { ...attributes, ...planAttributes(controller, id) },
-    });
+    const decision = siblingOf(published, 'create');
+    const at = { startedAt: decidedAt, endedAt: decidedAt, attributes: lateAttributes };
+    const startedAt = cause?.observedAt ?? decidedAt;
+    tracer.record(watchSpan(key, cause, { ...at, context: origin, parent: null, startedAt }));
+    const decided = decideSpan(key, controller, plan.plan, { ...at, context: decision, parent: origin });
+    tracer.record(decided);
+    // The record is unknown by now.
+    tracer.record({ ...decided, name: 'publish mutations', kind: 'producer', context: published, parent: decision });
     return { ...outcome, causes: { ...outcome.causes, traces: [sampled(change)] } };
   }
 }

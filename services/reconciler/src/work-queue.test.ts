@@ -49,9 +49,13 @@ test('partitions add up, except for the longest running processor', async () => 
   expect([await value('unfinished_work_seconds'), await value('depth')]).toEqual([3, 0]);
 });
 
-test('a retry is counted', async () => {
-  queue.retry();
-  expect([await value('retries_total'), await value('retries_total', 'endpoint')]).toEqual([1, 0]);
+test.each([
+  ['endpoints', 'endpoint'],
+  ['endpointslice', 'endpoint_slice'],
+  ['endpointslicemirroring', 'endpoint_slice_mirroring'],
+] as const)('the queue of %s is called %s (I4)', async (controller, name) => {
+  new WorkQueue(metrics, controller, () => now).retry();
+  expect(await value('retries_total', name)).toBe(1);
 });
 
 test('a queue is exposed before its first item', async () => {

@@ -1,14 +1,6 @@
-import {
-  type Cause,
-  causeKindOf,
-  isSampled,
-  maxTraces,
-  type ServiceKey,
-  siblingOf,
-  type TraceContext,
-} from '@sluice/messages';
+import { type Cause, isSampled, maxTraces, type ServiceKey, siblingOf, type TraceContext } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
-import { messageAttributes, type SpanAttributes, serviceAttributes, type Tracer } from '@sluice/telemetry';
+import { publishSpan, type Tracer, watchSpan } from '@sluice/telemetry';
 
 /** A cause of a Change, with its trace. Each Service that it concerns has a trace of its own. */
 export interface TracedCause {
@@ -62,44 +54,28 @@ export class ChangeTraces {
     const [first, ...others] = causes;
     if (first === undefined || !isSampled(first.trace)) return;
     const { tracer, fencingToken } = this.#options;
-    const attributes = { ...serviceAttributes(key), 'sluice.fencing_token': fencingToken };
-    this.#recordCause(first, composedAt, attributes, []);
-    for (const other of others) this.#recordCause(other, composedAt, attributes, [first.trace]);
-    tracer.record({
-      name: 'publish changes',
-      kind: 'producer',
-      context: first.trace,
-      parent: siblingOf(first.trace, 'create'),
-      startedAt: composedAt,
-      endedAt,
-      attributes: {
-        ...attributes,
-        ...messageAttributes(tracer, { operation: 'publish', topic: 'changes', partition, id }),
-      },
-      links: others.map(({ trace }) => siblingOf(trace, 'create')),
-    });
-  }
-
-  /** `carriedBy`: the message that carries the cause, if it belongs to another trace. */
-  #recordCause(
-    { trace, cause }: TracedCause,
-    endedAt: number,
-    attributes: SpanAttributes,
-    carriedBy: readonly TraceContext[],
-  ): void {
-    this.#options.tracer.record({
-      name: `watch ${causeKindOf(cause)}`,
-      kind: 'internal',
-      context: siblingOf(trace, 'create'),
-      parent: null,
-      startedAt: cause.observedAt,
-      endedAt,
-      attributes: {
-        ...attributes,
-        'sluice.cause': cause.description,
-        ...(carriedBy.length > 0 && { 'sluice.coalesced': true }),
-      },
-      links: carriedBy,
-    });
+    const attributes = { 'sluice.fencing_token': fencingToken };
+    const created = (trace: TraceContext) => siblingOf(trace, 'create');
+    for (const { trace, cause } of causes) {
+      // The message that carries the cause belongs to another trace.
+      const isCoalesced = trace !== first.trace;
+      tracer.record(
+        watchSpan(key, cause, {
+          ...{ context: created(trace), parent: null, startedAt: cause.observedAt, endedAt: composedAt },
+          attributes: { ...attributes, ...(isCoalesced && { 'sluice.coalesced': true }) },
+          links: isCoalesced ? [first.trace] : [],
+        }),
+      );
+    }
+    tracer.record(
+      publishSpan(
+        key,
+        { tracer, topic: 'changes', partition, id },
+        {
+          ...{ context: first.trace, parent: created(first.trace), startedAt: composedAt, endedAt, attributes },
+          links: others.map(({ trace }) => created(trace)),
+        },
+      ),
+    );
   }
 }

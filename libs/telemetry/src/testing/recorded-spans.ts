@@ -2,9 +2,9 @@ import { type SpanContext, SpanStatusCode, TraceFlags } from '@opentelemetry/api
 import { hrTimeToMilliseconds } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
+import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
 import { type TraceContext, traceContext } from '@sluice/messages';
 import { seededRandom } from '@sluice/runtime';
-import { ATTR_SERVICE_NAME } from '../traces/semantic-conventions.ts';
 import type { Span, SpanAttributes, Tracer } from '../traces/tracer.ts';
 import { SdkTracer } from '../tracing/sdk-tracer.ts';
 

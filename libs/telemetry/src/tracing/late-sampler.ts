@@ -1,6 +1,6 @@
 import type { Attributes, Context, Link, SpanKind } from '@opentelemetry/api';
 import { type Sampler, SamplingDecision, type SamplingResult } from '@opentelemetry/sdk-trace';
-import { lateAttributes } from '../traces/attributes.ts';
+import { lateAttributes } from '../traces/spans.ts';
 
 /**
  * A root sampler that also samples traces recorded because of how they ended: failed, retried or slow. Their root span is

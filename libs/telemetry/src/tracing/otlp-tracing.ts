@@ -14,14 +14,14 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
-import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
-import type { SpanCounts } from '../metrics.ts';
 import {
   ATTR_SERVICE_INSTANCE_ID,
   ATTR_SERVICE_NAME,
   ATTR_SERVICE_NAMESPACE,
   ATTR_SERVICE_VERSION,
-} from '../traces/semantic-conventions.ts';
+} from '@opentelemetry/semantic-conventions';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import type { SpanCounts } from '../metrics.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import { LoggedExporter } from './logged-exporter.ts';
 import { SdkTracer } from './sdk-tracer.ts';

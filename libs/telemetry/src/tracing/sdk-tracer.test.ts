@@ -1,7 +1,7 @@
 import { isSampled, sampled, siblingOf, spanIdOf, type TraceContext, traceIdOf, traceOf } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { RecordedSpans } from '../testing/recorded-spans.ts';
-import { lateAttributes } from '../traces/attributes.ts';
+import { lateAttributes } from '../traces/spans.ts';
 import type { Span, Tracer } from '../traces/tracer.ts';
 
 let recorded: RecordedSpans;

@@ -1,6 +1,7 @@
 import { type Attributes, createNoopMeter, type Meter, type MeterProvider } from '@opentelemetry/api';
+import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions';
+import { METRIC_OTEL_SDK_PROCESSOR_SPAN_PROCESSED } from '@opentelemetry/semantic-conventions/incubating';
 import type { SpanCounts } from '../metrics.ts';
-import { ATTR_ERROR_TYPE, METRIC_OTEL_SDK_PROCESSOR_SPAN_PROCESSED } from '../traces/semantic-conventions.ts';
 
 /** Counts spans by what the SDK reports about its batch processor. Everything else it reports is ignored. */
 export class SpanCounter {

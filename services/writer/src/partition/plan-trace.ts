@@ -1,12 +1,5 @@
 import type { Delivery } from '@sluice/bus';
-import {
-  type ApiError,
-  type ClusterRequest,
-  isApiError,
-  type Middleware,
-  objectPath,
-  type Resource,
-} from '@sluice/kubernetes';
+import { type ApiError, type ClusterRequest, isApiError, type Middleware, objectPath } from '@sluice/kubernetes';
 import {
   isSampled,
   type Outcome,
@@ -18,21 +11,12 @@ import {
 } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import {
-  ATTR_ERROR_TYPE,
-  ATTR_HTTP_REQUEST_METHOD,
-  ATTR_HTTP_REQUEST_RESEND_COUNT,
-  ATTR_HTTP_RESPONSE_STATUS_CODE,
-  ATTR_MESSAGING_CONSUMER_GROUP_NAME,
-  ATTR_SERVER_ADDRESS,
-  ATTR_SERVER_PORT,
-  ATTR_URL_FULL,
-  ATTR_URL_PATH,
-  ATTR_URL_TEMPLATE,
   lateAttributes,
-  messageAttributes,
   planAttributes,
+  processSpan,
+  publishSpan,
+  requestSpan,
   type Span,
-  serviceAttributes,
   type Tracer,
 } from '@sluice/telemetry';
 
@@ -92,15 +76,17 @@ export class PlanTrace {
   /** Middleware that notes each request. `server`: URL of the API server, if known. */
   traceRequests(server: string | undefined): Middleware {
     return async (request, next) => {
-      const target = targetOf(request);
-      if (target === undefined) return next(request);
-      const startedAt = this.#options.clock.now();
+      if (!isTraced(request)) return next(request);
+      const { clock } = this.#options;
+      const startedAt = clock.now();
+      const completed = (status: number, error?: ApiError) =>
+        this.#requests.push({ request, server, startedAt, endedAt: clock.now(), status, error });
       try {
         const response = await next(request);
-        this.#completed({ ...target, server }, startedAt, methods[target.verb].status, undefined);
+        completed(methods[request.verb].status);
         return response;
       } catch (error) {
-        if (isApiError(error)) this.#completed({ ...target, server }, startedAt, error.status, error);
+        if (isApiError(error)) completed(error.status, error);
         throw error;
       }
     };
@@ -117,19 +103,9 @@ export class PlanTrace {
       const endedAt = clock.now();
       const parent = sampled(this.#context);
       tracer.record(this.#process(plan, outcome, endedAt));
-      for (const request of this.#requests) tracer.record(this.#requestSpan(request));
-      tracer.record({
-        name: 'publish changes',
-        kind: 'producer',
-        context: place,
-        parent,
-        startedAt,
-        endedAt,
-        attributes: {
-          ...serviceAttributes(plan.key),
-          ...messageAttributes(tracer, { operation: 'publish', topic: 'changes', partition, id }),
-        },
-      });
+      for (const [index, request] of this.#requests.entries()) tracer.record(this.#requestSpan(request, index));
+      const message = { tracer, topic: 'changes', partition, id } as const;
+      tracer.record(publishSpan(plan.key, message, { context: place, parent, startedAt, endedAt }));
     };
     return { place, published };
   }
@@ -144,109 +120,72 @@ export class PlanTrace {
     return isLate || retries > 0 || !isGood(status);
   }
 
-  #process(plan: PlannedMutations, outcome: Outcome, endedAt: number): Span {
+  #process({ key, controller, plan }: PlannedMutations, outcome: Outcome, endedAt: number): Span {
     const { tracer, partition, fencingToken } = this.#options;
-    const [first] = outcome.causes.first;
-    return {
-      name: 'process mutations',
-      kind: 'consumer',
-      context: sampled(this.#context),
-      parent: sampled(this.#parent),
-      startedAt: this.#startedAt,
-      endedAt,
-      attributes: {
-        ...serviceAttributes(plan.key),
-        ...planAttributes(plan.controller, plan.plan),
-        'sluice.fencing_token': fencingToken,
-        ...messageAttributes(tracer, { operation: 'process', topic: 'mutations', partition, id: this.#record.id }),
-        [ATTR_MESSAGING_CONSUMER_GROUP_NAME]: 'writer',
-        'sluice.status': outcome.status,
-        'sluice.retries': outcome.retries,
-        ...(first && { 'sluice.trigger_to_applied_ms': outcome.completedAt - first.observedAt }),
-        ...(!isSampled(this.#parent) && lateAttributes),
+    const { status, retries, completedAt, causes, message: reason } = outcome;
+    const [first] = causes.first;
+    const message = { tracer, topic: 'mutations', partition, id: this.#record.id } as const;
+    return processSpan(
+      key,
+      message,
+      { group: 'writer', fencingToken },
+      {
+        context: sampled(this.#context),
+        parent: sampled(this.#parent),
+        startedAt: this.#startedAt,
+        endedAt,
+        attributes: {
+          ...planAttributes(controller, plan),
+          'sluice.status': status,
+          'sluice.retries': retries,
+          ...(first && { 'sluice.trigger_to_applied_ms': completedAt - first.observedAt }),
+          ...(!isSampled(this.#parent) && lateAttributes),
+        },
+        error: isGood(status) ? undefined : `${status}: ${reason}`,
       },
-      ...(!isGood(outcome.status) && { error: `${outcome.status}: ${outcome.message}` }),
-    };
+    );
   }
 
-  #completed(of: Target, startedAt: number, status: number, error: ApiError | undefined): void {
-    const isSame = (one: CompletedRequest) =>
-      one.of.verb === of.verb && one.of.resource === of.resource && one.of.name === of.name;
-    const resent = this.#requests.filter(isSame).length;
-    this.#requests.push({ of, startedAt, endedAt: this.#options.clock.now(), status, resent, error });
-  }
-
-  #requestSpan({ of, startedAt, endedAt, status, resent, error }: CompletedRequest): Span {
-    const { method, named } = methods[of.verb];
-    const path = objectPath(of.resource, of.namespace, named ? of.name : undefined);
-    const template = decodeURI(objectPath(of.resource, '{namespace}', named ? '{name}' : undefined));
-    return {
-      name: `${method} ${template}`,
-      kind: 'client',
-      context: sampled(this.#options.tracer.childOf(this.#context)),
-      parent: sampled(this.#context),
-      startedAt,
-      endedAt,
-      attributes: {
-        [ATTR_HTTP_REQUEST_METHOD]: method,
-        [ATTR_URL_TEMPLATE]: template,
-        ...(of.server === undefined ? { [ATTR_URL_PATH]: path } : addressAttributes(of.server, path)),
-        ...(status > 0 && { [ATTR_HTTP_RESPONSE_STATUS_CODE]: status }),
-        ...(resent > 0 && { [ATTR_HTTP_REQUEST_RESEND_COUNT]: resent }),
-        ...(error && { [ATTR_ERROR_TYPE]: status > 0 ? String(status) : error.reason || 'connection' }),
-        'sluice.object': `${of.resource}/${of.name}`,
-      },
-      ...(error && { error: error.message }),
-    };
+  #requestSpan({ request, server, startedAt, endedAt, status, error }: CompletedRequest, index: number): Span {
+    const { method, named } = methods[request.verb];
+    const { resource, namespace, name } = objectOf(request);
+    const object = objectText(request);
+    const isSame = (one: CompletedRequest) => one.request.verb === request.verb && objectText(one.request) === object;
+    const path = objectPath(resource, namespace, named ? name : undefined);
+    const template = decodeURI(objectPath(resource, '{namespace}', named ? '{name}' : undefined));
+    const resent = this.#requests.slice(0, index).filter(isSame).length;
+    const context = sampled(this.#options.tracer.childOf(this.#context));
+    return requestSpan(
+      { method, path, template, object, server, status, resent, error },
+      { context, parent: sampled(this.#context), startedAt, endedAt },
+    );
   }
 }
 
-/** The object of a request. */
-interface Target {
-  readonly verb: keyof typeof methods;
-  readonly resource: Resource;
-  readonly namespace: string;
-  readonly name: string;
-  readonly server: string | undefined;
+/** The write or read of one object. */
+type TracedRequest = Extract<ClusterRequest, { readonly verb: keyof typeof methods }>;
+
+const isTraced = (request: ClusterRequest): request is TracedRequest => request.verb in methods;
+
+function objectOf(request: TracedRequest) {
+  const { namespace, name } = 'object' in request ? request.object.metadata : request;
+  return { resource: request.resource, namespace, name };
 }
 
-/** The object of a write or read; undefined for other requests. */
-function targetOf(request: ClusterRequest): Omit<Target, 'server'> | undefined {
-  switch (request.verb) {
-    case 'get':
-    case 'delete': {
-      const { verb, resource, namespace, name } = request;
-      return { verb, resource, namespace, name };
-    }
-    case 'create':
-    case 'update': {
-      const { namespace, name } = request.object.metadata;
-      return { verb: request.verb, resource: request.resource, namespace, name };
-    }
-    default:
-      return undefined;
-  }
+function objectText(request: TracedRequest): string {
+  const { resource, name } = objectOf(request);
+  return `${resource}/${name}`;
 }
 
 /** A finished request. */
 interface CompletedRequest {
-  readonly of: Target;
+  readonly request: TracedRequest;
+  readonly server: string | undefined;
   readonly startedAt: number;
   readonly endedAt: number;
   /** HTTP status, 0 without a response. */
   readonly status: number;
-  /** Number of previous attempts. */
-  readonly resent: number;
   readonly error: ApiError | undefined;
 }
 
 const isGood = (status: Outcome['status']): boolean => status === 'applied' || status === 'namespaceTerminating';
-
-function addressAttributes(server: string, path: string) {
-  const { hostname, port, protocol } = new URL(server);
-  return {
-    [ATTR_URL_FULL]: `${server.replace(/\/$/, '')}${path}`,
-    [ATTR_SERVER_ADDRESS]: hostname,
-    [ATTR_SERVER_PORT]: Number(port) || (protocol === 'https:' ? 443 : 80),
-  };
-}
