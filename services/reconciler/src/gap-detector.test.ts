@@ -105,6 +105,20 @@ test('a removed cluster is removed from the store even if it has an open gap', (
   expect(gaps.drainChanges()).toEqual([{ key: 'c', field: 'lastChange', value: undefined }]);
 });
 
+test('of a removed cluster, the loss of what is published next shows', () => {
+  const snapshot = (n: number, previousSequence: number) => ({ ...aSnapshot(n, []), previousSequence });
+  const [lost, found] = [new GapDetector(), new GapDetector()];
+  for (const gaps of [lost, found]) {
+    observe(gaps, 3, 0);
+    gaps.removeCluster('c');
+    expect(gaps.drainChanges()).toEqual([{ key: 'c', field: 'lastChange', value: undefined }]);
+  }
+  expect(lost.observe(snapshot(5, 4))).toBe('1..4');
+  expect(found.observe(snapshot(4, 0))).toBeUndefined();
+  expect(found.observe(snapshot(5, 4))).toBeUndefined();
+  expect(found.drainChanges()).toMatchObject([{ value: { sequence: 5 } }]);
+});
+
 test('only a later watcher has published after an epoch', () => {
   const gaps = new GapDetector();
   expect(gaps.hasSeenEpochAfter('c', 0)).toBe(false);

@@ -11,6 +11,8 @@ export class GapDetector {
   /** Stamp of the last Change by cluster; null: the next one may be any. */
   readonly #last = new Map<string, Stamp | null>();
   readonly #changed = new Set<string>();
+  /** Clusters that were removed, and of which nothing has been published since. */
+  readonly #removed = new Set<string>();
   /** Clusters with a gap for which no resync has been requested yet. */
   readonly #open = new Set<string>();
 
@@ -23,7 +25,10 @@ export class GapDetector {
     if (last && compareStamps(stamp, last) <= 0) return undefined;
     this.#last.set(cluster, { epoch: stamp.epoch, sequence: stamp.sequence });
     this.#changed.add(cluster);
-    if (last === null || previousSequence === 0) return undefined;
+    const wasRemoved = this.#removed.delete(cluster);
+    if (previousSequence === 0) return undefined;
+    if (wasRemoved) return `1..${previousSequence}`;
+    if (last === null) return undefined;
     // A cluster begins with a snapshot; otherwise that is lost, and perhaps the request for it too.
     if (last === undefined) return isBeginning(change) ? undefined : `1..${previousSequence}`;
     const previous: Stamp = { epoch: previousEpoch ?? stamp.epoch, sequence: previousSequence };
@@ -42,6 +47,7 @@ export class GapDetector {
   skip(cluster: string): void {
     if (!this.#last.has(cluster)) return;
     this.#changed.add(cluster);
+    this.#removed.delete(cluster);
     this.#last.set(cluster, null);
   }
 
@@ -63,16 +69,22 @@ export class GapDetector {
     return last != null && last.epoch > epoch;
   }
 
-  /** Removes a cluster. */
+  /**
+   * Removes a cluster from what is stored. Should it be published again, its first Change names none before it; if the next Change
+   * does, that one was lost, or a watcher has not noticed the removal.
+   */
   removeCluster(cluster: string): void {
     this.#open.delete(cluster);
-    if (this.#last.delete(cluster)) this.#changed.add(cluster);
+    if (!this.#last.has(cluster)) return;
+    this.#removed.add(cluster);
+    this.#changed.add(cluster);
   }
 
   /** Removes everything that was loaded. */
   clear(): void {
     this.#last.clear();
     this.#changed.clear();
+    this.#removed.clear();
   }
 
   /** Loads a stored entry; false if it is not one of the gap detector's. Throws TypeError if its value is invalid. */
@@ -87,7 +99,7 @@ export class GapDetector {
   drainChanges(): StoredEntry[] {
     const clusters = [...this.#changed].filter((cluster) => !this.#open.has(cluster));
     for (const cluster of clusters) this.#changed.delete(cluster);
-    return clusters.map((key) => ({ key, field, value: this.#last.get(key) }));
+    return clusters.map((key) => ({ key, field, value: this.#removed.has(key) ? undefined : this.#last.get(key) }));
   }
 }
 

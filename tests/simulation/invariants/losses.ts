@@ -170,11 +170,12 @@ export class LossInvariants {
   }
 }
 
-/** With a cluster, a reconciler discards what it may have missed of it, unless a later watcher has published. */
+/**
+ * With a cluster, a reconciler discards what it may have missed of it, unless a later watcher has published. What is published next
+ * starts from the beginning, and its loss shows.
+ */
 function forget({ last, gaps }: Claim, { cluster, epoch }: ClusterRemoved): void {
-  if ((last.get(cluster)?.epoch ?? 0) > epoch) return;
-  last.delete(cluster);
-  gaps.delete(cluster);
+  if ((last.get(cluster)?.epoch ?? 0) <= epoch) gaps.delete(cluster);
 }
 
 /** Whether nothing was missing when the plan was decided: a Change that reveals a gap can be delivered while the commit is on its way. */

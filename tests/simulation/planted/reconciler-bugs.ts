@@ -22,6 +22,12 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     replace: '',
   },
   {
+    name: 'a cluster that was removed may continue anywhere',
+    file: `${reconciler}/gap-detector.ts`,
+    search: 'const wasRemoved = this.#removed.delete(cluster);',
+    replace: 'const wasRemoved = this.#removed.delete(cluster) && last === null;',
+  },
+  {
     name: 'an open gap is stored as closed',
     file: `${reconciler}/gap-detector.ts`,
     search: 'this.#open.add(cluster);',
