@@ -5,7 +5,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'no fact leads to a decision',
     file: 'libs/service-state/src/policy.ts',
-    search: 'affected: () => all,',
+    search: 'affected: () => null,',
     replace: 'affected: () => new Set(),',
   },
   {

@@ -6,15 +6,15 @@ export const settingsRules: readonly Rule[] = [
     title: 'one identity per controller',
     broken: [
       {
-        file: 'libs/controllers/src/client-name.ts',
-        search: "endpoints: 'endpoint-controller'",
-        replace: "endpoints: 'endpointslice-controller'",
-        tests: ['libs/controllers/src/client-name.test.ts'],
+        file: 'libs/controllers/src/endpoints/controller.ts',
+        search: "client: 'endpoint-controller'",
+        replace: "client: 'endpointslice-controller'",
+        tests: ['libs/controllers/src/registry.test.ts'],
       },
       {
-        file: 'libs/controllers/src/failures/event-component.ts',
-        search: "endpointslice: 'endpoint-slice-controller'",
-        replace: "endpointslice: 'endpointslice-controller'",
+        file: 'libs/controllers/src/endpointslice/controller.ts',
+        search: "component: 'endpoint-slice-controller'",
+        replace: "component: 'endpointslice-controller'",
         tests: ['libs/controllers/src/failures/event-component.test.ts'],
       },
     ],
@@ -24,9 +24,9 @@ export const settingsRules: readonly Rule[] = [
     title: 'names of the controllers',
     broken: [
       {
-        file: 'libs/configuration/src/options/settings-options.ts',
-        search: "  endpoint: 'endpoints',\n",
-        replace: '',
+        file: 'libs/controllers/src/endpoints/controller.ts',
+        search: "flags: ['endpoints-controller', 'endpoint'],",
+        replace: "flags: ['endpoints-controller'],",
         tests: ['libs/configuration/src/options/settings-options.test.ts'],
       },
     ],
@@ -54,9 +54,9 @@ export const settingsRules: readonly Rule[] = [
         tests: ['libs/service-state/src/decide.test.ts'],
       },
       {
-        file: 'libs/service-state/src/settings.ts',
-        search: "'endpointslice', 'endpointslicemirroring']",
-        replace: "'endpointslice']",
+        file: 'libs/controllers/src/registry.ts',
+        search: '[endpointsController, endpointSlicesController, mirroringController]',
+        replace: '[endpointsController, endpointSlicesController]',
         tests: [{ file: 'libs/service-state/src/apply-change.test.ts', title: 'makes every controller decide' }],
       },
     ],

@@ -84,7 +84,7 @@ export const queueRules: readonly Rule[] = [
     broken: [
       {
         file: 'services/writer/src/partition/report-outcome.ts',
-        search: "plan.controller === 'endpoints' ? 'debug' : 'info'",
+        search: "plan.controller === endpointsWriter ? 'debug' : 'info'",
         replace: "'info'",
         tests: ['services/writer/src/partition/plan-partition-worker.test.ts'],
       },

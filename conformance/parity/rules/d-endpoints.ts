@@ -19,8 +19,8 @@ export const endpointsRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-fact.ts',
-        search: "work.add('endpoints', settings.batchPeriodMs.endpoints);",
-        replace: "work.add('endpoints');",
+        search: "work.addReaders('pods', settings.batchPeriodMs);",
+        replace: "work.addReaders('pods');",
         tests: ['libs/service-state/src/apply-change.test.ts'],
       },
     ],
@@ -33,13 +33,13 @@ export const endpointsRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-fact.ts',
-        search: "if (!isDeletedByPlan(state, 'endpoints', fact.uid)) work.repair('endpoints');",
+        search: 'if (!isDeletedByPlan(state, endpointsWriter, fact.uid)) work.repair(endpointsWriter);',
         replace: '',
         tests: ['libs/service-state/src/apply-change.test.ts'],
       },
       {
         file: 'libs/service-state/src/apply-fact.ts',
-        search: "if (!recordWatchEcho(state, 'endpoints', name, resourceVersion)) work.repair('endpoints');",
+        search: 'if (!recordWatchEcho(state, endpointsWriter, name, resourceVersion)) work.repair(endpointsWriter);',
         replace: '',
         tests: ['libs/service-state/src/apply-change.test.ts'],
       },

@@ -19,8 +19,8 @@ export const endpointSliceRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-fact.ts',
-        search: "work.add('endpointslice', settings.batchPeriodMs.endpointslice);",
-        replace: "work.add('endpointslice');",
+        search: "work.addReaders('pods', settings.batchPeriodMs);",
+        replace: "work.addReaders('pods', { endpoints: settings.batchPeriodMs.endpoints ?? 0 });",
         tests: ['libs/service-state/src/apply-change.test.ts'],
       },
     ],

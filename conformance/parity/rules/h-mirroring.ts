@@ -16,13 +16,13 @@ export const mirroringInputRules: readonly Rule[] = [
     broken: [
       {
         file: facts,
-        search: "work.repair('endpoints');\n  work.add('endpointslicemirroring');",
-        replace: "work.repair('endpoints');",
+        search: "work.repair(endpointsWriter);\n  work.addReaders('endpoints');",
+        replace: 'work.repair(endpointsWriter);',
         tests: [changeTest],
       },
       {
         file: facts,
-        search: "return work.add('endpointslicemirroring');",
+        search: "return work.addReaders('endpoints');",
         replace: 'return;',
         tests: [changeTest],
       },
@@ -73,9 +73,9 @@ export const mirroringInputRules: readonly Rule[] = [
         tests: [changeTest],
       },
       {
-        file: 'libs/service-state/src/own-slices.ts',
-        search: "      return 'endpointslicemirroring';\n",
-        replace: '      return undefined;\n',
+        file: 'libs/controllers/src/registry.ts',
+        search: 'for (const { managedBy, name } of all) byManager',
+        replace: 'for (const { managedBy, name } of all.slice(0, 2)) byManager',
         tests: [changeTest],
       },
     ],
@@ -87,14 +87,14 @@ export const mirroringInputRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/policy.ts',
-        search: "controller === 'endpoints' ? 0 : batchPeriodMs",
+        search: 'controller === endpointsWriter ? 0 : batchPeriodMs',
         replace: "controller === 'endpointslice' ? batchPeriodMs : 0",
         tests: [changeTest],
       },
       {
         file: facts,
-        search: "work.repair('endpoints');\n  work.add('endpointslicemirroring');",
-        replace: "work.repair('endpoints');\n  work.repair('endpointslicemirroring');",
+        search: "work.repair(endpointsWriter);\n  work.addReaders('endpoints');",
+        replace: "work.repair(endpointsWriter);\n  work.repair('endpointslicemirroring');",
         tests: [changeTest],
       },
     ],
@@ -123,9 +123,8 @@ export const mirroringInputRules: readonly Rule[] = [
       },
       {
         file: 'libs/service-state/src/reconcile.ts',
-        search:
-          "  if (controller === 'endpointslicemirroring' && !isMirrored(state)) return endpointSliceTracker.noTrackedSlices;\n",
-        replace: '',
+        search: 'if (trackers.needsNone?.(',
+        replace: 'if (false && trackers.needsNone?.(',
         tests: ['libs/service-state/src/decide.test.ts'],
       },
     ],
@@ -147,8 +146,8 @@ export const mirroringInputRules: readonly Rule[] = [
         tests: ['libs/controllers/src/failures/failure-events.test.ts'],
       },
       {
-        file: 'services/writer/src/partition/failure-events.ts',
-        search: 'messages, plan.groups.length',
+        file: 'libs/controllers/src/endpointslicemirroring/controller.ts',
+        search: 'messages, groups.length',
         replace: 'messages, messages.length',
         tests: ['services/writer/src/partition/plan-partition-worker.test.ts'],
       },

@@ -1,7 +1,9 @@
 import type { Rule } from '../rule.ts';
 
 const table = { file: 'libs/telemetry/src/upstream-metrics.test.ts', title: 'are those of upstream' };
-const declared = 'libs/telemetry/src/metrics-table.ts';
+const shared = 'libs/controllers/src/controller-metrics.ts';
+const slices = 'libs/controllers/src/endpointslice/metrics.ts';
+const mirroring = 'libs/controllers/src/endpointslicemirroring/metrics.ts';
 const gauges = 'services/reconciler/src/slice-gauges.ts';
 const queue = 'services/reconciler/src/work-queue.ts';
 const queueTest = 'services/reconciler/src/work-queue.test.ts';
@@ -15,27 +17,27 @@ export const metricsRules: readonly Rule[] = [
     title: 'names, types, labels, buckets',
     broken: [
       {
-        file: declared,
-        search: 'exponentialBuckets(2, 2, 15)',
-        replace: 'exponentialBuckets(1, 2, 15)',
+        file: shared,
+        search: 'doublingBuckets(2, 15)',
+        replace: 'doublingBuckets(1, 15)',
         tests: [table],
       },
       {
-        file: declared,
+        file: slices,
         search: "['identity', 'topology', 'traffic_distribution']",
         replace: "['identity', 'topology']",
         tests: [table],
       },
       {
-        file: declared,
-        search: 'exponentialBuckets(0.001, 2, 15)',
-        replace: 'exponentialBuckets(2, 2, 15)',
+        file: mirroring,
+        search: 'doublingBuckets(0.001, 15)',
+        replace: 'doublingBuckets(2, 15)',
         tests: [table],
       },
       {
-        file: declared,
-        search: 'endpoint_slice_controller_num_endpoint_slices',
-        replace: 'endpoint_slice_controller_endpoint_slices',
+        file: shared,
+        search: 'num_endpoint_slices:',
+        replace: 'endpoint_slices:',
         tests: [table],
       },
     ],
@@ -131,8 +133,8 @@ export const metricsRules: readonly Rule[] = [
     title: 'mirrored changes',
     broken: [
       {
-        file: recording,
-        search: '    if (counted === null) return;\n',
+        file: mirroring,
+        search: '      if (counted === null) return;\n',
         replace: '',
         tests: [pipelineTest],
       },
@@ -143,9 +145,9 @@ export const metricsRules: readonly Rule[] = [
     title: 'Endpoints have none but those of the work queue',
     broken: [
       {
-        file: queue,
-        search: "endpoints: 'endpoint',",
-        replace: "endpoints: 'endpoints',",
+        file: 'libs/controllers/src/endpoints/controller.ts',
+        search: "queue: 'endpoint'",
+        replace: "queue: 'endpoints'",
         tests: [queueTest],
       },
       {
@@ -156,7 +158,7 @@ export const metricsRules: readonly Rule[] = [
       },
       {
         file: recording,
-        search: 'this.#shares[controller].queue.add(key);',
+        search: 'this.#share(controller).queue.add(key);',
         replace: '',
         tests: [pipelineTest],
       },

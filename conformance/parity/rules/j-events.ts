@@ -62,9 +62,9 @@ export const eventRules: readonly Rule[] = [
         tests: [{ file: mirroringTest, title: 'mirrors ready addresses first' }],
       },
       {
-        file: 'libs/controllers/src/failures/event-component.ts',
-        search: "if (reason.endsWith('Endpoint')) return 'endpoints';",
-        replace: '',
+        file: 'libs/controllers/src/endpoints/controller.ts',
+        search: "reasons: ['FailedToCreateEndpoint', 'FailedToUpdateEndpoint'],",
+        replace: 'reasons: [],',
         tests: [
           {
             file: 'libs/controllers/src/failures/event-component.test.ts',
@@ -97,9 +97,10 @@ export const eventRules: readonly Rule[] = [
     title: 'reasons never used',
     broken: [
       {
-        file: 'services/writer/src/partition/failure-events.ts',
-        search: "    case 'endpointslice': {\n",
-        replace: "    case 'endpointslicemirroring':\n    case 'endpointslice': {\n",
+        file: 'libs/controllers/src/endpointslicemirroring/controller.ts',
+        search: '    failureText,\n',
+        replace:
+          "    failureText,\n    failed: ({ service }) => [{ type: 'Warning', reason: 'F', message: '', regarding: { kind: 'Service', ...service } }],\n",
         tests: [writerTest],
       },
     ],

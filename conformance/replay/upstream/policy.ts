@@ -1,12 +1,11 @@
-import { type Controller, type DecisionPolicy, defaultPolicy, endpointSliceTracker } from '@sluice/controllers';
 import {
-  isMirrored,
-  neverStale,
-  type ReconcilerPolicy,
-  requestDecision,
-  type ServiceState,
-  slicesOf,
-} from '@sluice/service-state';
+  type Controller,
+  type DecisionPolicy,
+  defaultPolicy,
+  descriptorOf,
+  endpointSliceTracker,
+} from '@sluice/controllers';
+import { neverStale, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
 import { noticedAtEnd, noticedBy, sliceDelayMs } from '@sluice/shadow';
 import { holdsAsMany } from './mirrored-endpoints.ts';
 import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
@@ -63,5 +62,7 @@ function isStale(view: ServiceState, controller: Controller): boolean {
       listed.filter(({ metadata }) => !metadata.deletionTimestamp),
     );
   }
-  return isMirrored(view) && endpointSliceTracker.staleSlices(tracked, listed);
+  const [service, endpoints] = [view.service?.service ?? null, view.endpoints?.endpoints ?? null];
+  if (descriptorOf(controller).trackers.needsNone?.(service, endpoints)) return false;
+  return endpointSliceTracker.staleSlices(tracked, listed);
 }

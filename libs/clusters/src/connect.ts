@@ -1,5 +1,5 @@
 import type { LeaderElectionConfiguration } from '@sluice/configuration';
-import { type Controller, clientName, controllers, eventComponent, eventController } from '@sluice/controllers';
+import { type Controller, controllers, descriptorOf, eventComponent, eventController } from '@sluice/controllers';
 import {
   type ApiClient,
   type ClusterAccess,
@@ -271,7 +271,7 @@ async function openOn(
     if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
       const checks = controllers.map((controller) =>
         checkController(clusterProbe(http.forController(controller)), {
-          ...{ cluster: name, written: controller === 'endpoints' ? 'endpoints' : 'endpointslices' },
+          ...{ cluster: name, written: descriptorOf(controller).writes },
           signal: withTimeout(options.signal),
         }),
       );
@@ -314,14 +314,20 @@ function controllerClients(
   access: ClusterAccess,
   { useServiceAccountCredentials, clock, logger }: AccessOptions,
 ): ControllerClients {
-  const named = (controller: Controller) => userAgent(clientName[controller]);
+  const named = (controller: Controller) => userAgent(descriptorOf(controller).client);
   if (!useServiceAccountCredentials) {
     return { of: (controller) => withUserAgent(connection, named(controller)), close: async () => {} };
   }
   const opened: Connection[] = [];
   return {
     of(controller) {
-      const account = { access, client: connection, namespace: 'kube-system', name: clientName[controller], clock };
+      const account = {
+        access,
+        client: connection,
+        namespace: 'kube-system',
+        name: descriptorOf(controller).client,
+        clock,
+      };
       const own = serviceAccountAccess(account);
       const client = new Connection({ access: own, userAgent: named(controller), clock, logger });
       opened.push(client);

@@ -1,5 +1,6 @@
 import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
 import type { KafkaBusOptions } from '@sluice/bus-kafka';
+import { type Controller, descriptorOf } from '@sluice/controllers';
 import type { BindAddress } from '@sluice/process';
 import { secretsIn } from '@sluice/runtime';
 import { defaultSettings, type Settings } from '@sluice/service-state';
@@ -97,12 +98,17 @@ export function toSettings(given: Section<'controllers'>): Settings {
     maxEndpointsPerSubset: given.mirroringMaxEndpointsPerSubset,
     batching: freshnessTargetMs > 0 ? { freshnessTargetMs, watchers: sliceWatchers } : null,
     sliceWatchers,
-    batchPeriodMs: {
+    batchPeriodMs: withoutZeros({
       endpoints: given.endpointUpdatesBatchPeriod,
       endpointslice: given.endpointsliceUpdatesBatchPeriod,
       endpointslicemirroring: given.mirroringEndpointsliceUpdatesBatchPeriod,
-    },
+    }),
   };
+}
+
+/** Without a period, changes are not batched, so that plans need not log it. */
+function withoutZeros(periods: Readonly<Record<Controller, number>>): Readonly<Record<Controller, number>> {
+  return Object.fromEntries(Object.entries(periods).filter(([, ms]) => ms > 0));
 }
 
 /** What watchers need to compact slices in the background; undefined: nothing to do. */
@@ -111,7 +117,8 @@ export function toCompaction({
   maxEndpointsPerSlice,
   enabled,
 }: Section<'controllers'>): { readonly writesPerHour: number; readonly maxEndpointsPerSlice: number } | undefined {
-  return writesPerHour > 0 && enabled.has('endpointslice') ? { writesPerHour, maxEndpointsPerSlice } : undefined;
+  const compacts = [...enabled].some((controller) => descriptorOf(controller).compacts);
+  return writesPerHour > 0 && compacts ? { writesPerHour, maxEndpointsPerSlice } : undefined;
 }
 
 /** The secrets of a process's settings, and the headers of its exporter of traces, which reads its own variables. */

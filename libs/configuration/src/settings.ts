@@ -36,7 +36,6 @@ export const defaultTraceRatio = 0.05;
 
 const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;
 const secret = { file: true, secret: true } as const;
-const { batchPeriodMs } = defaultSettings;
 const { integer, duration, text } = kinds;
 const upTo1000 = integer(1, 1000);
 const batchPeriod = duration('0', '1h');
@@ -196,19 +195,19 @@ export const settings = {
   'controllers.endpointUpdatesBatchPeriod': setting(
     batchPeriod,
     'time to batch Pod changes before updating Endpoints',
-    { flag: '--endpoint-updates-batch-period <duration>', default: batchPeriodMs.endpoints },
+    { flag: '--endpoint-updates-batch-period <duration>', default: 0 },
   ),
   'controllers.endpointsliceUpdatesBatchPeriod': setting(
     batchPeriod,
     'time to batch Pod changes before updating EndpointSlices',
-    { flag: '--endpointslice-updates-batch-period <duration>', default: batchPeriodMs.endpointslice },
+    { flag: '--endpointslice-updates-batch-period <duration>', default: 0 },
   ),
   'controllers.mirroringEndpointsliceUpdatesBatchPeriod': setting(
     batchPeriod,
     'time to wait before repairing mirrored EndpointSlices',
     {
       flag: '--mirroring-endpointslice-updates-batch-period <duration>',
-      default: batchPeriodMs.endpointslicemirroring,
+      default: 0,
     },
   ),
 

@@ -1,7 +1,8 @@
-export * from './client-name.ts';
 export { equalMetadata } from './comparison/is-noop-update.ts';
 export { equalStringMaps } from './comparison/string-maps.ts';
 export { structurallyEqual } from './comparison/structural-equality.ts';
+export * from './controller.ts';
+export * from './controller-metrics.ts';
 export * from './endpoints/is-leftover.ts';
 export * from './endpoints/pod-to-address.ts';
 export * from './endpoints/reconcile-endpoints.ts';
@@ -45,6 +46,7 @@ export * from './projections/project-endpointslice.ts';
 export * from './projections/project-node.ts';
 export * from './projections/project-pod.ts';
 export * from './projections/project-service.ts';
+export * from './registry.ts';
 export * from './sync-counts.ts';
 export type { TrackedSlice, TrackedSlices } from './trackers/endpointslice-tracker.ts';
 export * as endpointSliceTracker from './trackers/endpointslice-tracker.ts';

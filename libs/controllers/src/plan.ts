@@ -1,9 +1,8 @@
 import type { Endpoints } from './objects/endpoints.ts';
 import type { EndpointSlice } from './objects/endpointslice.ts';
 
-/** The three controllers. Each decides independently and can be disabled. */
-export type Controller = 'endpoints' | 'endpointslice' | 'endpointslicemirroring';
-export const controllers: readonly Controller[] = ['endpoints', 'endpointslice', 'endpointslicemirroring'];
+/** The name of a registered controller. */
+export type Controller = string;
 
 /** A resource that Sluice writes. */
 export type WrittenResource = 'endpoints' | 'endpointslices';

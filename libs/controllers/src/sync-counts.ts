@@ -18,10 +18,12 @@ export interface Hinting {
   readonly trafficDistribution: string;
 }
 
-/** What one decision of the EndpointSlice controller contributes to its metrics. */
-export interface EndpointSliceCounts {
-  readonly of: 'endpointslice';
+/** What one decision of a controller that writes slices contributes to its metrics. */
+export interface SyncCounts {
   readonly service: CountedSlices;
+}
+
+export interface EndpointSliceCounts extends SyncCounts {
   /** One per wanted address type. */
   readonly addressTypes: readonly AddressTypeCounts[];
 }
@@ -35,18 +37,11 @@ export interface AddressTypeCounts {
   readonly changed: number;
 }
 
-/**
- * What one decision of the EndpointSliceMirroring controller contributes to its metrics. A clean-up (H6) contributes
- * nothing.
- */
-export interface MirroringCounts {
-  readonly of: 'endpointslicemirroring';
-  readonly service: CountedSlices;
+/** A clean-up (H6) contributes nothing. */
+export interface MirroringCounts extends SyncCounts {
   readonly added: number;
   readonly updated: number;
   readonly removed: number;
   /** Addresses that are invalid or beyond the maximum of their subset (H17). */
   readonly skipped: number;
 }
-
-export type SyncCounts = EndpointSliceCounts | MirroringCounts;

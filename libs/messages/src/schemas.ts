@@ -1,3 +1,4 @@
+import { isController } from '@sluice/controllers';
 import { z } from 'zod';
 
 /**
@@ -11,7 +12,7 @@ const index = z.int().nonnegative();
 const key = z.object({ cluster: z.string().min(1), namespace: z.string().min(1), service: z.string().min(1) });
 const stamp = z.object({ epoch: index, sequence: index });
 const planId = z.object({ epoch: index, number: index });
-const controller = z.enum(['endpoints', 'endpointslice', 'endpointslicemirroring']);
+const controller = z.string().refine(isController, 'is no registered controller');
 const writtenResource = z.enum(['endpoints', 'endpointslices']);
 const causes = z.object({
   first: z.array(z.object({ description: z.string(), observedAt: z.number() })),

@@ -1,4 +1,12 @@
-import type { Controller, Endpoint, EndpointAddress, Endpoints, Mutation } from '@sluice/controllers';
+import {
+  type Controller,
+  type Endpoint,
+  type EndpointAddress,
+  type Endpoints,
+  endpointsWriter,
+  type Mutation,
+  reads,
+} from '@sluice/controllers';
 import type { AdditionEvidence, ReadyEndpointsDelta } from '@sluice/messages';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
@@ -44,7 +52,7 @@ function lists(state: ServiceState, mutation: Exclude<Mutation, { verb: 'delete'
 }
 
 function listsBefore(state: ServiceState, controller: Controller): Addresses[] {
-  if (controller === 'endpoints') return inEndpoints(state.endpoints?.endpoints);
+  if (controller === endpointsWriter) return inEndpoints(state.endpoints?.endpoints);
   return slicesOf(state, controller).map(({ endpoints }) => endpoints ?? []);
 }
 
@@ -75,7 +83,7 @@ function sample(controller: Controller, added: Addresses): readonly AdditionEvid
     .filter((_, i) => i % step === 0)
     .map((one) => {
       const [address, pod] = [addressOf(one), one.targetRef];
-      if (controller === 'endpointslicemirroring') return { kind: 'endpoints', address };
+      if (!reads(controller, 'pods')) return { kind: 'endpoints', address };
       return { kind: 'pod', name: pod?.name ?? '', uid: pod?.uid ?? '', address };
     });
 }

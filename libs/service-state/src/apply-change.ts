@@ -1,4 +1,4 @@
-import { compareResourceVersions, isLeftover } from '@sluice/controllers';
+import { compareResourceVersions, endpointsWriter, isLeftover } from '@sluice/controllers';
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { applyFact } from './apply-fact.ts';
 import { observerOf } from './own-slices.ts';
@@ -60,8 +60,8 @@ function removeUnpublished(state: ServiceState, versions: PublishedResourceVersi
   if (endpoints === null || endpoints.stamp !== null) return;
   if (!isUpTo(endpoints.endpoints.metadata.resourceVersion, versions.endpoints)) return;
   state.setEndpoints(null);
-  work.repair('endpoints');
-  work.add('endpointslicemirroring');
+  work.repair(endpointsWriter);
+  work.addReaders('endpoints');
 }
 
 /** Removes what the snapshot did not contain, unless it was written after the list that the snapshot was taken from. */

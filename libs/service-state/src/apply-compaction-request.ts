@@ -1,3 +1,4 @@
+import { descriptorOf } from '@sluice/controllers';
 import type { CompactionRequest } from '@sluice/messages';
 import { requestDecision } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
@@ -13,9 +14,11 @@ export function applyCompactionRequest(
   now: number,
   { controllers }: Settings,
 ): void {
-  const before = state.controller('endpointslice');
-  if (!controllers.has('endpointslice') || before.parked !== null) return;
   const causes = { first: [{ description: reason, observedAt: requestedAt }], more: 0 };
   const compaction = { maxWrites, onlyWorthwhile, expiresAt: now + compactionExpiresAfterMs };
-  state.setController('endpointslice', { ...requestDecision(before, now, causes, now), compaction });
+  for (const controller of controllers) {
+    const before = state.controller(controller);
+    if (!descriptorOf(controller).compacts || before.parked !== null) continue;
+    state.setController(controller, { ...requestDecision(before, now, causes, now), compaction });
+  }
 }

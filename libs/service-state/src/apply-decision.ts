@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import { type Controller, endpointsWriter } from '@sluice/controllers';
 import { noCauses, type PlannedMutations } from '@sluice/messages';
 import type { ControllerState } from './controller-state.ts';
 import type { Decision, Tracked } from './decide.ts';
@@ -69,6 +69,6 @@ function decided(
     parked: null,
     ...(before.compaction && isRequestOpen && { compaction: before.compaction }),
   };
-  if (controller === 'endpoints' && state.endpoints === null) state.setOrphaned(false);
+  if (controller === endpointsWriter && state.endpoints === null) state.setOrphaned(false);
   return after;
 }

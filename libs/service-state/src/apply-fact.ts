@@ -1,4 +1,4 @@
-import type { Controller, WrittenResource } from '@sluice/controllers';
+import { type Controller, endpointsWriter, type WrittenResource } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
 import { admissionChange } from './admission-change.ts';
 import { noticeForeignWrite } from './foreign-write.ts';
@@ -23,9 +23,7 @@ export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: W
     case 'pod':
       if (fact.pod === null) state.removePod(fact.name);
       else state.setPod(fact.name, { pod: fact.pod, node: fact.node, stamp });
-      work.add('endpoints', settings.batchPeriodMs.endpoints);
-      work.add('endpointslice', settings.batchPeriodMs.endpointslice);
-      return;
+      return work.addReaders('pods', settings.batchPeriodMs);
     case 'topology':
       work.addTopology(topologyDelayMs(state, fact, stamp));
       return state.setTopology(fact.topology);
@@ -47,8 +45,8 @@ function applyEndpoints(
   if (fact.endpoints === null) {
     recordDeletion(state, 'endpoints', fact.uid);
     if (state.endpoints !== null && isGone(state.endpoints, known?.uid, fact.uid, stamp)) state.setEndpoints(null);
-    if (!isDeletedByPlan(state, 'endpoints', fact.uid)) work.repair('endpoints');
-    return work.add('endpointslicemirroring');
+    if (!isDeletedByPlan(state, endpointsWriter, fact.uid)) work.repair(endpointsWriter);
+    return work.addReaders('endpoints');
   }
   const { resourceVersion = '', name } = fact.endpoints.metadata;
   if (!exists(state, 'endpoints', fact.endpoints.metadata, work.now, policy)) return;
@@ -59,11 +57,11 @@ function applyEndpoints(
   const endpoints = changed === undefined && state.endpoints ? state.endpoints.endpoints : fact.endpoints;
   state.setEndpoints({ endpoints, stamp });
   if (order === 0) {
-    if (changed === 'content') repairAdmission(state, 'endpoints', work);
+    if (changed === 'content') repairAdmission(state, endpointsWriter, work);
     return;
   }
-  if (!recordWatchEcho(state, 'endpoints', name, resourceVersion)) work.repair('endpoints');
-  work.add('endpointslicemirroring');
+  if (!recordWatchEcho(state, endpointsWriter, name, resourceVersion)) work.repair(endpointsWriter);
+  work.addReaders('endpoints');
 }
 
 interface Version {
@@ -144,5 +142,5 @@ function applySlice(
 /** A mutating webhook has changed what the controller wrote. */
 function repairAdmission(state: ServiceState, controller: Controller, work: WorkSet): void {
   if (repairsAdmission(state.controller(controller), work.now)) work.repair(controller);
-  if (controller === 'endpoints') work.add('endpointslicemirroring');
+  if (controller === endpointsWriter) work.addReaders('endpoints');
 }

@@ -1,4 +1,11 @@
-import { compareResourceVersions, endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
+import {
+  compareResourceVersions,
+  descriptorOf,
+  endpointSliceTracker,
+  endpointsWriter,
+  readersOf,
+  type TrackedSlices,
+} from '@sluice/controllers';
 import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
 import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, isChangedAtAdmission, knows } from './apply-result.ts';
@@ -43,8 +50,8 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   const changed = results.some((result) => isChangedAtAdmission(state, inFlight, result));
   const repaired = changed && repairsAdmission(after, now) ? requestRepair(after, outcome, now, settings) : after;
   state.setController(controller, { ...repaired, tracked });
-  if (controller !== 'endpoints') noticeForeignWrites(state, controller, results, now, settings);
-  if (state.endpoints !== endpointsBefore) requestMirroring(state, outcome, now, settings);
+  if (controller !== endpointsWriter) noticeForeignWrites(state, controller, results, now, settings);
+  if (state.endpoints !== endpointsBefore) requestReaders(state, outcome, now, settings);
 }
 
 const isReadBack = ({ verb, status, current }: MutationResult): boolean =>
@@ -65,14 +72,16 @@ function requestRepair(
   now: number,
   { policy, batchPeriodMs }: Settings,
 ): ControllerState {
-  return policy.requestRepair({ controller, state, now }, batchPeriodMs[controller], causes);
+  return policy.requestRepair({ controller, state, now }, batchPeriodMs[controller] ?? 0, causes);
 }
 
-/** The watch echo will not be news. Only Endpoints of a Service that just lost its selector are both written and mirrored. */
-function requestMirroring(state: ServiceState, { causes }: Outcome, now: number, settings: Settings): void {
-  if (state.service?.service?.selector !== null || !settings.controllers.has('endpointslicemirroring')) return;
-  const before = state.controller('endpointslicemirroring');
-  state.setController('endpointslicemirroring', requestDecision(before, now, causes, now));
+/** The watch echo will not be news. Only Endpoints of a Service that just lost its selector are both written and read. */
+function requestReaders(state: ServiceState, { causes }: Outcome, now: number, settings: Settings): void {
+  if (state.service?.service?.selector !== null) return;
+  for (const controller of readersOf('endpoints')) {
+    if (!settings.controllers.has(controller)) continue;
+    state.setController(controller, requestDecision(state.controller(controller), now, causes, now));
+  }
 }
 
 /** Tracks written slices by generation, and deleted ones until the watch reports the deletion (C19). */
@@ -103,7 +112,7 @@ function batchAfter(
   now: number,
   { batching }: Settings,
 ) {
-  return batching === null || message.controller !== 'endpointslice'
+  return batching === null || !descriptorOf(message.controller).compacts
     ? undefined
     : nextBatch(batch, message, now, slices, batching);
 }

@@ -26,7 +26,7 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
       retryAfterMs = 0,
       parked,
     } = before;
-    const batchMs = settings.batchPeriodMs[controller];
+    const batchMs = settings.batchPeriodMs[controller] ?? 0;
     const retryMs = failures > 0 ? Math.max(settings.backoff.maxMs, retryAfterMs) : 0;
     const delayMs = Math.max(batchMs, retryMs);
     const maxDueMs =

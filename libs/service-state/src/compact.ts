@@ -1,4 +1,4 @@
-import { compactSlices, type MutationGroup, type SyncCounts } from '@sluice/controllers';
+import { type Controller, compactSlices, type MutationGroup, type SyncCounts } from '@sluice/controllers';
 import type { ControllerState } from './controller-state.ts';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
@@ -17,7 +17,7 @@ export interface Compacted {
  */
 export function compact(
   state: ServiceState,
-  request: NonNullable<ControllerState['compaction']>,
+  request: NonNullable<ControllerState['compaction']> & { readonly controller: Controller },
   counts: SyncCounts | null,
   now: number,
   { maxEndpointsPerSlice }: Settings,
@@ -25,7 +25,7 @@ export function compact(
   const service = state.service?.service;
   if (!service || request.expiresAt < now) return undefined;
   const { groups, removed, moved } = compactSlices({
-    ...{ service, slices: slicesOf(state, 'endpointslice'), maxEndpointsPerSlice },
+    ...{ service, slices: slicesOf(state, request.controller), maxEndpointsPerSlice },
     ...{ maxWrites: request.maxWrites, onlyWorthwhile: request.onlyWorthwhile },
   });
   if (groups.length === 0) return undefined;
@@ -33,6 +33,6 @@ export function compact(
 }
 
 export function withoutSlices(counts: SyncCounts | null, removed: number): SyncCounts | null {
-  if (counts?.of !== 'endpointslice') return counts;
+  if (counts === null) return null;
   return { ...counts, service: { ...counts.service, slices: counts.service.slices - removed } };
 }

@@ -1,4 +1,4 @@
-import type { Controller, MutationGroup } from '@sluice/controllers';
+import type { Controller, MutationGroup, Reconciled } from '@sluice/controllers';
 import type { PlanId, PlannedMutations, TraceContext } from '@sluice/messages';
 import { compact } from './compact.ts';
 import { withDerivedNames } from './derived-name.ts';
@@ -6,7 +6,7 @@ import { isDue } from './due.ts';
 import { loggedSettings } from './logged-settings.ts';
 import { othersInFlight } from './plan-basis.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
-import { type Reconciled, reconcile } from './reconcile.ts';
+import { reconcile } from './reconcile.ts';
 import { afterDecision, freeRepairs } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -94,14 +94,15 @@ function planOrNot(
   inputs: DecisionInputs,
 ): Planned | Unchanged {
   const { settings, trace } = inputs;
-  const { compaction: requested } = state.controller(controller);
+  const { compaction } = state.controller(controller);
+  const requested = compaction && { ...compaction, controller };
   const { plan, ...tracked } = reconcile(state, controller, settings);
   // First what has changed, then the compaction.
   const compacted =
     requested && plan.groups.length === 0 ? compact(state, requested, tracked.counts, now, settings) : undefined;
   if (compacted !== undefined) {
-    const { groups, counts, compaction } = compacted;
-    const message = { ...plannedMutations(state, controller, { ...plan, groups }, now, inputs), compaction };
+    const { groups, counts, compaction: done } = compacted;
+    const message = { ...plannedMutations(state, controller, { ...plan, groups }, now, inputs), compaction: done };
     return { kind: 'planned', controller, plan: message, tracked: { ...tracked, counts }, ...(trace && { trace }) };
   }
   if (plan.groups.length === 0 && plan.events.length === 0 && plan.incomplete.length === 0)

@@ -39,7 +39,7 @@ test('a decision without plan returns what it counted', () => {
     .when()
     .applied();
   const { decisions, state } = written.and(aChange(2, [service])).when();
-  const counts = { of: 'endpointslice', service: { endpoints: 1, slices: 1 } };
+  const counts = { service: { endpoints: 1, slices: 1 } };
   expect(decisions).toMatchObject([{ kind: 'unchanged', controller: 'endpointslice', tracked: { counts } }]);
   expect(state.controller('endpointslice').counted).toMatchObject(counts.service);
 });

@@ -1,4 +1,1 @@
-import type { Controller } from '@sluice/controllers';
-
-/** Slices first: traffic follows them. */
-export const decisionOrder: readonly Controller[] = ['endpointslice', 'endpointslicemirroring', 'endpoints'];
+export { decisionOrder } from '@sluice/controllers';

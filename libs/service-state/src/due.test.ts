@@ -9,7 +9,7 @@ function stateWith(times: Partial<Record<Controller, number>>, complete = true):
   const state = new ServiceState(key);
   state.setSnapshot({ ...state.snapshot, complete });
   for (const [controller, at] of Object.entries(times))
-    state.setController(controller as Controller, { ...initialControllerState, dueAt: at });
+    state.setController(controller, { ...initialControllerState, dueAt: at ?? null });
   return state;
 }
 

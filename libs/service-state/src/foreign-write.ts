@@ -1,7 +1,6 @@
-import { type EndpointSlice, endpointSliceTracker } from '@sluice/controllers';
+import { type Controller, type EndpointSlice, endpointSliceTracker } from '@sluice/controllers';
 import type { MutationResult, Outcome } from '@sluice/messages';
 import type { ControllerState, InFlight } from './controller-state.ts';
-import type { SliceController } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -11,7 +10,7 @@ import type { Settings } from './settings.ts';
  */
 export function noticeForeignWrite(
   state: ServiceState,
-  controller: SliceController,
+  controller: Controller,
   slice: EndpointSlice,
   now: number,
   { policy }: Settings,
@@ -38,7 +37,7 @@ function withForeignWrite(state: ControllerState, slice: string, at: number): Co
  */
 export function noticeForeignWrites(
   state: ServiceState,
-  controller: SliceController,
+  controller: Controller,
   results: readonly MutationResult[],
   now: number,
   settings: Settings,

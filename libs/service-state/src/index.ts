@@ -11,7 +11,7 @@ export * from './evolve.ts';
 export * from './is-disposable.ts';
 export { loadState } from './load-state.ts';
 export * from './logged-settings.ts';
-export { isMirrored, managerOf, slicesOf } from './own-slices.ts';
+export { managerOf, slicesOf } from './own-slices.ts';
 export { isBasisReached } from './plan-basis.ts';
 export * from './policy.ts';
 export { readyAsWritten } from './ready-endpoints-delta.ts';

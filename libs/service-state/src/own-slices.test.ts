@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { belongsToService, isMirrored, isOwn, managerOf, observerOf, slicesOf } from './own-slices.ts';
+import { belongsToService, isOwn, managerOf, observerOf, slicesOf } from './own-slices.ts';
 import { ServiceState } from './service-state.ts';
 import { key } from './testing/messages.ts';
-import { aService, aSlice, mirroring, someEndpoints } from './testing/objects.ts';
+import { aSlice, mirroring } from './testing/objects.ts';
 
 const stamp = { epoch: 1, sequence: 1 };
 
@@ -54,20 +54,4 @@ test('a slice without labels is of nobody', () => {
   const { labels: _, ...metadata } = aSlice('s').metadata;
   const slice = { ...aSlice('s'), metadata };
   expect([managerOf(slice), belongsToService(stateWith(), slice)]).toEqual([undefined, false]);
-});
-
-test('Endpoints are mirrored if they may be and the Service has no selector', () => {
-  const state = new ServiceState(key);
-  expect(isMirrored(state)).toBe(false);
-  state.setEndpoints({ endpoints: someEndpoints(), stamp });
-  expect(isMirrored(state), 'without Service').toBe(false);
-  state.setService({ service: null, stamp });
-  expect(isMirrored(state), 'of a deleted Service').toBe(false);
-  state.setService({ service: aService(), stamp });
-  expect(isMirrored(state), 'with selector').toBe(false);
-  state.setService({ service: aService({ selector: null }), stamp });
-  expect(isMirrored(state)).toBe(true);
-  const labels = { 'endpointslice.kubernetes.io/skip-mirror': 'true' };
-  state.setEndpoints({ endpoints: someEndpoints({ labels }), stamp });
-  expect(isMirrored(state), 'excluded').toBe(false);
 });

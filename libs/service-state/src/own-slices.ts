@@ -1,32 +1,22 @@
 import {
   type Controller,
+  controllerManaging,
   type EndpointSlice,
-  endpointSliceController,
-  endpointSliceMirroringController,
-  isMirrorable,
+  endpointsWriter,
   managedByLabel,
   serviceNameLabel,
+  sliceControllers,
 } from '@sluice/controllers';
 import type { ServiceState } from './service-state.ts';
 
-/** A controller that writes slices. */
-export type SliceController = Exclude<Controller, 'endpoints'>;
-
 /** The controller that the slice's label names; undefined: none of ours. */
-export function managerOf(slice: EndpointSlice): SliceController | undefined {
-  switch (slice.metadata.labels?.[managedByLabel]) {
-    case endpointSliceController:
-      return 'endpointslice';
-    case endpointSliceMirroringController:
-      return 'endpointslicemirroring';
-    default:
-      return undefined;
-  }
+export function managerOf(slice: EndpointSlice): Controller | undefined {
+  return controllerManaging(slice.metadata.labels?.[managedByLabel]);
 }
 
-/** The controller that decides again when the slice changes, also for slices that none of ours manages. */
-export function observerOf(slice: EndpointSlice): SliceController {
-  return managerOf(slice) ?? 'endpointslice';
+/** The controller that decides again when the slice changes; for a slice that none of ours manages, the first one. */
+export function observerOf(slice: EndpointSlice): Controller {
+  return managerOf(slice) ?? sliceControllers[0] ?? endpointsWriter;
 }
 
 /** Whether the controller manages the slice for this Service. */
@@ -43,7 +33,7 @@ export function belongsToService(state: ServiceState, slice: EndpointSlice): boo
  * The controller's slices, the oldest first. Of slices with the same endpoints, decisions keep the first; two controllers
  * that both write must agree on it, or each deletes the other's (ADR 0054).
  */
-export function slicesOf(state: ServiceState, controller: SliceController): EndpointSlice[] {
+export function slicesOf(state: ServiceState, controller: Controller): EndpointSlice[] {
   const slices: EndpointSlice[] = [];
   for (const { slice } of state.slices.values()) if (isOwn(state, slice, controller)) slices.push(slice);
   return slices.sort(byAge);
@@ -54,10 +44,4 @@ function byAge({ metadata: a }: EndpointSlice, { metadata: b }: EndpointSlice): 
   const [createdA = '~', createdB = '~'] = [a.creationTimestamp, b.creationTimestamp];
   if (createdA !== createdB) return createdA < createdB ? -1 : 1;
   return a.name < b.name ? -1 : 1;
-}
-
-/** Whether the Service's Endpoints are to be mirrored; if not, mirrored slices are deleted (H6). */
-export function isMirrored(state: ServiceState): boolean {
-  const endpoints = state.endpoints?.endpoints;
-  return endpoints !== undefined && isMirrorable(endpoints) && state.service?.service?.selector === null;
 }

@@ -4,6 +4,7 @@ import {
   controllers,
   type DecisionPolicy,
   defaultPolicy,
+  endpointsWriter,
 } from '@sluice/controllers';
 import type { Causes, Fact, OutcomeStatus, PlannedMutations } from '@sluice/messages';
 import type { BackoffOptions } from './backoff.ts';
@@ -29,10 +30,10 @@ export interface Moment {
 export interface ReconcilerPolicy {
   readonly decisions: DecisionPolicy;
   /**
-   * The controllers that a fact may cause to decide; the fact has not been applied yet. `resynced`: it is part of a
+   * The controllers that a fact may cause to decide, null: all; the fact has not been applied yet. `resynced`: it is part of a
    * snapshot other than a watcher's first, so it need not be new.
    */
-  affected(state: ServiceState, fact: Fact, resynced: boolean): ReadonlySet<Controller>;
+  affected(state: ServiceState, fact: Fact, resynced: boolean): ReadonlySet<Controller> | null;
   /** The controllers that decide at the end of a snapshot, each with its delay in milliseconds. */
   affectedBySnapshot(
     state: ServiceState,
@@ -64,17 +65,14 @@ export interface ReconcilerPolicy {
   retryAt(moment: Moment, status: OutcomeStatus, backoff: BackoffOptions, jitter: number): number;
 }
 
-const all: ReadonlySet<Controller> = new Set(controllers);
-const allAtOnce = controllers.map((controller) => [controller, 0] as const);
-
 /** Sluice's own rules: every fact counts, and once converged, nothing written is stale. */
 export const neverStale: ReconcilerPolicy = {
   decisions: defaultPolicy,
-  affected: () => all,
-  affectedBySnapshot: () => allAtOnce,
+  affected: () => null,
+  affectedBySnapshot: () => controllers.map((controller) => [controller, 0] as const),
   requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>
     // Slices have a batch period, Endpoints do not (H5).
-    requestRepair(state, now + (controller === 'endpoints' ? 0 : batchPeriodMs), causes, now),
+    requestRepair(state, now + (controller === endpointsWriter ? 0 : batchPeriodMs), causes, now),
   isStale: () => false,
   dueAfterDecision: () => null,
   provesByGeneration: true,

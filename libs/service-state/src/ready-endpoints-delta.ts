@@ -1,4 +1,13 @@
-import type { Controller, Endpoint, EndpointSlice, Endpoints, Mutation, MutationGroup } from '@sluice/controllers';
+import {
+  type Controller,
+  type Endpoint,
+  type EndpointSlice,
+  type Endpoints,
+  endpointsWriter,
+  type Mutation,
+  type MutationGroup,
+  reads,
+} from '@sluice/controllers';
 import type { ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
 import { addedEndpoints } from './added-endpoints.ts';
 import { slicesOf } from './own-slices.ts';
@@ -34,7 +43,7 @@ export function readyEndpointsDelta(
 
 /** Ready endpoints of the Service in the objects that this controller wrote, as far as they are known. */
 export function readyAsWritten(state: ServiceState, controller: Controller): number {
-  if (controller === 'endpoints') return state.endpoints === null ? 0 : readyAddresses(state.endpoints.endpoints);
+  if (controller === endpointsWriter) return state.endpoints === null ? 0 : readyAddresses(state.endpoints.endpoints);
   return slicesOf(state, controller).reduce((sum, slice) => sum + readyEndpoints(slice), 0);
 }
 
@@ -45,7 +54,7 @@ function readyAfter(mutation: Mutation): number {
 
 function readyBefore(state: ServiceState, mutation: Mutation): number {
   if (mutation.verb === 'create') return 0;
-  if (mutation.resource === 'endpoints') return readyAsWritten(state, 'endpoints');
+  if (mutation.resource === 'endpoints') return readyAsWritten(state, endpointsWriter);
   const slice = sliceBefore(state, mutation);
   return slice === undefined ? 0 : readyEndpoints(slice);
 }
@@ -76,7 +85,7 @@ function evidenceOf(
   mutations: readonly Mutation[],
 ): readonly RemovalEvidence[] {
   if (!state.service?.service) return [{ kind: 'service' }];
-  if (controller === 'endpointslicemirroring') return state.endpoints === null ? [{ kind: 'endpoints' }] : [];
+  if (!reads(controller, 'pods')) return state.endpoints === null ? [{ kind: 'endpoints' }] : [];
   const evidence: RemovalEvidence[] = [];
   for (const { name = '', uid = '' } of readyPodsBefore(state, controller, mutations)) {
     const found = evidenceOfPod(state, name, uid);
@@ -96,7 +105,7 @@ function evidenceOfPod(state: ServiceState, name: string, uid: string): RemovalE
 
 /** The Pods of the endpoints that are ready as written now. */
 function* readyPodsBefore(state: ServiceState, controller: Controller, mutations: readonly Mutation[]) {
-  if (controller === 'endpoints') {
+  if (controller === endpointsWriter) {
     for (const { addresses } of state.endpoints?.endpoints.subsets ?? [])
       for (const { targetRef } of addresses ?? []) if (targetRef?.kind === 'Pod') yield targetRef;
     return;

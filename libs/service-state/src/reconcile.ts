@@ -1,27 +1,16 @@
 import {
   type Controller,
+  descriptorOf,
   type EndpointSlice,
   endpointSliceTracker,
   type MutationGroup,
-  type Plan,
-  reconcileEndpointSlices,
-  reconcileEndpoints,
-  reconcileMirroring,
-  type ServiceHints,
-  type SyncCounts,
+  type Reconciled,
+  reads,
   type TrackedSlices,
-  type TriggerTimes,
 } from '@sluice/controllers';
-import { isMirrored, isOwn, slicesOf } from './own-slices.ts';
+import { isOwn, slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-
-export interface Reconciled {
-  readonly plan: Plan;
-  readonly triggers: TriggerTimes | null;
-  readonly hints: ServiceHints | null;
-  readonly counts: SyncCounts | null;
-}
 
 /**
  * Runs a controller on the state. Controllers cache parts of their last result by object identity (ADR 0044); the cache
@@ -29,47 +18,25 @@ export interface Reconciled {
  */
 export function reconcile(state: ServiceState, controller: Controller, settings: Settings): Reconciled {
   const { triggers, hints } = state.controller(controller);
-  const service = state.service?.service ?? null;
-  const policy = settings.policy.decisions;
-  switch (controller) {
-    case 'endpoints': {
-      const decision = reconcileEndpoints({
-        service,
-        pods: [...state.pods.values()],
-        existing: state.endpoints?.endpoints ?? null,
-        orphaned: state.orphaned,
-        triggers,
-        policy,
-      });
-      return { ...decision, hints: null, counts: null };
-    }
-    case 'endpointslice':
-      return reconcileEndpointSlices({
-        service,
-        pods: [...state.pods.values()],
-        slices: slicesOf(state, controller),
-        triggers,
-        topology: state.topology,
-        hints,
-        maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
-        policy,
-      });
-    case 'endpointslicemirroring': {
-      const { plan, counts } = reconcileMirroring({
-        service,
-        endpoints: state.endpoints?.endpoints ?? null,
-        slices: slicesOf(state, controller),
-        maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
-        policy,
-      });
-      return { plan, triggers: null, hints: null, counts };
-    }
-  }
+  const { writes, reconcile } = descriptorOf(controller);
+  return reconcile({
+    service: state.service?.service ?? null,
+    pods: reads(controller, 'pods') ? [...state.pods.values()] : [],
+    endpoints: state.endpoints?.endpoints ?? null,
+    orphaned: state.orphaned,
+    slices: writes === 'endpointslices' ? slicesOf(state, controller) : [],
+    topology: state.topology,
+    triggers,
+    hints,
+    maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
+    maxEndpointsPerSubset: settings.maxEndpointsPerSubset,
+    policy: settings.policy.decisions,
+  });
 }
 
 /**
- * Mirrored slices that need no write are tracked from now on (H15); those of the EndpointSlice controller only if
- * generations prove something. A clean-up of mirrored slices clears the tracker (H6).
+ * Mirrored slices that need no write are tracked from now on (H15); those of other controllers only if generations prove
+ * something. A clean-up of mirrored slices clears the tracker (H6).
  */
 export function trackUnchanged(
   state: ServiceState,
@@ -78,8 +45,10 @@ export function trackUnchanged(
   { policy }: Settings,
 ): TrackedSlices {
   const { tracked } = state.controller(controller);
-  if (controller === 'endpoints' || (controller === 'endpointslice' && !policy.provesByGeneration)) return tracked;
-  if (controller === 'endpointslicemirroring' && !isMirrored(state)) return endpointSliceTracker.noTrackedSlices;
+  const { writes, trackers } = descriptorOf(controller);
+  if (writes === 'endpoints' || !(trackers.unchanged || policy.provesByGeneration)) return tracked;
+  if (trackers.needsNone?.(state.service?.service ?? null, state.endpoints?.endpoints ?? null))
+    return endpointSliceTracker.noTrackedSlices;
   const untracked: EndpointSlice[] = [];
   for (const { slice } of state.slices.values()) {
     if (isOwn(state, slice, controller) && !endpointSliceTracker.has(tracked, slice)) untracked.push(slice);

@@ -1,4 +1,4 @@
-import { type Controller, endpointSliceTracker } from '@sluice/controllers';
+import { endpointSliceTracker, sliceControllers } from '@sluice/controllers';
 import type { Stamp } from '@sluice/messages';
 import type { ServiceState } from './service-state.ts';
 import type { WorkSet } from './work-set.ts';
@@ -13,11 +13,9 @@ export function removeService(state: ServiceState, stamp: Stamp, work: WorkSet):
   work.addAll();
 }
 
-const trackingControllers: readonly Controller[] = ['endpointslice', 'endpointslicemirroring'];
-
 /** The watch has reported the deletion of a slice (C19). */
 export function removeTracked(state: ServiceState, uid: string): void {
-  for (const controller of trackingControllers) {
+  for (const controller of sliceControllers) {
     const before = state.controller(controller);
     const { state: tracked } = endpointSliceTracker.handleDeletion(before.tracked, { metadata: { uid } });
     if (tracked !== before.tracked) state.setController(controller, { ...before, tracked });
@@ -26,7 +24,7 @@ export function removeTracked(state: ServiceState, uid: string): void {
 
 /** A list lacks the slice (C19). */
 export function handleMissing(state: ServiceState, uid: string): void {
-  for (const controller of trackingControllers) {
+  for (const controller of sliceControllers) {
     const before = state.controller(controller);
     const tracked = endpointSliceTracker.handleMissing(before.tracked, uid);
     if (tracked !== before.tracked) state.setController(controller, { ...before, tracked });
@@ -35,7 +33,7 @@ export function handleMissing(state: ServiceState, uid: string): void {
 
 /** The Service was deleted, or a watcher has started (C19). */
 export function clearTracked(state: ServiceState): void {
-  for (const controller of trackingControllers) {
+  for (const controller of sliceControllers) {
     const before = state.controller(controller);
     if (!endpointSliceTracker.isEmpty(before.tracked))
       state.setController(controller, { ...before, tracked: endpointSliceTracker.deleteService() });

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import { allControllers, type Controller } from '@sluice/controllers';
 import type { AdaptiveBatching } from './adaptive-batch.ts';
 import type { BackoffOptions } from './backoff.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
@@ -10,7 +10,7 @@ export interface Settings {
   readonly maxEndpointsPerSlice: number;
   /** `--mirroring-max-endpoints-per-subset`, 1–1000 (A5). */
   readonly maxEndpointsPerSubset: number;
-  /** How long the first of several Pod changes waits for the others (C8, E4), in milliseconds. */
+  /** How long the first of several Pod changes waits for the others (C8, E4), in milliseconds. Default: not at all. */
   readonly batchPeriodMs: Readonly<Record<Controller, number>>;
   /** Batches changes of busy Services whose slices many clients watch; null: never. */
   readonly batching: AdaptiveBatching | null;
@@ -26,10 +26,10 @@ export interface Settings {
 }
 
 export const defaultSettings: Settings = {
-  controllers: new Set<Controller>(['endpoints', 'endpointslice', 'endpointslicemirroring']),
+  controllers: allControllers,
   maxEndpointsPerSlice: 100,
   maxEndpointsPerSubset: 1000,
-  batchPeriodMs: { endpoints: 0, endpointslice: 0, endpointslicemirroring: 0 },
+  batchPeriodMs: {},
   batching: null,
   sliceWatchers: 100,
   policy: neverStale,

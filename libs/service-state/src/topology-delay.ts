@@ -1,4 +1,4 @@
-import { isOverloaded } from '@sluice/controllers';
+import { isOverloaded, readersOf } from '@sluice/controllers';
 import { type Fact, formatServiceKey, hash32, type Stamp } from '@sluice/messages';
 import type { ServiceState } from './service-state.ts';
 
@@ -13,8 +13,10 @@ export const maxTopologyDelayMs = 5 * 60_000;
  * and no Service is always first. The fact has not been applied yet.
  */
 export function topologyDelayMs(state: ServiceState, fact: Extract<Fact, { kind: 'topology' }>, stamp: Stamp): number {
-  const { hints, inFlight } = state.controller('endpointslice');
-  if (isOverloaded(inFlight === null ? hints : inFlight.hintsAfter, fact.topology)) return 0;
+  for (const controller of readersOf('nodes')) {
+    const { hints, inFlight } = state.controller(controller);
+    if (isOverloaded(inFlight === null ? hints : inFlight.hintsAfter, fact.topology)) return 0;
+  }
   const periodMs = Math.min(maxTopologyDelayMs, ((fact.hintedServices ?? 0) * 1000) / servicesPerSecond);
   return Math.round(periodMs * fractionOf(`${formatServiceKey(state.key)} ${stamp.epoch}.${stamp.sequence}`));
 }

@@ -1,4 +1,4 @@
-import { type Controller, controllers } from '@sluice/controllers';
+import { type Controller, controllers, type ReadResource, readersOf } from '@sluice/controllers';
 import { type Causes, mergeCauses, noCauses } from '@sluice/messages';
 import { type ControllerState, requestDecision } from './controller-state.ts';
 import type { Settings } from './settings.ts';
@@ -8,8 +8,8 @@ export class WorkSet {
   readonly #due = new Map<Controller, number>();
   /** Requests with a delay; also in `#due` unless an earlier one is. */
   readonly #delayed = new Map<Controller, number>();
-  /** The request because of zone ratios. */
-  #topologyAt: number | undefined;
+  /** Requests because of zone ratios. */
+  readonly #topologyAt = new Map<Controller, number>();
   /** Controllers whose objects another client modified or deleted. */
   readonly #repairs = new Set<Controller>();
   /** Requests for other controllers are ignored; null: none are. */
@@ -28,8 +28,9 @@ export class WorkSet {
 
   /** Requests a decision because the zone ratios changed. One that is requested already keeps its time. */
   addTopology(delayMs: number): void {
-    if (delayMs === 0) return this.add('endpointslice');
-    if (this.only?.has('endpointslice') !== false) this.#topologyAt = this.now + delayMs;
+    if (delayMs === 0) return this.addReaders('nodes');
+    for (const controller of readersOf('nodes'))
+      if (this.only?.has(controller) !== false) this.#topologyAt.set(controller, this.now + delayMs);
   }
 
   repair(controller: Controller): void {
@@ -38,6 +39,11 @@ export class WorkSet {
 
   addAll(): void {
     for (const controller of controllers) this.add(controller);
+  }
+
+  /** `delayMs`: by controller. */
+  addReaders(resource: ReadResource, delayMs: Readonly<Record<Controller, number>> = {}): void {
+    for (const controller of readersOf(resource)) this.add(controller, delayMs[controller]);
   }
 
   /** The state of a controller with these requests; the same object if there are none. */
@@ -53,12 +59,17 @@ export class WorkSet {
     for (const at of [this.#due.get(controller), this.#delayed.get(controller)]) {
       if (at !== undefined) next = requestDecision(next, at, uncounted(), this.now);
     }
-    if (controller === 'endpointslice' && this.#topologyAt !== undefined) {
-      const { topologyDueAt = this.#topologyAt } = next;
+    const topologyAt = this.#topologyAt.get(controller);
+    if (topologyAt !== undefined) {
+      const { topologyDueAt = topologyAt } = next;
       next = { ...next, topologyDueAt, causes: mergeCauses(next.causes, uncounted()) };
     }
     if (!this.#repairs.has(controller)) return next;
-    return policy.requestRepair({ controller, state: next, now: this.now }, batchPeriodMs[controller], uncounted());
+    return policy.requestRepair(
+      { controller, state: next, now: this.now },
+      batchPeriodMs[controller] ?? 0,
+      uncounted(),
+    );
   }
 }
 

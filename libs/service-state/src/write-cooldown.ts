@@ -29,16 +29,12 @@ export interface AppliedPlan {
  * everything it depends on how long the plan took: an API server at its limit only gets slower with a write per change.
  * The writer asks for a longer one if requests of the whole cluster are slow.
  */
-export function writeCooldownMs(
-  plan: Pick<PlannedMutations, 'controller' | 'groups'>,
-  { tookMs, requestedMs }: AppliedPlan,
-): number {
+export function writeCooldownMs(plan: Pick<PlannedMutations, 'groups'>, { tookMs, requestedMs }: AppliedPlan): number {
   const forSlowness = Math.min(maxForSlownessMs, Math.max(0, tookMs - promptMs));
   return Math.max(forSlowness, Math.min(requestedMs, maxCooldownMs), cooldownForSize(plan));
 }
 
-function cooldownForSize({ controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>): number {
-  if (controller !== 'endpoints') return 0;
+function cooldownForSize({ groups }: Pick<PlannedMutations, 'groups'>): number {
   const written = groups.reduce((sum, { mutations }) => mutations.reduce((n, m) => n + addressesIn(m), sum), 0);
   return written < minAddresses ? 0 : Math.round(written * msPerAddress);
 }

@@ -1,3 +1,4 @@
+import { controllers, descriptorOf } from '@sluice/controllers';
 import { exponentialBuckets } from 'prom-client';
 
 /** One metric. The label `identity` of a cluster is exposed as its name, `cluster`, by a process that serves several. */
@@ -29,11 +30,9 @@ const gauge = row('gauge');
 /** A counter whose values come from callbacks at each scrape. */
 const observedCounter = row('observed counter');
 
-/** 2, 4, 8 … 32768. */
-const perSync: More = { buckets: exponentialBuckets(2, 2, 15) };
 const sum: More = { combine: 'sum' };
 
-const queues: More = { initial: ['endpoint', 'endpoint_slice', 'endpoint_slice_mirroring'] };
+const queues: More = { initial: controllers.map((controller) => descriptorOf(controller).metrics.queue) };
 /** 10 ns, 100 ns … 10 s. */
 const queueDurations: More = { ...queues, buckets: exponentialBuckets(10e-9, 10, 10) };
 
@@ -42,71 +41,8 @@ const upTo1m = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 /** In seconds: the range of upstream's network programming latency, with more buckets below 100 ms. */
 const upTo5m = [...upTo1m, 120, 300];
 
-/** All metrics of Sluice (docs/reference/metrics.md). Those without the prefix `sluice_` are upstream's (section I). */
+/** The metrics of Sluice, besides those that controllers declare (docs/reference/metrics.md). */
 export const metricsTable = {
-  endpoint_slice_controller_endpoints_desired: gauge('Number of endpoints desired', ['identity'], sum),
-  endpoint_slice_controller_num_endpoint_slices: gauge('Number of EndpointSlices', ['identity'], sum),
-  endpoint_slice_controller_desired_endpoint_slices: gauge(
-    'Number of EndpointSlices that would exist with perfect endpoint allocation',
-    ['identity'],
-    sum,
-  ),
-  endpoint_slice_controller_services_count_by_traffic_distribution: gauge(
-    'Number of Services using some specific trafficDistribution',
-    ['identity', 'traffic_distribution'],
-    sum,
-  ),
-  endpoint_slice_controller_endpoints_added_per_sync: histogram(
-    'Number of endpoints added on each Service sync',
-    ['identity'],
-    perSync,
-  ),
-  endpoint_slice_controller_endpoints_removed_per_sync: histogram(
-    'Number of endpoints removed on each Service sync',
-    ['identity'],
-    perSync,
-  ),
-  endpoint_slice_controller_endpointslices_changed_per_sync: histogram(
-    'Number of EndpointSlices changed on each Service sync',
-    ['identity', 'topology', 'traffic_distribution'],
-  ),
-  endpoint_slice_controller_changes: counter('Number of EndpointSlice changes', ['identity', 'operation']),
-  endpoint_slice_controller_syncs: counter('Number of EndpointSlice syncs', ['identity', 'result']),
-
-  endpoint_slice_mirroring_controller_endpoints_desired: gauge('Number of endpoints desired', ['identity'], sum),
-  endpoint_slice_mirroring_controller_num_endpoint_slices: gauge('Number of EndpointSlices', ['identity'], sum),
-  endpoint_slice_mirroring_controller_desired_endpoint_slices: gauge(
-    'Number of EndpointSlices that would exist with perfect endpoint allocation',
-    ['identity'],
-    sum,
-  ),
-  endpoint_slice_mirroring_controller_endpoints_added_per_sync: histogram(
-    'Number of endpoints added on each Endpoints sync',
-    ['identity'],
-    perSync,
-  ),
-  endpoint_slice_mirroring_controller_endpoints_updated_per_sync: histogram(
-    'Number of endpoints updated on each Endpoints sync',
-    ['identity'],
-    perSync,
-  ),
-  endpoint_slice_mirroring_controller_endpoints_removed_per_sync: histogram(
-    'Number of endpoints removed on each Endpoints sync',
-    ['identity'],
-    perSync,
-  ),
-  endpoint_slice_mirroring_controller_addresses_skipped_per_sync: histogram(
-    'Number of addresses skipped on each Endpoints sync due to being invalid or exceeding MaxEndpointsPerSubset',
-    ['identity'],
-    perSync,
-  ),
-  endpoint_slice_mirroring_controller_endpoints_sync_duration: histogram(
-    'Duration of syncEndpoints() in seconds',
-    ['identity'],
-    { buckets: exponentialBuckets(0.001, 2, 15) },
-  ),
-  endpoint_slice_mirroring_controller_changes: counter('Number of EndpointSlice changes', ['identity', 'operation']),
-
   // Client-go's work queues (I4), summed over the open partitions of this process.
   workqueue_adds_total: counter('Total number of adds handled by workqueue', ['name'], queues),
   workqueue_retries_total: counter('Total number of retries handled by workqueue', ['name'], queues),
@@ -263,6 +199,15 @@ export const metricsTable = {
   sluice_console_history_start_timestamp_seconds: gauge('Time of the oldest record of the history'),
   sluice_console_partitions_backfilling: gauge('Partitions whose older records are still being read'),
 };
+
+/** All metrics. Those without the prefix `sluice_` are upstream's (section I). */
+export function allMetrics(): Readonly<Record<string, MetricRow>> {
+  const own = controllers.flatMap((controller) => {
+    const { subsystem, rows = {} } = descriptorOf(controller).metrics.own ?? {};
+    return Object.entries(rows).map(([name, row]) => [`${subsystem}_${name}`, row] as const);
+  });
+  return { ...Object.fromEntries(own), ...metricsTable };
+}
 
 type Table = typeof metricsTable;
 

@@ -2,8 +2,15 @@ import type { ClusterNames } from '@sluice/process';
 import type { Clock, ThreadUse } from '@sluice/runtime';
 import { collectDefaultMetrics } from 'prom-client';
 import { type Exposed, Exposition } from './exposition.ts';
-import { type ClusterLabel, Instrument, ObservedInstrument, type Series } from './instruments.ts';
-import { type LabelsOf, type MetricName, type MetricRow, metricsTable } from './metrics-table.ts';
+import {
+  type ClusterLabel,
+  Instrument,
+  type Labels,
+  ObservedInstrument,
+  type Series,
+  type Source,
+} from './instruments.ts';
+import { allMetrics, type LabelsOf, type MetricName } from './metrics-table.ts';
 import { PartitionLags } from './partition-lag.ts';
 import { ReplicaDemand } from './replica-demand.ts';
 import type { Check } from './server/health.ts';
@@ -55,7 +62,7 @@ type Observed = MetricName<'gauge' | 'observed counter'>;
  */
 const eventLoopPeriodMs = 50;
 
-/** All metrics of one process, as declared in `metricsTable`. */
+/** All metrics of one process, as declared in `metricsTable` and by the controllers. */
 export class Metrics {
   readonly lags = new PartitionLags((labels, records) => this.show(labels, { sluice_partition_lag_records: records }));
   readonly #exposition = new Exposition();
@@ -67,7 +74,7 @@ export class Metrics {
     const { registry } = this.#exposition;
     // An unknown cluster is labelled with its identity.
     const cluster: ClusterLabel = fleet ? (identity) => clusters.get(identity) ?? identity : undefined;
-    for (const [name, row] of Object.entries<MetricRow>(metricsTable)) {
+    for (const [name, row] of Object.entries(allMetrics())) {
       if (row.type === 'counter' || row.type === 'histogram')
         this.#instruments.set(name, new Instrument(registry, name, row, cluster));
       else this.#observed.set(name, new ObservedInstrument(registry, name, row, cluster));
@@ -101,6 +108,16 @@ export class Metrics {
     name: Name,
     source: (report: (labels: LabelsOf<Name>, value: number) => void) => void | Promise<void>,
   ): () => void {
+    return found(this.#observed, name).add(source);
+  }
+
+  /** Adds to a counter or histogram that a controller declares. */
+  record(name: string, labels: Labels, value: number): void {
+    found(this.#instruments, name).series(labels).add(value);
+  }
+
+  /** Like `report`, for a gauge that a controller declares. */
+  reportOwn(name: string, source: Source): () => void {
     return found(this.#observed, name).add(source);
   }
 

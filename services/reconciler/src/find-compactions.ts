@@ -1,4 +1,4 @@
-import { type Compaction, compactSlices, type EndpointSlice, type Service } from '@sluice/controllers';
+import { type Compaction, compactSlices, descriptorOf, type EndpointSlice, type Service } from '@sluice/controllers';
 import { parseServiceKey, type ServiceKey } from '@sluice/messages';
 import { managerOf } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
@@ -45,7 +45,8 @@ async function findInPartition(
   for (const { key, field, value } of await store.find(scope, 'slice/')) {
     if (!sliceObject.test(field) || !matches(parseServiceKey(key))) continue;
     const slice = value as EndpointSlice;
-    if (managerOf(slice) !== 'endpointslice') continue;
+    const manager = managerOf(slice);
+    if (manager === undefined || !descriptorOf(manager).compacts) continue;
     const known = slices.get(key);
     if (known === undefined) slices.set(key, [slice]);
     else known.push(slice);

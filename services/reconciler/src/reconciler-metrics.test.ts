@@ -1,4 +1,4 @@
-import type { CountedSlices, SyncCounts } from '@sluice/controllers';
+import type { CountedSlices, EndpointSliceCounts, MirroringCounts } from '@sluice/controllers';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aPlan, counted, ExportedMetrics } from './testing/exported-metrics.ts';
 
@@ -12,10 +12,10 @@ beforeEach(() => {
   exported = new ExportedMetrics();
 });
 
-const ofSlices = (service: CountedSlices): SyncCounts => ({ of: 'endpointslice', service, addressTypes: [] });
+const ofSlices = (service: CountedSlices): EndpointSliceCounts => ({ service, addressTypes: [] });
 
-const ofMirroring = (endpoints: number): SyncCounts => ({
-  ...{ of: 'endpointslicemirroring', service: { ...counted, endpoints, hinting: null } },
+const ofMirroring = (endpoints: number): MirroringCounts => ({
+  service: { ...counted, endpoints, hinting: null },
   ...{ added: 0, updated: 0, removed: 0, skipped: 0 },
 });
 

@@ -1,4 +1,11 @@
-import { type Controller, type CountedSlices, controllers, type Hinting, type SyncCounts } from '@sluice/controllers';
+import {
+  type Controller,
+  type ControllerMetrics,
+  type CountedSlices,
+  controllers,
+  descriptorOf,
+  type RecordMetric,
+} from '@sluice/controllers';
 import { type Causes, causeKindOf, isSampled, traceIdOf, watcherStarted } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
 import type { StatePart } from '@sluice/service-state';
@@ -9,11 +16,20 @@ import { WorkQueue } from './work-queue.ts';
 
 /** Records the events of reconcilers as metrics. */
 export function reconcilerMetrics(metrics: Metrics, clock: Clock): ReconcilerMetrics {
-  const gauges = {
-    endpointslice: new SliceGauges(metrics, 'endpoint_slice_controller'),
-    endpointslicemirroring: new SliceGauges(metrics, 'endpoint_slice_mirroring_controller'),
-  };
-  return { open: () => new PartitionCounts(metrics, gauges, () => clock.monotonic()) };
+  const own = new Map<Controller, OwnMetrics>();
+  for (const controller of controllers) {
+    const { own: declared } = descriptorOf(controller).metrics;
+    if (declared === undefined) continue;
+    const { subsystem, open } = declared;
+    const record: RecordMetric = (name, labels, value) => metrics.record(`${subsystem}_${name}`, labels, value);
+    own.set(controller, { gauges: new SliceGauges(metrics, declared), ...open(record) });
+  }
+  return { open: () => new PartitionCounts(metrics, own, () => clock.monotonic()) };
+}
+
+/** What a controller declares. */
+interface OwnMetrics extends ControllerMetrics {
+  readonly gauges: SliceGauges;
 }
 
 /** The metrics of one controller in one partition. */
@@ -25,16 +41,14 @@ interface Share {
   readonly counted: Map<string, CountedSlices>;
 }
 
-type Gauges = Readonly<Record<Exclude<Controller, 'endpoints'>, SliceGauges>>;
-
 class PartitionCounts implements PartitionMetrics {
   readonly #metrics: Metrics;
-  readonly #gauges: Gauges;
-  readonly #shares: Readonly<Record<Controller, Share>>;
+  readonly #own: ReadonlyMap<Controller, OwnMetrics>;
+  readonly #shares: ReadonlyMap<Controller, Share>;
 
-  constructor(metrics: Metrics, gauges: Gauges, monotonic: () => number) {
+  constructor(metrics: Metrics, own: ReadonlyMap<Controller, OwnMetrics>, monotonic: () => number) {
     this.#metrics = metrics;
-    this.#gauges = gauges;
+    this.#own = own;
     const share = (controller: Controller): Share => {
       const parked = new Set<string>();
       return {
@@ -44,11 +58,13 @@ class PartitionCounts implements PartitionMetrics {
         counted: new Map(),
       };
     };
-    this.#shares = {
-      endpoints: share('endpoints'),
-      endpointslice: share('endpointslice'),
-      endpointslicemirroring: share('endpointslicemirroring'),
-    };
+    this.#shares = new Map(controllers.map((controller) => [controller, share(controller)]));
+  }
+
+  #share(controller: Controller): Share {
+    const share = this.#shares.get(controller);
+    if (share === undefined) throw new Error(`controller ${controller} was registered later`);
+    return share;
   }
 
   applied(kind: 'change' | 'outcome'): void {
@@ -58,42 +74,41 @@ class PartitionCounts implements PartitionMetrics {
   restored(key: string, controller: Controller, { counted, deciding, parked }: RestoredState): void {
     this.#count(key, controller, counted);
     // The store does not know when the work began, so it is measured from here.
-    if (deciding) this.#shares[controller].queue.start(key);
+    if (deciding) this.#share(controller).queue.start(key);
     this.parked(key, controller, parked);
   }
 
   due(key: string, controller: Controller): void {
-    this.#shares[controller].queue.add(key);
+    this.#share(controller).queue.add(key);
   }
 
   deciding(key: string, controller: Controller): void {
-    this.#shares[controller].queue.start(key);
+    this.#share(controller).queue.start(key);
   }
 
   decided(key: string, controller: Controller, decided: Decided | undefined): void {
     const identity = clusterOf(key);
     if (decided?.kind !== 'planned') {
-      this.#shares[controller].queue.done(key);
-      if (controller === 'endpointslice') this.#synced(identity, decided !== undefined);
-      if (controller === 'endpointslicemirroring') this.#mirrored(identity, 0);
+      this.#share(controller).queue.done(key);
+      this.#own.get(controller)?.ended(identity, decided === undefined);
     }
     // Without a decision the counts stay.
     if (decided === undefined) return;
     const counts = decided.tracked?.counts ?? null;
     this.#count(key, controller, counts?.service ?? null);
-    if (counts !== null) this.#decidedEndpoints(identity, counts);
+    if (counts !== null) this.#own.get(controller)?.decided(identity, counts);
   }
 
   completed(key: string, controller: Controller, plan: CompletedPlan): void {
     const { status } = plan;
     const identity = clusterOf(key);
-    const { queue } = this.#shares[controller];
+    const { queue } = this.#share(controller);
     queue.done(key);
     if (status === 'conflict' || status === 'unavailable' || status === 'rejected') queue.retry();
     this.#metrics.inc('sluice_plans_total', { identity, controller, status });
     if (status === 'applied') this.#applied(identity, controller, plan);
-    if (controller === 'endpointslice') this.#completedSlices(identity, plan);
-    else if (controller === 'endpointslicemirroring') this.#completedMirror(identity, plan);
+    const { results, completedAt, decidedAt } = plan.outcome;
+    this.#own.get(controller)?.completed(identity, { ...plan, results, tookMs: completedAt - decidedAt });
   }
 
   digestMismatch(parts: readonly StatePart[]): void {
@@ -109,14 +124,14 @@ class PartitionCounts implements PartitionMetrics {
   }
 
   parked(key: string, controller: Controller, parked: boolean): void {
-    const { parked: keys } = this.#shares[controller];
+    const { parked: keys } = this.#share(controller);
     if (parked) keys.add(key);
     else keys.delete(key);
   }
 
   dropped(key: string): void {
     for (const controller of controllers) {
-      this.#shares[controller].queue.done(key);
+      this.#share(controller).queue.done(key);
       this.parked(key, controller, false);
       this.#count(key, controller, null);
     }
@@ -124,29 +139,11 @@ class PartitionCounts implements PartitionMetrics {
 
   close(): void {
     for (const controller of controllers) {
-      const { queue, unpark, counted } = this.#shares[controller];
+      const { queue, unpark, counted } = this.#share(controller);
       queue.close();
       unpark();
       for (const key of [...counted.keys()]) this.#count(key, controller, null);
     }
-  }
-
-  /** The sync of an address type without writes is complete; the others complete with their writes. */
-  #decidedEndpoints(identity: string, counts: SyncCounts): void {
-    const labels = { identity };
-    if (counts.of === 'endpointslice') {
-      for (const { added, removed, changed } of counts.addressTypes) {
-        this.#metrics.observe('endpoint_slice_controller_endpoints_added_per_sync', labels, added);
-        this.#metrics.observe('endpoint_slice_controller_endpoints_removed_per_sync', labels, removed);
-        if (changed === 0) this.#changedSlices(identity, counts.service.hinting, 0);
-      }
-      return;
-    }
-    const { added, updated, removed, skipped } = counts;
-    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_added_per_sync', labels, added);
-    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_updated_per_sync', labels, updated);
-    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_removed_per_sync', labels, removed);
-    this.#metrics.observe('endpoint_slice_mirroring_controller_addresses_skipped_per_sync', labels, skipped);
   }
 
   /** A plan was applied. Objects of the watcher's initial list are not changes. */
@@ -175,52 +172,12 @@ class PartitionCounts implements PartitionMetrics {
     metrics.observe('sluice_change_to_write_seconds', { identity, controller }, latency, traceId);
   }
 
-  #completedSlices(identity: string, { outcome, status, groups, incomplete, counted }: CompletedPlan): void {
-    const applied = outcome.results.filter((result) => result.status === 'applied');
-    for (const { verb } of applied)
-      this.#metrics.inc('endpoint_slice_controller_changes', { identity, operation: verb });
-    for (const [index, { mutations }] of groups.entries()) {
-      // Slices of an address type that the Service does not have belong to no sync.
-      if (mutations.some((m) => m.verb === 'delete' && m.unsupportedAddressType)) continue;
-      const done = applied.filter(({ group }) => group === index).length;
-      if (done === mutations.length) this.#changedSlices(identity, counted?.hinting ?? null, done);
-    }
-    const good = status === 'applied' || status === 'namespaceTerminating';
-    this.#synced(identity, good && !incomplete);
-  }
-
-  #completedMirror(identity: string, { outcome, counted }: CompletedPlan): void {
-    this.#mirrored(identity, outcome.completedAt - outcome.decidedAt);
-    // Deletes of a clean-up do not count (I3).
-    if (counted === null) return;
-    for (const { status, verb } of outcome.results) {
-      if (status === 'applied')
-        this.#metrics.inc('endpoint_slice_mirroring_controller_changes', { identity, operation: verb });
-    }
-  }
-
-  /** All writes of one address type succeeded. */
-  #changedSlices(identity: string, hinting: Hinting | null, writes: number): void {
-    const { topology = 'Disabled', trafficDistribution = '' } = hinting ?? {};
-    const labels = { identity, topology, traffic_distribution: trafficDistribution };
-    this.#metrics.observe('endpoint_slice_controller_endpointslices_changed_per_sync', labels, writes);
-  }
-
-  #synced(identity: string, isGood: boolean): void {
-    this.#metrics.inc('endpoint_slice_controller_syncs', { identity, result: isGood ? 'success' : 'error' });
-  }
-
-  /** Upstream rounds down to whole milliseconds. */
-  #mirrored(identity: string, durationMs: number): void {
-    const seconds = Math.floor(durationMs) / 1000;
-    this.#metrics.observe('endpoint_slice_mirroring_controller_endpoints_sync_duration', { identity }, seconds);
-  }
-
   #count(key: string, controller: Controller, after: CountedSlices | null): void {
-    if (controller === 'endpoints') return;
-    const { counted } = this.#shares[controller];
+    const own = this.#own.get(controller);
+    if (own === undefined) return;
+    const { counted } = this.#share(controller);
     const before = counted.get(key) ?? null;
-    this.#gauges[controller].replace(clusterOf(key), before, after);
+    own.gauges.replace(clusterOf(key), before, after);
     if (after === null) counted.delete(key);
     else counted.set(key, after);
   }

@@ -1,4 +1,5 @@
 import { assertNotRejected, type Delivery } from '@sluice/bus';
+import { sliceControllers } from '@sluice/controllers';
 import {
   type Change,
   type CompactionRequest,
@@ -168,8 +169,6 @@ export class RecordProcessor {
     });
   }
 }
-
-const sliceControllers = ['endpointslice', 'endpointslicemirroring'] as const;
 
 const foreignWritesOf = (service: ServiceState): readonly number[] =>
   sliceControllers.map((controller) => service.controller(controller).foreignWrites?.count ?? 0);

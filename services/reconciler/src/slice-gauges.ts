@@ -1,5 +1,7 @@
-import type { CountedSlices } from '@sluice/controllers';
+import type { CountedSlices, descriptorOf } from '@sluice/controllers';
 import type { Metrics } from '@sluice/telemetry';
+
+type Declared = NonNullable<ReturnType<typeof descriptorOf>['metrics']['own']>;
 
 interface Sums {
   endpoints: number;
@@ -13,24 +15,18 @@ interface Sums {
 export class SliceGauges {
   readonly #byCluster = new Map<string, Sums>();
 
-  constructor(metrics: Metrics, subsystem: 'endpoint_slice_controller' | 'endpoint_slice_mirroring_controller') {
-    const each = (of: (sums: Sums) => number) => (report: (labels: { identity: string }, value: number) => void) => {
-      for (const [identity, sums] of this.#byCluster) report({ identity }, of(sums));
+  constructor(metrics: Metrics, { subsystem, rows }: Declared) {
+    const each = (name: string, of: (sums: Sums) => number) => {
+      if (!Object.hasOwn(rows, name)) return;
+      metrics.reportOwn(`${subsystem}_${name}`, (report) => {
+        for (const [identity, sums] of this.#byCluster) report({ identity }, of(sums));
+      });
     };
-    metrics.report(
-      `${subsystem}_endpoints_desired`,
-      each(({ endpoints }) => endpoints),
-    );
-    metrics.report(
-      `${subsystem}_num_endpoint_slices`,
-      each(({ slices }) => slices),
-    );
-    metrics.report(
-      `${subsystem}_desired_endpoint_slices`,
-      each(({ desiredSlices }) => desiredSlices),
-    );
-    if (subsystem === 'endpoint_slice_mirroring_controller') return;
-    metrics.report(`${subsystem}_services_count_by_traffic_distribution`, (report) => {
+    each('endpoints_desired', ({ endpoints }) => endpoints);
+    each('num_endpoint_slices', ({ slices }) => slices);
+    each('desired_endpoint_slices', ({ desiredSlices }) => desiredSlices);
+    if (!Object.hasOwn(rows, 'services_count_by_traffic_distribution')) return;
+    metrics.reportOwn(`${subsystem}_services_count_by_traffic_distribution`, (report) => {
       for (const [identity, { byTrafficDistribution }] of this.#byCluster) {
         for (const [value, services] of byTrafficDistribution)
           report({ identity, traffic_distribution: value }, services);

@@ -1,3 +1,4 @@
+import type { EndpointSliceCounts, MirroringCounts } from '@sluice/controllers';
 import { watcherStarted } from '@sluice/messages';
 import { allApplied } from '@sluice/service-state/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -24,10 +25,8 @@ describe('a sync of the EndpointSlice controller', () => {
     );
 
   test('without writes ends with its decision', async () => {
-    exported.decided('endpointslice', {
-      ...{ of: 'endpointslice', service: counted },
-      addressTypes: [{ added: 5, removed: 4, changed: 0 }],
-    });
+    const counts: EndpointSliceCounts = { service: counted, addressTypes: [{ added: 5, removed: 4, changed: 0 }] };
+    exported.decided('endpointslice', counts);
     const names = [`${slices}_endpoints_added_per_sync_sum`, `${slices}_endpoints_removed_per_sync_sum`];
     expect(await exported.values(names, staging)).toEqual([5, 4]);
     expect([await syncs(), await perSync()]).toEqual([
@@ -103,10 +102,9 @@ describe('a sync of the EndpointSliceMirroring controller', () => {
   const created = () => exported.values([`${mirroring}_changes`], { operation: 'create' });
 
   test('without writes takes no time', async () => {
-    exported.decided('endpointslicemirroring', {
-      ...{ of: 'endpointslicemirroring', service: { ...counted, hinting: null } },
-      ...{ added: 1, updated: 2, removed: 3, skipped: 4 },
-    });
+    const service = { ...counted, hinting: null };
+    const counts: MirroringCounts = { service, added: 1, updated: 2, removed: 3, skipped: 4 };
+    exported.decided('endpointslicemirroring', counts);
     const names = ['endpoints_added', 'endpoints_updated', 'endpoints_removed', 'addresses_skipped'].map(
       (name) => `${mirroring}_${name}_per_sync_sum`,
     );

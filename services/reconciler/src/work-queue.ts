@@ -1,12 +1,5 @@
-import type { Controller } from '@sluice/controllers';
+import { type Controller, descriptorOf } from '@sluice/controllers';
 import type { Metrics } from '@sluice/telemetry';
-
-/** Names of the work queues in kube-controller-manager. */
-const queueNames: Readonly<Record<Controller, string>> = {
-  endpoints: 'endpoint',
-  endpointslice: 'endpoint_slice',
-  endpointslicemirroring: 'endpoint_slice_mirroring',
-};
 
 /**
  * The metrics of the keys of one controller in one partition (I4), as a client-go work queue measures them: an item is added
@@ -20,7 +13,7 @@ export class WorkQueue {
   readonly close: () => void;
 
   constructor(metrics: Metrics, controller: Controller, monotonic: () => number) {
-    const labels = { name: queueNames[controller] };
+    const labels = { name: descriptorOf(controller).metrics.queue };
     this.#monotonic = monotonic;
     this.#series = {
       adds: metrics.series('workqueue_adds_total', labels),

@@ -1,7 +1,7 @@
 import {
   type Controller,
-  endpointSliceController,
-  endpointSliceMirroringController,
+  controllerManaging,
+  endpointsWriter,
   managedByLabel,
   serviceNameLabel,
 } from '@sluice/controllers';
@@ -36,15 +36,10 @@ export function observeUpstreamWrites(cluster: string, onWrite: OnWrite): Middle
     const metadata = objectAt(object as never, 'metadata');
     const labels = objectAt(metadata, 'labels');
     const service = resource === 'endpoints' ? textAt(metadata, 'name') : textAt(labels, serviceNameLabel);
-    const controller = resource === 'endpoints' ? 'endpoints' : writers[textAt(labels, managedByLabel)];
+    const controller = resource === 'endpoints' ? endpointsWriter : controllerManaging(textAt(labels, managedByLabel));
     if (service === '' || controller === undefined) return;
     onWrite({ cluster, namespace: textAt(metadata, 'namespace'), service }, controller);
   }
 }
 
 const isWritten = (resource: Resource): boolean => resource === 'endpoints' || resource === 'endpointslices';
-
-const writers: Readonly<Record<string, Controller>> = {
-  [endpointSliceController]: 'endpointslice',
-  [endpointSliceMirroringController]: 'endpointslicemirroring',
-};

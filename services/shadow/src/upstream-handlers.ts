@@ -44,7 +44,8 @@ export function* noticedAtEnd(
   start: boolean,
   batchPeriodMs: BatchPeriods,
 ): Generator<readonly [Controller, number]> {
-  for (const controller of ofNewSlices(view)) yield [controller, sliceDelayMs(controller, batchPeriodMs[controller])];
+  for (const controller of ofNewSlices(view))
+    yield [controller, sliceDelayMs(controller, batchPeriodMs[controller] ?? 0)];
   for (const controller of start ? all : shownByResync(view)) yield [controller, 0];
 }
 

@@ -1,8 +1,7 @@
 import {
+  controllerManaging,
   type EndpointSlice,
   type Endpoints,
-  endpointSliceController,
-  endpointSliceMirroringController,
   equalStringMaps,
   hintsEnabled,
   managedByLabel,
@@ -289,13 +288,11 @@ export function equalSelectors(a: StringMap | null, b: StringMap | null): boolea
   return equalStringMaps(a, b);
 }
 
-const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
-
 /** The Service that owns the slice, or undefined if the controllers do not manage the slice (E4, E5). */
 export function serviceOfSlice(slice: Pick<EndpointSlice, 'metadata'>): ObjectName | undefined {
   const labels = slice.metadata.labels;
   const service = labels?.[serviceNameLabel];
-  if (!service || !managers.has(labels?.[managedByLabel] ?? '')) return undefined;
+  if (!service || !controllerManaging(labels?.[managedByLabel])) return undefined;
   return objectName(slice.metadata.namespace, service);
 }
 

@@ -25,7 +25,7 @@ test('the defaults are those of kube-controller-manager (A5)', () => {
     controllers: new Set(['endpoints', 'endpointslice', 'endpointslicemirroring']),
     maxEndpointsPerSlice: 100,
     maxEndpointsPerSubset: 1000,
-    batchPeriodMs: { endpoints: 0, endpointslice: 0, endpointslicemirroring: 0 },
+    batchPeriodMs: {},
   });
 });
 

@@ -1,27 +1,17 @@
-import type { Controller } from '@sluice/controllers';
+import { type Controller, controllers, descriptorOf } from '@sluice/controllers';
 import { parseDuration } from '@sluice/process';
-import { defaultSettings } from '@sluice/service-state';
 import { InvalidArgumentError } from 'commander';
 
-/** Controllers by their names in kube-controller-manager, with aliases (A2). */
-const controllerNames: Readonly<Record<string, Controller>> = {
-  'endpoints-controller': 'endpoints',
-  endpoint: 'endpoints',
-  'endpointslice-controller': 'endpointslice',
-  endpointslice: 'endpointslice',
-  'endpointslice-mirroring-controller': 'endpointslicemirroring',
-  endpointslicemirroring: 'endpointslicemirroring',
-};
+const flagOf = (controller: Controller): string => descriptorOf(controller).flags[0];
 
 export type Controllers = ReadonlySet<Controller>;
 
 /** The controllers as a value of `--controllers`; `*` for all. */
-export function controllerList(controllers: Controllers): string {
-  const known = Object.entries(controllerNames).filter(([name]) => name.endsWith('-controller'));
-  const enabled = known.filter(([, controller]) => controllers.has(controller)).map(([name]) => name);
-  if (enabled.length === known.length) return '*';
+export function controllerList(enabled: Controllers): string {
+  const flags = controllers.filter((controller) => enabled.has(controller)).map(flagOf);
+  if (flags.length === controllers.length) return '*';
   // An empty list would mean all controllers.
-  return enabled.length === 0 ? known.map(([name]) => `-${name}`).join(',') : enabled.join(',');
+  return flags.length === 0 ? controllers.map((one) => `-${flagOf(one)}`).join(',') : flags.join(',');
 }
 
 /**
@@ -31,16 +21,15 @@ export function controllerList(controllers: Controllers): string {
  */
 export function parseControllers(list: string): Controllers {
   const words = list.split(',').map((word) => word.trim());
-  const chosen = new Set<Controller>(
-    words.includes('*') || words.every((w) => w.startsWith('-')) ? defaultSettings.controllers : [],
-  );
+  const chosen = new Set<Controller>(words.includes('*') || words.every((w) => w.startsWith('-')) ? controllers : []);
   // If a controller is listed several times, the first entry wins, as in kube-controller-manager.
   for (const word of words.toReversed()) {
     if (word === '*') continue;
-    const controller = controllerNames[word.replace(/^-/, '')];
+    const name = word.replace(/^-/, '');
+    const controller = controllers.find((one) => descriptorOf(one).flags.includes(name));
     if (controller === undefined) {
-      const known = Object.keys(controllerNames).filter((name) => name.endsWith('-controller'));
-      throw new InvalidArgumentError(`"${word}" is not in the list of known controllers: ${known.join(', ')}`);
+      const known = controllers.map(flagOf).join(', ');
+      throw new InvalidArgumentError(`"${word}" is not in the list of known controllers: ${known}`);
     }
     if (word.startsWith('-')) chosen.delete(controller);
     else chosen.add(controller);

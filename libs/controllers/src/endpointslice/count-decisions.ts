@@ -16,7 +16,6 @@ export function countDecisions(service: Service, decisions: readonly AddressType
     desiredSlices += totals.desiredSlices;
   }
   return {
-    of: 'endpointslice',
     service: { endpoints, slices, desiredSlices, hinting: hintingOf(service) },
     addressTypes: decisions.map(({ counts }) => counts),
   };

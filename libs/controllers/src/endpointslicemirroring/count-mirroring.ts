@@ -28,7 +28,7 @@ export function countMirroring(
     for (const slice of slices) if (losesAll(slice, portKeys)) removed += slice.endpoints?.length ?? 0;
   }
   const service = { endpoints, slices: groups.size, desiredSlices, hinting: null };
-  return { of: 'endpointslicemirroring', service, added, updated, removed, skipped };
+  return { service, added, updated, removed, skipped };
 }
 
 /** Endpoints of a deleted slice count as removed only if its ports are still mirrored, as upstream. */

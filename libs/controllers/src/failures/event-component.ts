@@ -1,18 +1,11 @@
 import type { Controller, EventToRecord } from '../plan.ts';
+import { controllers, descriptorOf, sliceControllers } from '../registry.ts';
 
-/** The controller that records an Event (section J). */
-export function eventController({ reason, regarding }: Pick<EventToRecord, 'reason' | 'regarding'>): Controller {
-  if (reason.endsWith('Endpoint')) return 'endpoints';
-  return regarding.kind === 'Endpoints' ? 'endpointslicemirroring' : 'endpointslice';
+/** The controller that records an Event (section J). Events of Sluice's own are those of the first one that writes slices. */
+export function eventController({ reason }: Pick<EventToRecord, 'reason'>): Controller {
+  const owner = controllers.find((controller) => descriptorOf(controller).events.reasons.includes(reason));
+  return owner ?? sliceControllers[0] ?? '';
 }
-
-const components: Readonly<Record<Controller, string>> = {
-  endpoints: 'endpoint-controller',
-  endpointslice: 'endpoint-slice-controller',
-  endpointslicemirroring: 'endpoint-slice-mirroring-controller',
-};
 
 /** Returns the controller that upstream reports as the source of an Event (A1, section J). */
-export function eventComponent(event: EventToRecord): string {
-  return components[eventController(event)];
-}
+export const eventComponent = (event: EventToRecord): string => descriptorOf(eventController(event)).events.component;

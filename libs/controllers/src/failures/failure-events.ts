@@ -7,7 +7,7 @@ export interface FailedMutation {
   readonly message: string;
 }
 
-interface Named {
+export interface Named {
   readonly namespace: string;
   readonly name: string;
   readonly uid?: string;

@@ -1,18 +1,10 @@
-import {
-  aggregateText,
-  cleanUpFailureText,
-  type EventToRecord,
-  endpointSliceFailure,
-  endpointsFailure,
-  mirroringFailureText,
-} from '@sluice/controllers';
+import { descriptorOf, type EventToRecord, type FailedPlan } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { heldBackReasons } from '../confirmation/confirm-changes.ts';
 
 /**
- * Returns the Events that upstream records for a plan that failed or is incomplete (section J; mirroring records none),
- * and an Event of Sluice's own for a change that was held back.
+ * Returns the Events of a plan's controller for a plan that failed or is incomplete, as upstream does (section J), and an Event of Sluice's own for a change that was held back.
  */
 export function failureEvents(
   plan: PlannedMutations,
@@ -23,16 +15,17 @@ export function failureEvents(
   if (message !== undefined)
     for (const [change, reason] of Object.entries(heldBackReasons))
       if (message.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
-  switch (plan.controller) {
-    case 'endpoints':
-      return failures.flatMap((failure) => endpointsFailure(service, failure) ?? []);
-    case 'endpointslice': {
-      const event = endpointSliceFailure(service, failures, plan.incomplete);
-      return event === null ? [] : [event];
-    }
-    case 'endpointslicemirroring':
-      return [];
-  }
+  return descriptorOf(plan.controller).events.failed?.(failedPlan(plan, failures)) ?? [];
+}
+
+function failedPlan(plan: PlannedMutations, failures: ApplyResult['failures']): FailedPlan {
+  const { namespace, service: name } = plan.key;
+  return {
+    service: { namespace, name, uid: plan.serviceUid },
+    failures,
+    incomplete: plan.incomplete,
+    groups: plan.groups,
+  };
 }
 
 type HeldBackChange = keyof typeof heldBackReasons;
@@ -51,16 +44,9 @@ function heldBack(
 
 /** The log text for a failed plan, worded as upstream does (E28, H7, H20, section J). */
 export function failureText(plan: PlannedMutations, { failures }: Pick<ApplyResult, 'failures'>): string {
-  if (plan.controller !== 'endpointslicemirroring') {
-    return failureEvents(plan, { failures })
-      .map(({ message }) => message)
-      .join('; ');
-  }
-  const { namespace, service: name } = plan.key;
-  // Only a clean-up has several groups: one per slice.
-  if (plan.groups.length > 1) {
-    const messages = failures.map(({ message }) => message);
-    return cleanUpFailureText({ namespace, name }, messages, plan.groups.length);
-  }
-  return aggregateText(failures.map((failure) => mirroringFailureText({ namespace, name }, failure))) ?? '';
+  const own = descriptorOf(plan.controller).events.failureText?.(failedPlan(plan, failures));
+  if (own !== undefined) return own;
+  return failureEvents(plan, { failures })
+    .map(({ message }) => message)
+    .join('; ');
 }

@@ -1,4 +1,5 @@
 import { type Delivery, recordId } from '@sluice/bus';
+import { endpointsWriter } from '@sluice/controllers';
 import { type Outcome, type PlannedMutations, partitionOf, traceFields, traceHeaders } from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
 import { FencedError } from '@sluice/store';
@@ -72,7 +73,7 @@ function logFailure(
 ): void {
   // A failure that is retried is no warning, and for Endpoints an Event reports it already (B6).
   const { status } = applied;
-  const level = status === 'rejected' ? 'warn' : plan.controller === 'endpoints' ? 'debug' : 'info';
+  const level = status === 'rejected' ? 'warn' : plan.controller === endpointsWriter ? 'debug' : 'info';
   const reason = applied.message ?? failureText(plan, applied);
   const { controller } = plan;
   logger[level]('plan not applied', { key, controller, status, reason, ...traceFields(trace?.parent) });

@@ -1,3 +1,4 @@
+import { endpointsWriter } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 
 interface Cooldown {
@@ -22,7 +23,7 @@ export function saturationCooldownMs(
   { controller, groups }: Pick<PlannedMutations, 'controller' | 'groups'>,
   excessMs: number,
 ): number {
-  const { factor, maxMs } = controller === 'endpoints' ? ofEndpoints : ofSlices;
+  const { factor, maxMs } = controller === endpointsWriter ? ofEndpoints : ofSlices;
   const updates = groups.some(({ mutations }) => mutations.some(({ verb }) => verb === 'update'));
   return updates ? Math.min(maxMs, Math.round(factor * excessMs)) : 0;
 }

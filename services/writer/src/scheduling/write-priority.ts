@@ -1,4 +1,4 @@
-import { countAddresses, type Mutation } from '@sluice/controllers';
+import { countAddresses, endpointsWriter, type Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 
 /** Cost of an endpoint in a write, and of the write itself, in milliseconds of delay. */
@@ -18,7 +18,7 @@ const maxWaitMs = 60_000;
 export function writePriority(plan: PlannedMutations, now: number): number {
   const since = Math.min(now, Math.max(now - maxWaitMs, plan.causes.first[0]?.observedAt ?? now));
   const sizeMs = plan.groups.reduce((sum, { mutations }) => sum + mutations.reduce((ms, m) => ms + costMs(m), 0), 0);
-  const lessUrgentMs = plan.controller === 'endpoints' ? endpointsMs : 0;
+  const lessUrgentMs = plan.controller === endpointsWriter ? endpointsMs : 0;
   return since + Math.min(maxDelayMs, sizeMs + lessUrgentMs);
 }
 

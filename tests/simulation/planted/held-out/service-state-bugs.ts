@@ -12,8 +12,8 @@ export const serviceStateBugs: readonly PlantedBug[] = [
   {
     name: 'deleted Endpoints are not mirrored away',
     file: `${state}/apply-fact.ts`,
-    search: "work.repair('endpoints');\n    return work.add('endpointslicemirroring');\n",
-    replace: "work.repair('endpoints');\n    return;\n",
+    search: "work.repair(endpointsWriter);\n    return work.addReaders('endpoints');\n",
+    replace: 'work.repair(endpointsWriter);\n    return;\n',
   },
   {
     name: 'a deletion under another uid removes an object that only an Outcome has reported',

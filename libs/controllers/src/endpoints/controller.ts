@@ -1,0 +1,25 @@
+import type { ControllerDescriptor } from '../controller.ts';
+import { endpointsFailure } from '../failures/failure-events.ts';
+import { endpointController } from '../objects/well-known.ts';
+import { reconcileEndpoints } from './reconcile-endpoints.ts';
+
+export const endpointsController: ControllerDescriptor = {
+  name: 'endpoints',
+  flags: ['endpoints-controller', 'endpoint'],
+  client: 'endpoint-controller',
+  managedBy: endpointController,
+  reads: ['services', 'pods'],
+  writes: 'endpoints',
+  reconcile: ({ endpoints, ...inputs }) => ({
+    ...reconcileEndpoints({ ...inputs, existing: endpoints }),
+    hints: null,
+    counts: null,
+  }),
+  trackers: {},
+  events: {
+    component: 'endpoint-controller',
+    reasons: ['FailedToCreateEndpoint', 'FailedToUpdateEndpoint'],
+    failed: ({ service, failures }) => failures.flatMap((failure) => endpointsFailure(service, failure) ?? []),
+  },
+  metrics: { queue: 'endpoint' },
+};

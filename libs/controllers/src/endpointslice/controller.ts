@@ -1,0 +1,29 @@
+import type { ControllerDescriptor } from '../controller.ts';
+import { endpointSliceFailure } from '../failures/failure-events.ts';
+import { endpointSliceController } from '../objects/well-known.ts';
+import { endpointSliceMetricRows, endpointSliceMetrics } from './metrics.ts';
+import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
+
+export const endpointSlicesController: ControllerDescriptor = {
+  name: 'endpointslice',
+  flags: ['endpointslice-controller', 'endpointslice'],
+  client: 'endpointslice-controller',
+  managedBy: endpointSliceController,
+  reads: ['services', 'pods', 'nodes'],
+  writes: 'endpointslices',
+  reconcile: reconcileEndpointSlices,
+  trackers: {},
+  compacts: true,
+  events: {
+    component: 'endpoint-slice-controller',
+    reasons: ['FailedToUpdateEndpointSlices', 'TopologyAwareHintsEnabled', 'TopologyAwareHintsDisabled'],
+    failed({ service, failures, incomplete }) {
+      const event = endpointSliceFailure(service, failures, incomplete);
+      return event === null ? [] : [event];
+    },
+  },
+  metrics: {
+    queue: 'endpoint_slice',
+    own: { subsystem: 'endpoint_slice_controller', rows: endpointSliceMetricRows, open: endpointSliceMetrics },
+  },
+};
