@@ -3,7 +3,9 @@ import {
   endpointSliceController,
   managedByLabel,
   podToEndpoint,
+  readersOf,
   type Service,
+  sliceControllers,
 } from '@sluice/controllers';
 import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
 import { selectorText } from '../history/describe-service-change.ts';
@@ -85,9 +87,10 @@ function unreadyText(pod: KnownPod['pod']): string {
 }
 
 function pendingReasons(state: HistoryState): string[] {
-  const refused = state.refused.get('endpointslice');
+  const writers = readersOf('pods').filter((controller) => sliceControllers.includes(controller));
+  const refused = writers.map((controller) => state.refused.get(controller)).find(Boolean);
   if (refused) return [`the API server refuses the write: ${refused.message}`];
-  const plan = state.planOf('endpointslice');
+  const plan = writers.map((controller) => state.planOf(controller)).find(Boolean);
   if (plan) return [`plan ${plan.plan.epoch}.${plan.plan.number} is in flight to the API server`];
   if (!state.isComplete) return ['the history of this Service is incomplete until the next snapshot'];
   return ['the reconciler has not decided yet'];

@@ -3,7 +3,9 @@ import {
   controllers,
   type EndpointSlice,
   type Endpoints,
+  endpointsWriter,
   serviceNameLabel,
+  sliceControllers,
 } from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
 import { type FieldChange, isDeletedByPlan, type ServiceState } from '@sluice/service-state';
@@ -126,10 +128,12 @@ function endpointsTexts(
 ): readonly string[] {
   if (after === undefined) {
     const uid = before?.endpoints.metadata.uid ?? '';
-    return before === undefined || isDeletedByPlan(state, 'endpoints', uid) ? [] : ['were deleted by another client'];
+    return before === undefined || isDeletedByPlan(state, endpointsWriter, uid)
+      ? []
+      : ['were deleted by another client'];
   }
   const { endpoints } = after;
-  if (before?.endpoints === endpoints || isOwnWrite(state, endpoints.metadata.name, endpoints, ['endpoints']))
+  if (before?.endpoints === endpoints || isOwnWrite(state, endpoints.metadata.name, endpoints, [endpointsWriter]))
     return [];
   return [before === undefined ? 'exist' : endpointsModifiedText(endpointsManagerOf(change))];
 }
@@ -139,7 +143,7 @@ function isOwnWrite(
   state: ServiceState,
   name: string,
   { metadata }: EndpointSlice | Endpoints,
-  of: readonly Controller[] = ['endpointslice', 'endpointslicemirroring'],
+  of: readonly Controller[] = sliceControllers,
 ): boolean {
   return of.some((controller) => state.controller(controller).inFlight?.watchEchoes[name] === metadata.resourceVersion);
 }

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Mutation } from '@sluice/controllers';
+import { type EndpointSlice, endpointsWriter, type Mutation } from '@sluice/controllers';
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
 import { isAwaited, namesModifiedByOthers } from '@sluice/service-state';
 import type {
@@ -67,7 +67,7 @@ export function describeOutcome(
 export function otherWrites(history: HistoryState, outcome: Outcome): readonly Observation[] {
   const { inFlight } = history.state.controller(outcome.controller);
   if (inFlight === null || !isAwaited(history.state, outcome)) return [];
-  const of = outcome.controller === 'endpoints' ? 'endpoints' : 'slice';
+  const of = outcome.controller === endpointsWriter ? 'endpoints' : 'slice';
   return namesModifiedByOthers(inFlight, outcome.results).map((name) => {
     const manager = history.managerOf(of, name);
     if (of === 'endpoints') return { of, name, text: endpointsModifiedText(manager) };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Controller } from '@sluice/controllers';
+import { type Controller, endpointsWriter } from '@sluice/controllers';
 import {
   type Change,
   type ClusterRemoved,
@@ -232,7 +232,7 @@ function latestWrites(before: readonly Observation[], observations: readonly Obs
  * Null if it repairs nothing.
  */
 function repairBy(plan: PlannedMutations, otherWrites: readonly Observation[]): HistoryState['repair'] {
-  const [of, kind] = plan.controller === 'endpoints' ? ['endpoints', 'Endpoints'] : ['slice', 'EndpointSlice'];
+  const [of, kind] = plan.controller === endpointsWriter ? ['endpoints', 'Endpoints'] : ['slice', 'EndpointSlice'];
   const isCause = ({ name }: Observation) =>
     plan.causes.first.some(({ description }) => description.startsWith(`${kind} ${plan.key.namespace}/${name} `));
   const objects = writtenNames(plan);
