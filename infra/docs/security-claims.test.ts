@@ -10,7 +10,7 @@ const page = (claims: string, rows: string) => ({
   path: 'SECURITY.md',
   text: `# Security\n\n(T1) is a test.\n\n## Assets\n\n### A user\n\n${claims}\n\n## Tests\n\n${rows}\n`,
 });
-const row = (name: string, title: string, file = own) => `| ${name} | \`${file}\` | ${title} |`;
+const row = (name: string, title: string, file = own) => `- ${name} \`${file}\`: ${title}`;
 const problems = (claims: string, rows: string) =>
   checkSecurityClaims(page(claims, rows), root).map(({ line, message }) => `${line} ${message}`);
 const title = 'a claim with its test passes';
@@ -28,7 +28,7 @@ test.each([
     row('T1', title),
     '10 name the test of this claim, or say what is not prevented',
   ],
-  ['a test that is missing', '- It does nothing (T1, T2).', row('T1', title), '11 T2 is no test of the table'],
+  ['a test that is missing', '- It does nothing (T1, T2).', row('T1', title), '11 T2 is no test of the list'],
   [
     'a test that nothing cites',
     '- It does nothing (T1).',

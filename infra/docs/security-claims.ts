@@ -6,15 +6,15 @@ import type { Finding, Page } from './markdown.ts';
 const concession = /^- (\*\*Not prevented\*\*|It can |They can )/;
 
 /**
- * Checks SECURITY.md: each claim of its sections names a test (T1), which its last table has, in a file that exists and contains the
- * title; and each row of the table shows a claim.
+ * Checks SECURITY.md: each claim of its sections names a test (T1), which its last list has, in a file that exists and contains the
+ * title; and each item of the list shows a claim.
  */
 export function checkSecurityClaims({ path, text }: Page, root: string): Finding[] {
   const lines = text.split('\n');
   const finding = (index: number, message: string): Finding => ({ path, line: index + 1, message });
   const rows = lines.flatMap((line, index) => {
-    const [, name = '', file = '', title = ''] = /^\| (T\d+) +\| `([^`]+)` +\| (.+?) +\|$/.exec(line) ?? [];
-    return name === '' ? [] : [{ name, file, title: title.replaceAll('\\|', '|'), index }];
+    const [, name = '', file = '', title = ''] = /^- (T\d+) `([^`]+)`: (.+)$/.exec(line) ?? [];
+    return name === '' ? [] : [{ name, file, title, index }];
   });
   const end = lines.indexOf('## Tests');
   const claims = lines.slice(0, end);
@@ -22,7 +22,7 @@ export function checkSecurityClaims({ path, text }: Page, root: string): Finding
   const names = new Set(rows.map(({ name }) => name));
   return [
     ...rows.filter(({ name }) => !cited.has(name)).map(({ name, index }) => finding(index, `${name} shows no claim`)),
-    ...[...cited].filter((name) => !names.has(name)).map((name) => finding(end, `${name} is no test of the table`)),
+    ...[...cited].filter((name) => !names.has(name)).map((name) => finding(end, `${name} is no test of the list`)),
     ...rows
       .filter(({ file, title }) => !hasTest(join(root, file), title))
       .map(({ name, file, index }) => finding(index, `${name}: ${file} has no test with this title`)),
