@@ -81,9 +81,7 @@ export const decisions: Rows = {
   ],
   'docs/adr/0025-many-clusters.md': [
     ['completely every {} and', duration('libs/clusters/src/cluster-set.ts', 'refreshMs')],
-    ['connects to {} clusters', count('libs/clusters/src/cluster-connector.ts', 'permits.permits')],
     ['and every {}. If it differs', duration('libs/kubernetes/src/middleware/identity-guard.ts', 'recheckMs')],
-    ['is awaited for {}.', duration('libs/clusters/src/pending-clusters.ts', 'waitMs')],
   ],
   'docs/adr/0026-history-from-the-log.md': [
     ['pieces of about {} with', duration('services/console/src/thread-budget.ts', 'sliceMs')],
@@ -92,7 +90,6 @@ export const decisions: Rows = {
       count(requestLimit, 'maxRequests'),
       bytes(requestLimit, 'maxUnreadBytes'),
     ],
-    ['after {} is disconnected', duration(requestLimit, 'maxResponseMs')],
     [
       'accepts {} connections, {} of them',
       count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.total'),
