@@ -13,7 +13,7 @@ const busClaim = 'libs/backends/src/bus-claim.ts';
 const competing = 'libs/clusters/src/watch-competing-controller.ts';
 const requestLimit = 'services/console/src/http/request-limit.ts';
 const ownership = 'libs/ownership/src/ownership.ts';
-const stalls = 'libs/ownership/src/stalls.ts';
+const progress = 'libs/ownership/src/progress.ts';
 const ttl = setting('leases.ttl');
 const clusterClaim = duration('libs/clusters/src/claim-lease.ts', 'claimDurationMs');
 const writerCommit = duration('services/sluice/src/composition/roles/writer-role.ts', 'commitIntervalMs');
@@ -141,13 +141,13 @@ export const decisions: Rows = {
     ['`sluice run` keeps {},', count('services/sluice/src/composition/all-in-one.ts', 'partitionsInMemory')],
   ],
   'docs/adr/0081-members-without-progress.md': [
-    ['another one has been preferred for {}.', duration(stalls, 'giveUpMs')],
-    ['has been absent for {}.', duration(stalls, 'provenMs')],
-    ['until answers have arrived for {}.', duration(stalls, 'giveUpMs')],
+    ['another one has been preferred for {}.', duration(progress, 'giveUpMs')],
+    ['has been absent for {}.', duration(progress, 'provenMs')],
+    ['until answers have arrived for {}.', duration(progress, 'giveUpMs')],
     ['renews for no longer than {} after', duration(ownership, 'maxSilenceMs')],
-    ['of its share alone for {}, the others', duration('libs/ownership/src/late-targets.ts', 'acquireWithinMs')],
+    ['of its share alone for {}, the others', duration(progress, 'acquireWithinMs')],
     ['has held for {} without', duration('libs/ownership/src/holdings.ts', 'startWithinMs')],
-    ['left to others for {}, and', duration('libs/ownership/src/holdings.ts', 'lateStartMs')],
+    ['left to others for {}, and', duration(progress, 'lateStartMs')],
     ['asks every {} the bus', duration('libs/backends/src/silence.ts', 'probeIntervalMs')],
     ['of all clusters {} per second', count('libs/backends/src/reachability.ts', 'maxProbesPerSecond')],
     ['has answered nothing for {}, or', duration('libs/backends/src/silence.ts', 'silentMs.min')],

@@ -1,5 +1,6 @@
 import { backoffMs, type Clock, type Logger, type Random } from '@sluice/runtime';
 import { isFencedError } from '@sluice/store';
+import { failedWorkMs, lateStartMs, type Progress } from './progress.ts';
 
 /** A scope that this process holds under one lease, from its acquisition until it is released or lost. */
 export interface HeldLease {
@@ -15,6 +16,7 @@ export interface HeldLease {
 
 export interface HoldingsOptions {
   readonly group: string;
+  readonly member: string;
   /** Delay before a scope whose work has failed is acquired again, in milliseconds; doubles with each failure. */
   readonly retryMs: number;
   readonly clock: Clock;
@@ -29,6 +31,7 @@ export interface HoldingsOptions {
   readonly work: (lease: HeldLease) => Promise<void>;
   /** Whether the leases of this member are valid now. */
   readonly isCurrent: () => boolean;
+  readonly progress: Pick<Progress, 'leave' | 'started'>;
   /** Called when there is something to report with a heartbeat at once. */
   readonly onPending: () => void;
 }
@@ -48,8 +51,6 @@ interface Failures {
   readonly count: number;
   /** Monotonic time before which this member does not acquire the scope again. */
   readonly retryAt: number;
-  /** Monotonic time until which this member leaves the scope to others. */
-  readonly unableUntil: number;
 }
 
 /** What the next heartbeat reports. */
@@ -70,14 +71,8 @@ const soonMs = 1_000;
 /** Failures in a row after which a member leaves the scope to others. */
 const maxFailures = 3;
 
-/** For how long, in milliseconds: only another attempt can show that it works again. */
-const unable = { baseMs: 60_000, maxMs: 3_600_000 };
-
 /** A member on which work has not started within this time leaves the scope to others, in milliseconds. */
 export const startWithinMs = 120_000;
-
-/** For how long at first, in milliseconds: others need more time than it had if the work only takes long. */
-const lateStartMs = 1_200_000;
 
 /** The scopes on which this member works, and what its next heartbeat reports about them. */
 export class Holdings {
@@ -92,8 +87,6 @@ export class Holdings {
   /** Lost scopes whose work has not stopped; the next heartbeat releases their leases. */
   readonly #abandoned = new Set<string>();
   readonly #failures = new Map<string, Failures>();
-  /** How often in a row work has stopped that had not started in time. */
-  readonly #lateStarts = new Map<string, number>();
   /** Highest fencing token under which this member has worked on each scope. */
   readonly #fencingTokens = new Map<string, number>();
   #revision = 0;
@@ -168,12 +161,10 @@ export class Holdings {
     return retryAt === undefined || retryAt <= this.#options.clock.monotonic();
   }
 
-  /** Scopes on which the work has failed too often, or has not stopped although their leases are lost. */
+  /** Scopes on which failed work is not tried again soon, or on which it has not stopped although their leases are lost. */
   get failing(): readonly string[] {
-    const now = this.#options.clock.monotonic();
-    const failing = [...this.#failures].flatMap(([scope, { unableUntil, retryAt }]) =>
-      unableUntil > now || retryAt > now + soonMs ? [scope] : [],
-    );
+    const soon = this.#options.clock.monotonic() + soonMs;
+    const failing = [...this.#failures].flatMap(([scope, { retryAt }]) => (retryAt > soon ? [scope] : []));
     const stuck = [...this.#holdings].flatMap(([scope, { lost }]) =>
       lost && !this.#stopped.has(scope) ? [scope] : [],
     );
@@ -192,7 +183,8 @@ export class Holdings {
   }
 
   start(scope: string, fencingToken: number): void {
-    const startedAt = this.#options.clock.monotonic();
+    const { clock, member, progress } = this.#options;
+    const startedAt = clock.monotonic();
     const holding: Holding = { scope, fencingToken, since: startedAt, stop: new AbortController(), lost: false };
     this.#holdings.set(scope, holding);
     this.#revision++;
@@ -202,15 +194,13 @@ export class Holdings {
     const started = () => {
       if (!this.#starting.delete(holding) || signal.aborted) return;
       this.#started.add(scope);
-      this.#lateStarts.delete(scope);
-      const failures = this.#failures.get(scope);
-      if (failures !== undefined) this.#failures.set(scope, { ...failures, unableUntil: 0 });
+      progress.started(member, scope);
       // Scopes acquired together are reported together.
       if (this.#starting.size === 0) this.#options.onPending();
     };
     const stopped = () => {
-      if (this.#starting.has(holding) && this.#isLate(holding)) this.#startedLate(scope);
-      this.#starting.delete(holding);
+      const now = clock.monotonic();
+      if (this.#starting.delete(holding) && this.#isLate(holding)) progress.leave(member, scope, lateStartMs, now);
       this.#started.delete(scope);
       this.#release(scope);
       this.#options.onPending();
@@ -280,23 +270,14 @@ export class Holdings {
     return this.#options.clock.monotonic() - since >= startWithinMs;
   }
 
-  #startedLate(scope: string): void {
-    const now = this.#options.clock.monotonic();
-    const times = this.#lateStarts.get(scope) ?? 0;
-    this.#lateStarts.set(scope, times + 1);
-    const { count = 0, retryAt = now } = this.#failures.get(scope) ?? {};
-    const unableUntil = now + Math.min(unable.maxMs, lateStartMs * 2 ** times);
-    this.#failures.set(scope, { count, retryAt, unableUntil });
-  }
-
   #failed(scope: string, startedAt: number, error: unknown): void {
-    const { clock, random, logger, group, retryMs, nameOf = (scope) => scope } = this.#options;
+    const { clock, random, logger, group, member, retryMs, progress, nameOf = (scope) => scope } = this.#options;
     const now = clock.monotonic();
     const count = now - startedAt > stableWorkMs ? 0 : (this.#failures.get(scope)?.count ?? 0);
     const delayMs = backoffMs({ baseMs: retryMs, maxMs: 30_000 }, count, random);
-    const isUnable = count + 1 >= maxFailures && !isFencedError(error);
-    const unableMs = isUnable ? Math.min(unable.maxMs, unable.baseMs * 2 ** (count + 1 - maxFailures)) : 0;
-    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs, unableUntil: now + unableMs });
+    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs });
+    if (count + 1 >= maxFailures && !isFencedError(error))
+      progress.leave(member, scope, failedWorkMs, now, count + 1 - maxFailures);
     const level = isFencedError(error) ? 'warn' : 'error';
     logger[level]('work on scope failed; releasing its lease', { group, scope: nameOf(scope), error, delayMs });
   }

@@ -12,7 +12,7 @@ import { FencedError, type GroupState, type Heartbeat, type Leases, MemoryLeases
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HeldLease } from './holdings.ts';
 import { Ownership } from './ownership.ts';
-import { giveUpMs, provenMs } from './stalls.ts';
+import { giveUpMs, provenMs } from './progress.ts';
 
 const scopes = Array.from({ length: 16 }, (_, i) => `p/${String(i).padStart(2, '0')}`);
 const ttlMs = 900;

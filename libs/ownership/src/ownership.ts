@@ -1,14 +1,13 @@
 import { aborted, instant, sleep, suspendedMs, untilNextTick } from '@sluice/runtime';
 import { forAllScopes, type GroupState, type KeepAlive, type Leases } from '@sluice/store';
-import { assign, concerns, countReasons } from './assign.ts';
+import { assign, concerns } from './assign.ts';
 import { Handover, leasesToReceive } from './handover.ts';
 import { Holdings, type HoldingsOptions } from './holdings.ts';
-import { LateTargets } from './late-targets.ts';
 import { Preparations } from './preparations.ts';
+import { giveUpMs, Progress } from './progress.ts';
 import { ranges } from './ranges.ts';
 import { scopesToInherit } from './scopes-to-inherit.ts';
 import { ServedScopes } from './served-scopes.ts';
-import { giveUpMs, Stalls } from './stalls.ts';
 
 export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'random' | 'logger' | 'work' | 'nameOf'> {
   readonly leases: Leases;
@@ -68,8 +67,7 @@ export class Ownership {
   readonly #holdings: Holdings;
   readonly #handover: Handover;
   readonly #preparations: Preparations;
-  readonly #stalls = new Stalls();
-  readonly #lateTargets = new LateTargets();
+  readonly #progress: Progress;
   readonly #served: ServedScopes | undefined;
   /** Monotonic time at which the store last failed to renew the leases before they expired. */
   #expiredAt = Number.NEGATIVE_INFINITY;
@@ -93,10 +91,12 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options;
-    const { heartbeatMs, handoverMs = heartbeatMs, scopes, clock } = options;
+    const { member, heartbeatMs, handoverMs = heartbeatMs, scopes, clock } = options;
+    this.#progress = new Progress(member);
     this.#holdings = new Holdings({
       ...options,
       retryMs: heartbeatMs,
+      progress: this.#progress,
       isCurrent: () => this.#isCurrent(),
       onPending: () => this.#wake.abort(),
     });
@@ -193,7 +193,7 @@ export class Ownership {
     const request = {
       ...{ group, member, ttlMs, acquire: this.#toAcquire, serves: this.#served?.sent() },
       ...{ started: pending.started, prepared, release: [...pending.stopped, ...pending.abandoned] },
-      ...{ leaving: this.#leaving, stalled: this.#stalls.report(this.#stalled(sentAt), sentAt) },
+      ...{ leaving: this.#leaving, stalled: this.#progress.report(this.#stalled(sentAt), sentAt) },
     };
     try {
       const state = await leases.heartbeat(request);
@@ -233,7 +233,7 @@ export class Ownership {
 
   /** Everything on which the work of a member depends that has nothing to do. Undefined: it may have something to do. */
   #nameOf({ version }: GroupState): string | undefined {
-    if (version === undefined || this.#leaving || this.#lateTargets.isWaiting) return undefined;
+    if (version === undefined || this.#leaving || this.#progress.isWaiting) return undefined;
     return `${version} ${this.#holdings.revision} ${this.#served?.revision}`;
   }
 
@@ -244,7 +244,7 @@ export class Ownership {
   #applyState(read: GroupState): void {
     const { leases } = read;
     const { member, clock } = this.#options;
-    const state = this.#lateTargets.merge(read, clock.monotonic());
+    const state = this.#progress.merge(read, clock.monotonic());
     const acquired = new Map(
       leases.flatMap(({ scope, holder, fencingToken }) => (holder === member ? [[scope, fencingToken]] : [])),
     );
@@ -268,7 +268,7 @@ export class Ownership {
     const surplus = this.#holdings.scopes.filter((scope) => !isMine(scope));
     this.#giveUpOrHandOver(surplus, state, target);
     const free = [...target].filter(([scope, name]) => name !== member && !holders.has(scope));
-    this.#leaveOut(this.#lateTargets.observe(new Map(free), clock.monotonic()));
+    this.#leaveOut(this.#progress.observe(new Map(free), clock.monotonic()));
     const missing = [...target.keys()].filter((scope) => isMine(scope) && !acquired.has(scope));
     if (this.#options.prepare !== undefined) {
       this.#preparations.update(leasesToReceive(leases, target, member).filter(({ scope }) => isMine(scope)));
@@ -290,15 +290,10 @@ export class Ownership {
   }
 
   #giveUpOrHandOver(surplus: readonly string[], state: GroupState, target: ReadonlyMap<string, string>): void {
-    const { member } = this.#options;
-    const stalled = surplus.filter((scope) => this.#stalls.concerns(scope));
-    const reasons = (name: string, scope: string) => countReasons(state.stalled, name, scope);
-    this.#giveUp(stalled, (scope) => reasons(target.get(scope) ?? member, scope) < reasons(member, scope));
-    this.#handOver(
-      surplus.filter((scope) => !stalled.includes(scope)),
-      state,
-      target,
-    );
+    const stalled = surplus.filter((scope) => this.#progress.isStalled(scope));
+    const others = surplus.filter((scope) => !stalled.includes(scope));
+    this.#giveUp(stalled, state, target);
+    this.#handOver(others, state, target);
   }
 
   #handOver(scopes: readonly string[], { leases }: GroupState, target: ReadonlyMap<string, string>): void {
@@ -327,13 +322,13 @@ export class Ownership {
   }
 
   /** Work that waits for what does not answer does not stop, so its leases are released without it, as if they had expired. */
-  #giveUp(stalled: readonly string[], isBehind: (scope: string) => boolean): void {
+  #giveUp(scopes: readonly string[], state: GroupState, target: ReadonlyMap<string, string>): void {
     const { clock, ttlMs, logger, group, nameOf = (scope) => scope } = this.#options;
-    const { stop, abandon } = this.#stalls.giveUp(stalled, isBehind, ttlMs, clock.monotonic());
+    const { stop, abandon } = this.#progress.giveUp(scopes, state, { target, stopMs: ttlMs, now: clock.monotonic() });
     for (const scope of stop) this.#holdings.stop(scope);
     for (const scope of abandon) this.#holdings.abandon(scope);
     if (stop.length === 0) return;
-    const { shared } = this.#stalls;
+    const { shared } = this.#progress;
     logger.warn('no progress here; releasing leases to members that can work', {
       ...{ group, scopes: ranges(stop.map(nameOf)), ...(shared.length > 0 && { reasons: shared.join(', ') }) },
     });

@@ -4,7 +4,7 @@ import { type Heartbeat, MemoryLeases } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { HeldLease } from './holdings.ts';
 import { Ownership } from './ownership.ts';
-import { giveUpMs } from './stalls.ts';
+import { giveUpMs } from './progress.ts';
 
 const [ttlMs, heartbeatMs, handoverMs] = [900, 300, 1_000];
 const names = (count: number) => Array.from({ length: count }, (_, i) => `c${i}`);

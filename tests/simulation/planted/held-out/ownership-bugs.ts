@@ -6,8 +6,7 @@ export const ownershipBugs: readonly PlantedBug[] = [
   {
     name: 'work that failed is tried again at once',
     file: `${ownership}/holdings.ts`,
-    search:
-      '    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs, unableUntil: now + unableMs });\n',
+    search: '    this.#failures.set(scope, { count: count + 1, retryAt: now + delayMs });\n',
     replace: '',
   },
   {
@@ -18,7 +17,7 @@ export const ownershipBugs: readonly PlantedBug[] = [
   },
   {
     name: 'short interruptions of the bus add up',
-    file: `${ownership}/stalls.ts`,
+    file: `${ownership}/progress.ts`,
     search:
       '    for (const scope of this.#surrenders.keys()) if (!scopes.includes(scope)) this.#surrenders.delete(scope);\n',
     replace: '',
