@@ -1,6 +1,5 @@
-import type { NamespaceScope } from '@sluice/kubernetes';
+import { type LeasePath, type LeaseRecord, leasePath, leaseRecord, type NamespaceScope } from '@sluice/kubernetes';
 import type { JsonRecord } from '@sluice/runtime';
-import { type LeasePath, type LeaseRecord, leasePath, leaseRecord } from './lease.ts';
 
 /**
  * The Leases through which fleets claim a cluster (ADR 0054): an instance that serves only listed namespaces (ADR 0071)

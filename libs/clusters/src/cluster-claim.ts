@@ -4,10 +4,14 @@ import {
   type Connection,
   isApiError,
   isWrite,
+  LeaseClient,
+  leaseRecord,
   type NamespaceScope,
+  newLease,
   type RequestCheck,
+  renewed,
 } from '@sluice/kubernetes';
-import { ClusterUnavailableError, dateOf, unavailable } from '@sluice/preflight';
+import { ClusterUnavailableError, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
 import {
   asRecord,
@@ -16,13 +20,11 @@ import {
   errorMessage,
   type Instant,
   instant,
-  type JsonRecord,
   type Logger,
   orAborted,
   sleep,
 } from '@sluice/runtime';
 import { type Claim, claimDurationMs, claimOf, claimPath, describeHolder, holderName } from './claim-lease.ts';
-import { type LeasePath, newLease, released, renewed } from './lease.ts';
 import type { WriteGate } from './write-gate.ts';
 
 /** Who claims a cluster. */
@@ -69,7 +71,7 @@ function isFresh({ expiresAt }: Claim, now: number): boolean {
 /** The claim of one fleet to one cluster, while this process writes to it (ADR 0054). */
 export class ClusterClaim implements RequestCheck {
   readonly #options: ClusterClaimOptions;
-  readonly #path: LeasePath;
+  readonly #lease: LeaseClient;
   /** Holders that this fleet was under all its ids since the process started. */
   readonly #ownNames = new Set<string>();
   /** When the last successful renewal was sent. */
@@ -84,7 +86,7 @@ export class ClusterClaim implements RequestCheck {
 
   constructor(options: ClusterClaimOptions) {
     this.#options = options;
-    this.#path = claimPath(options.namespaces);
+    this.#lease = new LeaseClient(options.connection, claimPath(options.namespaces));
   }
 
   /**
@@ -135,15 +137,10 @@ export class ClusterClaim implements RequestCheck {
 
   /** Releases the claim if this fleet has it, so that another need not wait for its expiry. Best effort. */
   async release(timeoutMs: number): Promise<void> {
-    const { connection, cluster, logger } = this.#options;
+    const { cluster, logger } = this.#options;
     if (this.#uid === '') return;
-    const { signal } = new AbortController();
-    const given = { path: this.#path.lease, signal, timeoutMs: timeoutMs / 2 };
     try {
-      const lease = asRecord((await connection.request({ ...given, method: 'GET' })).body);
-      const { holder, uid } = claimOf(lease);
-      if (uid !== this.#uid || !this.#ownNames.has(holder)) return;
-      await connection.request({ ...given, method: 'PUT', body: released(lease) });
+      await this.#lease.release(({ holder, uid }) => uid === this.#uid && this.#ownNames.has(holder), timeoutMs);
     } catch (error) {
       logger.debug('cannot release the claim of the cluster', { cluster, error });
     }
@@ -213,36 +210,34 @@ export class ClusterClaim implements RequestCheck {
 
   /** Returns undefined if this fleet has the claim now, and otherwise the claim of another. */
   async #renew(signal: AbortSignal, { isVerified = false } = {}): Promise<Claim | undefined> {
-    const { connection, clock } = this.#options;
-    const path = this.#path.lease;
+    const { clock } = this.#options;
     // A store that does not answer must not delay a shutdown.
     const own = await orAborted(this.#ownName(), signal);
     signal.throwIfAborted();
     for (let attempt = 0; ; attempt++) {
       const startedAt = instant(clock);
       try {
-        const answer = await connection.request({ method: 'GET', path, object: this.#path.object, signal });
-        const lease = asRecord(answer.body);
-        const now = dateOf(answer) ?? clock.now();
-        const claim = claimOf(lease);
+        const found = await this.#lease.read({ signal });
+        if (found === undefined) {
+          if (!isVerified) await this.#verify(signal);
+          // Without a holder: only the answer to a read tells the API server's time, by which the claim expires.
+          await this.#lease.write(newLease(this.#lease.path), { signal });
+          continue;
+        }
+        const now = found.serverTime ?? clock.now();
+        const claim = claimOf(found.lease);
         const isFree =
           claim.holder === '' || this.#ownNames.has(claim.holder) || now > claim.expiresAt || this.#isAbandoned(claim);
         if (!isFree) return claim;
         if (claim.uid !== this.#uid && !isVerified) await this.#verify(signal);
         // Every writer of the fleet renews; the others see a fresh renewal and do nothing.
-        if (claim.holder === own && isFresh(claim, now)) {
-          this.#hold(lease, startedAt);
-          return undefined;
-        }
-        const body = renewed(lease, { holder: own, durationMs: claimDurationMs, now });
-        this.#hold(asRecord((await connection.request({ method: 'PUT', path, body, signal })).body), startedAt);
+        const isRenewed = claim.holder === own && isFresh(claim, now);
+        const body = renewed(found.lease, { holder: own, durationMs: claimDurationMs, now });
+        this.#uid = leaseRecord(isRenewed ? found.lease : await this.#lease.write(body, { signal })).uid;
+        this.#renewedAt = startedAt;
         return undefined;
       } catch (error) {
-        if (!isApiError(error) || attempt > 4) throw error;
-        if (error.status === 409) continue;
-        if (error.kind !== 'notFound') throw error;
-        if (!isVerified) await this.#verify(signal);
-        await this.#create(signal);
+        if (!isApiError(error) || error.status !== 409 || attempt > 4) throw error;
       }
     }
   }
@@ -261,21 +256,6 @@ export class ClusterClaim implements RequestCheck {
     throw new ApiError('another cluster answers at this address', {
       ...{ kind: 'retry', status: 503, reason: 'ClusterReplaced' },
     });
-  }
-
-  /** Without a holder: only the answer to a read tells the API server's time, by which the claim expires. */
-  async #create(signal: AbortSignal): Promise<void> {
-    const { collection: path } = this.#path;
-    try {
-      await this.#options.connection.request({ method: 'POST', path, body: newLease(this.#path), signal });
-    } catch (error) {
-      if (!isApiError(error) || error.status !== 409) throw error;
-    }
-  }
-
-  #hold(lease: JsonRecord, startedAt: Instant): void {
-    this.#uid = claimOf(lease).uid;
-    this.#renewedAt = startedAt;
   }
 
   /** @throws ClusterUnavailableError unless the cluster may be served unclaimed */
@@ -313,14 +293,13 @@ export class ClusterClaim implements RequestCheck {
   }
 
   #refusal(holder: string): string {
-    const { namespace, name } = this.#path;
-    return `cluster ${this.#options.cluster} is claimed by ${printableLine(describeHolder(holder))} through the Lease ${namespace}/${name}; stop that fleet, or serve the cluster with it. A claim expires ${claimDurationMs / 1000} s after its last renewal`;
+    return `cluster ${this.#options.cluster} is claimed by ${printableLine(describeHolder(holder))} through the Lease ${this.#lease.name}; stop that fleet, or serve the cluster with it. A claim expires ${claimDurationMs / 1000} s after its last renewal`;
   }
 
   #missingPermission({ message }: ApiError): string {
-    const { namespace, name } = this.#path;
+    const { namespace, name } = this.#lease.path;
     return (
-      `cannot claim cluster ${this.#options.cluster} for this fleet with the Lease ${namespace}/${name}: ${message}; ` +
+      `cannot claim cluster ${this.#options.cluster} for this fleet with the Lease ${this.#lease.name}: ${message}; ` +
       `grant get and update on leases.coordination.k8s.io "${name}" in the namespace ${namespace} and create the Lease with ` +
       '"kubectl apply -f infra/kubernetes/rbac.yaml", or pass --take-over to serve the cluster unclaimed'
     );

@@ -21,6 +21,8 @@ export { heldBack } from './held-back.ts';
 export * from './http-cluster.ts';
 export * from './kubeconfig.ts';
 export * from './kubeconfig-error.ts';
+export * from './lease.ts';
+export * from './lease-client.ts';
 export { ListBudget } from './list-budget.ts';
 export * from './middleware/check-requests.ts';
 export * from './middleware/early-watches.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type ClusterAccess, Connection, HttpCluster, isApiError } from '@sluice/kubernetes';
+import { type ClusterAccess, Connection, dateOf, HttpCluster, isApiError } from '@sluice/kubernetes';
 import { fieldManager, userAgent } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Access } from './access.ts';
@@ -13,7 +13,7 @@ import {
   otherFieldManagers,
   switchOffAdvice,
 } from './competing-controller.ts';
-import { dateOf, findCompetingControllerEvidence } from './competing-controller-evidence.ts';
+import { findCompetingControllerEvidence } from './competing-controller-evidence.ts';
 import { probeControllers } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion, untestedAdvice } from './server-version.ts';
 

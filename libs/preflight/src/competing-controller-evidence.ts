@@ -1,5 +1,5 @@
-import type { ApiResponse, Connection } from '@sluice/kubernetes';
-import { isApiError } from '@sluice/kubernetes';
+import type { Connection } from '@sluice/kubernetes';
+import { dateOf, isApiError, LeaseClient, leasePath, leaseRecord } from '@sluice/kubernetes';
 import { asRecord, asString } from '@sluice/runtime';
 import {
   aliasesOf,
@@ -103,19 +103,12 @@ export function lastForeignWrite(metadata: unknown, ownManager: string): Omit<Fo
 }
 
 async function leaderLease(connection: Connection, signal: AbortSignal): Promise<LeaderLease | null | undefined> {
-  const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${upstreamManager}`;
+  const client = new LeaseClient(connection, leasePath('kube-system', upstreamManager));
   try {
-    const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
-    if (answer === undefined) return undefined;
-    const { holderIdentity, acquireTime, renewTime, leaseDurationSeconds } = asRecord(asRecord(answer.body).spec);
-    const renewedAt = Date.parse(asString(renewTime));
-    if (Number.isNaN(renewedAt)) return null;
-    return {
-      holder: asString(holderIdentity),
-      acquiredAt: Date.parse(asString(acquireTime)) || 0,
-      renewedAt,
-      durationMs: (typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds : 15) * 1000,
-    };
+    const found = await unlessForbidden(client.read({ signal }).then((read) => read ?? null));
+    if (found === undefined || found === null) return found;
+    const { holder, acquireTime, renewedAt, durationMs = 15_000 } = leaseRecord(found.lease);
+    return renewedAt === 0 ? null : { holder, acquiredAt: Date.parse(acquireTime) || 0, renewedAt, durationMs };
   } catch (error) {
     if (isApiError(error) && error.status === 404) return null;
     throw error;
@@ -187,17 +180,11 @@ function controllersFlag(flags: readonly string[]): string | undefined {
     ?.slice(prefix.length);
 }
 
-async function unlessForbidden(request: Promise<ApiResponse>): Promise<ApiResponse | undefined> {
+async function unlessForbidden<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request;
   } catch (error) {
     if (isApiError(error) && error.status === 403) return undefined;
     throw error;
   }
-}
-
-/** The server's time from the Date header, in milliseconds since the Unix epoch. */
-export function dateOf({ headers }: ApiResponse): number | undefined {
-  const at = typeof headers.date === 'string' ? Date.parse(headers.date) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
 }

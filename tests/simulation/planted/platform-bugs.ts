@@ -186,8 +186,8 @@ export const platformBugs: readonly PlantedBug[] = [
   {
     name: 'the claim of a fleet expires by the clock of the process',
     file: 'libs/clusters/src/cluster-claim.ts',
-    search: 'const now = dateOf(answer) ?? clock.now();',
-    replace: 'const now = (dateOf(answer), clock.now());',
+    search: 'const now = found.serverTime ?? clock.now();',
+    replace: 'const now = clock.now();',
   },
   {
     name: 'a fleet claims whatever cluster answers',

@@ -1,18 +1,18 @@
 import type { LeaderElectionConfiguration } from '@sluice/configuration';
-import { type ApiError, type Connection, isApiError } from '@sluice/kubernetes';
+import {
+  type ApiError,
+  type Connection,
+  isApiError,
+  LeaseClient,
+  type LeaseRequest,
+  leasePath,
+  leaseRecord,
+  newLease,
+  renewed,
+} from '@sluice/kubernetes';
 import { ClusterUnavailableError, unavailable } from '@sluice/preflight';
 import { printableLine } from '@sluice/process';
-import {
-  asRecord,
-  type Clock,
-  elapsedMs,
-  type Instant,
-  instant,
-  type JsonRecord,
-  type Logger,
-  sleep,
-} from '@sluice/runtime';
-import { type LeasePath, leasePath, leaseRecord, newLease, released, renewed } from '../lease.ts';
+import { type Clock, elapsedMs, type Instant, instant, type JsonRecord, type Logger, sleep } from '@sluice/runtime';
 
 export interface LeaderElectorOptions extends LeaderElectionConfiguration {
   readonly cluster: string;
@@ -39,7 +39,7 @@ const releaseTimeoutMs = 1_000;
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions;
-  readonly #path: LeasePath;
+  readonly #lease: LeaseClient;
   readonly #elected = Promise.withResolvers<void>();
   readonly #lost = new AbortController();
   /** The last holder that was read; empty if there was none. */
@@ -56,7 +56,7 @@ export class LeaderElector {
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
-    this.#path = leasePath(options.resourceNamespace, options.resourceName);
+    this.#lease = new LeaseClient(options.connection, leasePath(options.resourceNamespace, options.resourceName));
   }
 
   /** Resolves once this process is the leader. */
@@ -84,7 +84,7 @@ export class LeaderElector {
   async check(signal: AbortSignal): Promise<void> {
     try {
       const lease = await this.#read(signal);
-      await this.#write(lease, signal, '?dryRun=All');
+      await this.#lease.write(lease, this.#request(signal), { dryRun: true });
     } catch (error) {
       if (!isApiError(error)) throw error;
       // 409: another process has renewed it meanwhile.
@@ -95,12 +95,12 @@ export class LeaderElector {
   /** Stands by until this process is elected, then renews until `signal` aborts or leadership is lost. */
   async run(signal: AbortSignal): Promise<void> {
     const { identity, logger, clock, cluster } = this.#options;
-    logger.info('attempting to acquire leader lease', { cluster, lease: this.#name, identity });
+    logger.info('attempting to acquire leader lease', { cluster, lease: this.#lease.name, identity });
     while (!(await this.#attempt(signal))) {
       if (signal.aborted) return;
       await sleep(clock, this.#untilNextAttemptMs(), signal);
     }
-    logger.info('successfully acquired lease', { cluster, lease: this.#name, identity });
+    logger.info('successfully acquired lease', { cluster, lease: this.#lease.name, identity });
     this.#elected.resolve();
     const stop = AbortSignal.any([signal, this.#lost.signal]);
     await Promise.all([this.#renew(stop), this.#enforceDeadline(stop)]);
@@ -113,13 +113,9 @@ export class LeaderElector {
     this.#renewedAt = undefined;
     try {
       if (!wasElected) return;
-      const { signal } = new AbortController();
-      const lease = await this.#read(signal, releaseTimeoutMs / 2);
-      if (leaseRecord(lease).holder !== identity) return;
-      const put = { method: 'PUT' as const, path: this.#path.lease, timeoutMs: releaseTimeoutMs / 2 };
-      await connection.request({ ...put, body: released(lease), signal });
+      await this.#lease.release(({ holder }) => holder === identity, releaseTimeoutMs);
     } catch (error) {
-      logger.warn('cannot release leader lease; it will expire', { cluster, lease: this.#name, error });
+      logger.warn('cannot release leader lease; it will expire', { cluster, lease: this.#lease.name, error });
     } finally {
       await connection.destroy();
     }
@@ -146,7 +142,12 @@ export class LeaderElector {
   #lose(reason: string): void {
     if (this.#lost.signal.aborted) return;
     const { cluster, logger } = this.#options;
-    logger.error('leader election lost', { cluster, lease: this.#name, leader: printableLine(this.#holder), reason });
+    logger.error('leader election lost', {
+      cluster,
+      lease: this.#lease.name,
+      leader: printableLine(this.#holder),
+      reason,
+    });
     this.#lost.abort();
   }
 
@@ -169,7 +170,7 @@ export class LeaderElector {
       if (signal.aborted || error.status === 409) return false;
       // One line per outage.
       logger[this.#failing ? 'debug' : 'error']('cannot acquire or renew leader lease; retrying', {
-        ...{ cluster, lease: this.#name, error: error.message },
+        ...{ cluster, lease: this.#lease.name, error: error.message },
       });
       this.#failing = true;
       return false;
@@ -183,32 +184,18 @@ export class LeaderElector {
     const isOwn = this.#holder === identity || (this.#holder === '' && this.isLeader);
     if (!isOwn && clock.monotonic() < this.#validUntil) return false;
     const body = renewed(lease, { holder: identity, durationMs: leaseDurationMs, now: clock.now() });
-    this.#observe(await this.#write(body, signal));
+    this.#observe(await this.#lease.write(body, this.#request(signal)));
     this.#renewedAt = sentAt;
     return true;
   }
 
-  /** Creates the Lease if there is none. Returns what the API server stores. */
-  async #write(body: JsonRecord, signal: AbortSignal, query = ''): Promise<JsonRecord> {
-    const { connection, renewDeadlineMs } = this.#options;
-    const target =
-      leaseRecord(body).uid === ''
-        ? { method: 'POST' as const, path: this.#path.collection + query }
-        : { method: 'PUT' as const, path: this.#path.lease + query };
-    return asRecord((await connection.request({ ...target, body, signal, timeoutMs: renewDeadlineMs / 2 })).body);
+  #request(signal: AbortSignal): LeaseRequest {
+    return { signal, timeoutMs: this.#options.renewDeadlineMs / 2 };
   }
 
   /** The Lease, or a new one if there is none. */
-  async #read(signal: AbortSignal, timeoutMs = this.#options.renewDeadlineMs / 2): Promise<JsonRecord> {
-    const { connection } = this.#options;
-    const { lease: path, object } = this.#path;
-    const get = { method: 'GET' as const, path, object, signal, timeoutMs };
-    let lease = newLease(this.#path);
-    try {
-      lease = asRecord((await connection.request(get)).body);
-    } catch (error) {
-      if (!isApiError(error) || error.kind !== 'notFound') throw error;
-    }
+  async #read(signal: AbortSignal): Promise<JsonRecord> {
+    const lease = (await this.#lease.read(this.#request(signal)))?.lease ?? newLease(this.#lease.path);
     this.#observe(lease);
     return lease;
   }
@@ -227,22 +214,19 @@ export class LeaderElector {
     if (holder === this.#holder) return;
     this.#holder = holder;
     if (holder !== '' && holder !== identity) {
-      logger.info('new leader elected', { cluster, lease: this.#name, leader: printableLine(holder) });
+      logger.info('new leader elected', { cluster, lease: this.#lease.name, leader: printableLine(holder) });
     }
   }
 
   #unusable(error: ApiError): ClusterUnavailableError {
     const { cluster } = this.#options;
-    if (error.status !== 403) return unavailable(`${cluster} for leader election with the Lease ${this.#name}`, error);
-    const { namespace, name } = this.#path;
+    if (error.status !== 403)
+      return unavailable(`${cluster} for leader election with the Lease ${this.#lease.name}`, error);
+    const { namespace, name } = this.#lease.path;
     return new ClusterUnavailableError(
       'forbidden',
-      `cannot elect a leader for cluster ${cluster}: ${error.message}; create the Lease ${this.#name}, and grant get and update on leases.coordination.k8s.io "${name}" in the namespace ${namespace}, as infra/kubernetes/rbac.yaml does`,
+      `cannot elect a leader for cluster ${cluster}: ${error.message}; create the Lease ${this.#lease.name}, and grant get and update on leases.coordination.k8s.io "${name}" in the namespace ${namespace}, as infra/kubernetes/rbac.yaml does`,
       error,
     );
-  }
-
-  get #name(): string {
-    return `${this.#path.namespace}/${this.#path.name}`;
   }
 }

@@ -1,10 +1,9 @@
 import { leaderElectionLease } from '@sluice/configuration';
-import { type ClusterAccess, Connection, isApiError } from '@sluice/kubernetes';
+import { type ClusterAccess, Connection, isApiError, leasePath } from '@sluice/kubernetes';
 import { type Check, checkOn } from '@sluice/preflight';
 import { userAgent } from '@sluice/process';
 import { asRecord, type Clock, type Logger, type Random } from '@sluice/runtime';
 import { claimOf, claimPath } from '../claim-lease.ts';
-import { leasePath } from '../lease.ts';
 import { distributionOf } from './distribution.ts';
 import { assessMigration, type Migration, type MigrationFacts } from './migration-stage.ts';
 

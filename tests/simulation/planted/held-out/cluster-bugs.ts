@@ -48,7 +48,7 @@ export const clusterBugs: readonly PlantedBug[] = [
   {
     name: 'the claim of another fleet expires on the local clock',
     file: `${clusters}/cluster-claim.ts`,
-    search: 'const now = dateOf(answer) ?? clock.now();',
+    search: 'const now = found.serverTime ?? clock.now();',
     replace: 'const now = clock.now();',
   },
   {

@@ -1,5 +1,5 @@
-import type { RequestedObject } from '@sluice/kubernetes';
 import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
+import type { RequestedObject } from './status.ts';
 
 /** What a Lease says about its holder. Times are in milliseconds since the Unix epoch. */
 export interface LeaseRecord {
