@@ -100,7 +100,7 @@ export const operations: Rows = {
   ],
   'docs/operations/support-bundle.md': [
     ['default `http://127.0.0.1:{}`', count('libs/process/src/bind-address.ts', 'defaultBindAddress.port')],
-    ['the last {} of each', bytes('services/sluice/src/cli/support-bundle/read-log.ts', 'maxLogBytes')],
+    ['the last {} of each', bytes('services/sluice/src/cli/support-bundle/bundle-files.ts', 'maxLogBytes')],
   ],
   'docs/operations/watch-traffic.md': [
     ['Every {} the watcher requests', scan],

@@ -1,5 +1,5 @@
 export * from './composition/all-in-one.ts';
-export * from './composition/parked-requests.ts';
+export * from './composition/operator-requests.ts';
 export * from './composition/roles/assert-usable.ts';
 export * from './composition/roles/reconciler-role.ts';
 export type { Role } from './composition/roles/role.ts';

@@ -43,7 +43,6 @@ export interface AllInOneOptions {
   /** Default: no tracing. */
   readonly tracers?: Tracers | undefined;
   readonly onOutcome?: (cluster: Cluster, plan: PlannedMutations, outcome: Outcome) => void;
-  readonly onWatchState?: (cluster: Cluster, resource: Resource, state: string, detail: string) => void;
   /** Called when a conflict shows that kube-controller-manager writes the same objects. */
   readonly onCompetingController?: (cluster: Cluster, manager: string) => void;
   readonly onAvailability?: (cluster: Cluster, outage: Outage | null) => void;
@@ -111,7 +110,6 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       publishAfter: options.startAfter,
       ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
       logger: logger.with({ cluster: cluster.name }),
-      onState: (resource, state, detail) => options.onWatchState?.(cluster, resource, state, detail),
       onAvailability: (outage) => options.onAvailability?.(cluster, outage),
       onProgress: watchIdleTimes(options.metrics, cluster.identity, clock).observe,
       onMalformed: (resource) => {

@@ -20,7 +20,7 @@ import {
   UsageError,
 } from '@sluice/process';
 import type { Command } from 'commander';
-import { addConfiguredCommand, type Configuration, withFleet } from './configured-command.ts';
+import { addConfiguredCommand, type Configuration, jsonLines, withFleet } from './configured-command.ts';
 import { forgetCluster } from './forget-cluster.ts';
 
 type Output = 'text' | 'json';
@@ -117,9 +117,6 @@ async function statesOf(configuration: Configuration): Promise<readonly ClusterS
   }
   return readClusterStates(sources, ports, new ReadOnlyIdentities({ read: async () => pinned }));
 }
-
-const jsonLines = (states: readonly ClusterState[]): string =>
-  states.map((state) => `${JSON.stringify(state)}\n`).join('');
 
 function table(states: readonly ClusterState[]): string {
   if (states.length === 0) return 'No clusters.\n';

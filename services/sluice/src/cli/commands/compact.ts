@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { addConfigurationOptions, configurationOf, inRange } from '@sluice/configuration';
+import { inRange } from '@sluice/configuration';
 import type { ServiceKey } from '@sluice/messages';
-import { columnsOf, formatTable, print, showWait, systemClock, UsageError } from '@sluice/process';
+import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
 import { type FoundCompaction, findCompactions } from '@sluice/reconciler';
-import { type Command, Option } from 'commander';
-import { requestCompaction } from '../../composition/request-compaction.ts';
-import { type Configuration, withFleet } from './configured-command.ts';
+import type { Command } from 'commander';
+import { requestCompaction } from '../../composition/operator-requests.ts';
+import { addConfiguredCommand, type Configuration, jsonLines, withFleet } from './configured-command.ts';
 
 interface Options {
   readonly cluster?: string;
@@ -16,26 +16,21 @@ interface Options {
 }
 
 export function addCompactCommand(program: Command): void {
-  const command = program
-    .command('compact')
-    .summary('merge EndpointSlices that churn has left partly empty')
-    .description(
+  const form = {
+    usage: 'compact',
+    summary: 'merge EndpointSlices that churn has left partly empty',
+    description:
       'Moves the endpoints of partly empty EndpointSlices of a fleet into as few slices as hold them, with as few moves\n' +
-        'as possible. The reconcilers decide and the writers write, as always; no endpoint is missing at any time. Without a\n' +
-        'fleet, start "sluice run" with --compaction-writes-per-hour.',
-    )
+      'as possible. The reconcilers decide and the writers write, as always; no endpoint is missing at any time. Without a\n' +
+      'fleet, start "sluice run" with --compaction-writes-per-hour.',
+    formats: ['table', 'json'] as const,
+    waitingFor: 'looking for slices to merge',
+  };
+  addConfiguredCommand<Options>(program, form, async ({ configure, options }) => compact(await configure(), options))
     .option('--cluster <name>', 'only the cluster with this name or uid')
     .option('-n, --namespace <name>', 'only this namespace')
     .option('--max-writes <n>', 'updates and deletes in total', inRange('--max-writes', 2, 1_000_000), 1_000)
-    .option('--dry-run', 'only show what would be merged')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
-  addConfigurationOptions(command).action(async () => {
-    const warn = (text: string) => print(process.stderr, `${text}\n`);
-    const configuration = await configurationOf(command, process.env, warn);
-    const work = compact(configuration, command.opts<Options>());
-    const terminal = { clock: systemClock, output: process.stderr };
-    print(process.stdout, await showWait('looking for slices to merge', work, terminal));
-  });
+    .option('--dry-run', 'only show what would be merged');
 }
 
 async function compact(configuration: Configuration, options: Options): Promise<string> {
@@ -101,10 +96,9 @@ function tableOf(
 }
 
 function jsonOf(chosen: readonly ChosenCompaction[], { dryRun = false }: Options): string {
-  return chosen
-    .map(({ key, slices, compaction: { removed, moved, writes } }) => {
-      const line = { ...key, slices, after: slices - removed, moved, writes, requested: !dryRun };
-      return `${JSON.stringify(line)}\n`;
-    })
-    .join('');
+  return jsonLines(
+    chosen.map(({ key, slices, compaction: { removed, moved, writes } }) => {
+      return { ...key, slices, after: slices - removed, moved, writes, requested: !dryRun };
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import type { OpenInfrastructure } from '@sluice/backends';
 import { deadLetterJson, describeDeadLetter, listDeadLetters } from '@sluice/console/terminal';
 import { columnsOf, systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import { replayDeadLetter } from '../dead-letters/replay.ts';
+import { replayDeadLetter } from '../../composition/operator-requests.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';
 
 interface Options {

@@ -14,8 +14,7 @@ import {
   wrap,
 } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { clustersToRead } from '../clusters-to-read.ts';
-import { checkSource } from '../doctor/check-source.ts';
+import { checkSource, clustersToRead } from '../doctor/check-source.ts';
 
 interface Options {
   readonly rollback?: boolean;

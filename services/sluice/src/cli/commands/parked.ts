@@ -5,9 +5,9 @@ import { describeParked, listParked, parkedJson, textFormatFor } from '@sluice/c
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import { printableLine, systemClock, UsageError } from '@sluice/process';
 import { type Command, Option } from 'commander';
-import { releaseParked, retryParked } from '../../composition/parked-requests.ts';
+import { releaseParked, retryParked } from '../../composition/operator-requests.ts';
 import { clientFor, defaultUrl } from './client-for.ts';
-import { addConfiguredCommand, withFleet } from './configured-command.ts';
+import { addConfiguredCommand, jsonLines, withFleet } from './configured-command.ts';
 
 interface Options extends ParkedFilter {
   readonly output: 'table' | 'json';
@@ -91,8 +91,7 @@ function addRequestCommand(
       const wanted = all ? parked : find(parked, names);
       const services = new Map(wanted.map((one) => [formatServiceKey(one.key), one]));
       if (!dryRun) for (const { key } of services.values()) await request(fleet, key);
-      if (output === 'json')
-        return [...services.keys()].map((service) => `${JSON.stringify({ service, requested: !dryRun })}\n`).join('');
+      if (output === 'json') return jsonLines([...services.keys()].map((service) => ({ service, requested: !dryRun })));
       if (services.size === 0) return 'No parked Services.\n';
       return [...services.values()]
         .map(

@@ -1,7 +1,7 @@
 import { logsOf, type OpenInfrastructure, type PartitionGenerations, repartition } from '@sluice/backends';
 import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
 import type { Command } from 'commander';
-import { addConfiguredCommand, withFleet } from './configured-command.ts';
+import { addConfiguredCommand, jsonLines, withFleet } from './configured-command.ts';
 
 interface Options {
   readonly output: 'table' | 'json';
@@ -55,7 +55,7 @@ function listed(all: PartitionGenerations, fleet: string, { output }: Options): 
     ...(since > 0 && { since: new Date(since).toISOString() }),
     current: generation === all.length - 1,
   }));
-  if (output === 'json') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  if (output === 'json') return jsonLines(rows);
   return formatTable(
     ['GENERATION', 'PARTITIONS', 'SINCE', 'LOGS', 'CURRENT'],
     rows.map((row) => [

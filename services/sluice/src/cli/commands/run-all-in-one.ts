@@ -14,7 +14,7 @@ import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
-import { recordOutcome } from '../display/record-outcome.ts';
+import { recordOutcome } from '../display/display.ts';
 import { Statistics } from '../display/statistics.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';

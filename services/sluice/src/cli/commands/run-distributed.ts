@@ -10,7 +10,7 @@ import {
   UsageError,
 } from '@sluice/process';
 import { createDisplay } from '../display/create-display.ts';
-import { recordOutcome } from '../display/record-outcome.ts';
+import { recordOutcome } from '../display/display.ts';
 import { Statistics } from '../display/statistics.ts';
 import type { Run } from './run-options.ts';
 

@@ -14,8 +14,7 @@ import {
 import { ThreadShares, YieldQueue } from '@sluice/runtime';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
-import { clusterConnections } from '../../composition/roles/cluster-connections.ts';
-import type { Role } from '../../composition/roles/role.ts';
+import { clusterConnections, type Role } from '../../composition/roles/role.ts';
 import { startRole } from '../../composition/roles/start-role.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { configure, type Process, runProcess } from './run-process.ts';

@@ -16,11 +16,8 @@ import {
 import { errorMessage } from '@sluice/runtime';
 import type { Command } from 'commander';
 import { checkAll } from '../doctor/check-all.ts';
+import { type BundleFile, packBundle, readFleet, readLog, readProcess } from '../support-bundle/bundle-files.ts';
 import { bundleSecrets } from '../support-bundle/bundle-secrets.ts';
-import { readFleet } from '../support-bundle/read-fleet.ts';
-import { readLog } from '../support-bundle/read-log.ts';
-import { readProcess } from '../support-bundle/read-process.ts';
-import { type BundleFile, packBundle } from '../support-bundle/support-bundle.ts';
 
 interface Options {
   readonly file?: string;

@@ -1,5 +1,4 @@
-import type { Applied } from './applied.ts';
-import type { Statistics } from './statistics.ts';
+import type { Applied, Statistics } from './statistics.ts';
 
 /** Shows the progress of a run. */
 export interface Display {
@@ -8,4 +7,16 @@ export interface Display {
   synced(): void;
   applied(applied: Applied): void;
   ended(statistics: Statistics, ranMs: number): void;
+}
+
+/** Counts an outcome and shows it. */
+export function recordOutcome(
+  statistics: Statistics,
+  display: Pick<Display, 'applied'>,
+  { cluster, plan, outcome }: Omit<Applied, 'latencyMs'>,
+): void {
+  const since = plan.causes.first[0]?.observedAt ?? plan.decidedAt;
+  const applied = { cluster, plan, outcome, latencyMs: outcome.completedAt - since };
+  statistics.add(applied);
+  display.applied(applied);
 }

@@ -1,6 +1,5 @@
-import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
-import type { Latencies, Statistics } from './statistics.ts';
+import type { Applied, Latencies, Statistics } from './statistics.ts';
 import { writesOf } from './writes.ts';
 
 /** Prints one JSON object per line, with stable keys. */

@@ -1,4 +1,13 @@
-import type { Applied } from './applied.ts';
+import type { Outcome, PlannedMutations } from '@sluice/messages';
+
+/** One plan with its Outcome, as the displays show it. */
+export interface Applied {
+  readonly cluster: string;
+  readonly plan: PlannedMutations;
+  readonly outcome: Outcome;
+  /** From the watch event to the API server's last response, in milliseconds. */
+  readonly latencyMs: number;
+}
 
 export interface Latencies {
   readonly p50: number;

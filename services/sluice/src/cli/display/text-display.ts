@@ -11,9 +11,8 @@ import {
   wrap,
 } from '@sluice/process';
 import colors from 'picocolors';
-import type { Applied } from './applied.ts';
 import type { Display } from './display.ts';
-import type { Statistics } from './statistics.ts';
+import type { Applied, Statistics } from './statistics.ts';
 import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };

@@ -2,9 +2,8 @@ import { clusterSources } from '@sluice/clusters';
 import type { Configuration } from '@sluice/configuration';
 import { type Check, checkCluster, warning } from '@sluice/preflight';
 import { createLogger, showWait, systemClock, systemRandom } from '@sluice/process';
-import { clustersToRead } from '../clusters-to-read.ts';
 import { checkInfrastructure } from './check-infrastructure.ts';
-import { checkSource } from './check-source.ts';
+import { checkSource, clustersToRead } from './check-source.ts';
 import { historyCheck } from './history-check.ts';
 
 /** All checks of `sluice doctor`. Shows what it waits for on a terminal. */

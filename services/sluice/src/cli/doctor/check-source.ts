@@ -1,5 +1,6 @@
 import type { ClusterSource } from '@sluice/clusters';
-import { type ClusterAccess, isApiError, isKubeconfigError } from '@sluice/kubernetes';
+import type { Configuration } from '@sluice/configuration';
+import { type ClusterAccess, hasDefaultCluster, isApiError, isKubeconfigError } from '@sluice/kubernetes';
 import { type Check, failed } from '@sluice/preflight';
 import { errorMessage } from '@sluice/runtime';
 
@@ -37,4 +38,11 @@ export async function checkSource<T>(
     const advice = 'correct the source as the message says';
     return [unusable(source.about, failed('clusters', source.about, errorMessage(error), advice))];
   }
+}
+
+/** The clusters to read: without any configuration, the one that kubectl uses. Not for commands that write (ADR 0016). */
+export function clustersToRead({ clusters, clusterSecrets, bus, store }: Configuration) {
+  const isFleet = bus.kind !== 'memory' || store.kind !== 'memory';
+  const useDefault = clusters.length === 0 && clusterSecrets === undefined && !isFleet;
+  return { clusters: useDefault && hasDefaultCluster(process.env) ? [{}] : clusters, clusterSecrets };
 }

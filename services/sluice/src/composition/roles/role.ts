@@ -1,5 +1,8 @@
 import type { OwningRole } from '@sluice/backends';
+import { clusterSources, connectTo, EarlyConnections } from '@sluice/clusters';
+import type { Configuration } from '@sluice/configuration';
 import type { ClusterWork } from '@sluice/preflight';
+import type { Clock, Logger, Random, ThreadShares } from '@sluice/runtime';
 
 /** A worker does the work of all others for the shares it holds. */
 export type Role = OwningRole | 'worker';
@@ -12,3 +15,30 @@ export const workOf = (role: Role): readonly ClusterWork[] =>
   partsOf(role).flatMap((part) =>
     part === 'watcher' ? ['watch' as const] : part === 'writer' ? ['write' as const] : [],
   );
+
+export interface ClusterConnectionsOptions {
+  readonly role: Role;
+  readonly configuration: Pick<Configuration, 'clusters' | 'clusterSecrets' | 'writer'>;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly threadShares?: ThreadShares | undefined;
+  readonly logger: Logger;
+}
+
+/** How a role connects to its clusters; a reconciler has none. */
+export function clusterConnections({
+  role,
+  configuration,
+  environment,
+  ...ports
+}: ClusterConnectionsOptions): EarlyConnections {
+  const { takeOver, useServiceAccountCredentials } = configuration.writer;
+  const work = workOf(role);
+  return new EarlyConnections({
+    sources: work.length === 0 ? [] : clusterSources(configuration, environment, ports),
+    open: (access, signal, name) =>
+      connectTo(access, { ...ports, work, takeOver, useServiceAccountCredentials, name, signal }),
+    clock: ports.clock,
+  });
+}

@@ -29,11 +29,10 @@ import { clusterChecks } from '../cluster-checks.ts';
 import { removeStoredCluster } from '../stored-clusters.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { countRetries } from '../writable-cluster.ts';
-import { clusterConnections } from './cluster-connections.ts';
 import { FleetClusters } from './fleet-clusters.ts';
 import { runReconcilerRole } from './reconciler-role.ts';
 import { removeUnconfigured } from './remove-unconfigured.ts';
-import { partsOf, type Role, workOf } from './role.ts';
+import { clusterConnections, partsOf, type Role, workOf } from './role.ts';
 import { watcherShare } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
 
@@ -187,10 +186,8 @@ export function startRole(options: StartRoleOptions): RunningRole {
       reconciling,
       ...(work.length > 0 ? [clusters.run(connecting.signal)] : []),
       ...(directory && does('watcher')
-        ? [untilStopped(publishUnidentified({ directory, ...observed }, working.signal))]
-        : []),
-      ...(directory && does('watcher')
         ? [
+            untilStopped(publishUnidentified({ directory, ...observed }, working.signal)),
             untilStopped(
               removeUnconfigured(
                 {

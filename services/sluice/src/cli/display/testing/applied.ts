@@ -1,6 +1,6 @@
 import type { Mutation } from '@sluice/controllers';
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
-import type { Applied } from '../applied.ts';
+import type { Applied } from '../statistics.ts';
 
 export interface GivenApplied {
   readonly service?: string;

@@ -2,7 +2,7 @@ import { MemoryBus, streamStart } from '@sluice/bus';
 import { partitionOf } from '@sluice/messages';
 import type { DeadLetter } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { replayDeadLetter } from './replay.ts';
+import { replayDeadLetter } from './operator-requests.ts';
 
 const letter = (given: Partial<DeadLetter> = {}): DeadLetter => ({
   name: 'changes/3/7',

@@ -2,7 +2,7 @@ import { MemoryBus } from '@sluice/bus';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { readFleet } from './read-fleet.ts';
+import { readFleet } from './bundle-files.ts';
 
 const clock = new VirtualClock(1_000);
 
