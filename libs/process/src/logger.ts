@@ -3,9 +3,8 @@ import colors from 'picocolors';
 import { pino } from 'pino';
 import { LineLimit } from './line-limit.ts';
 import { withLocalTimes } from './local-time.ts';
-import { print } from './print.ts';
-import { printable, printableLine } from './printable.ts';
-import { systemClock } from './system-clock.ts';
+import { print, printable, printableLine } from './printable.ts';
+import { systemClock } from './system.ts';
 import { columnsOf, wrap } from './wrap.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostOfHeader, isLoopback } from './loopback.ts';
+import { hostOfHeader, isLoopback } from './bind-address.ts';
 
 test.each([
   'localhost',

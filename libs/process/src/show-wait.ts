@@ -1,7 +1,6 @@
 import type { Clock } from '@sluice/runtime';
 import { printableLine } from './printable.ts';
-import { truncate } from './truncate-text.ts';
-import { columnsOf } from './wrap.ts';
+import { columnsOf, truncate } from './wrap.ts';
 
 /** A wait shorter than this shows nothing. */
 const quietMs = 2_000;

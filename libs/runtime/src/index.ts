@@ -1,5 +1,4 @@
 export * from './aborted.ts';
-export * from './backoff.ts';
 export * from './clock.ts';
 export * from './connection-problem.ts';
 export * from './error-message.ts';
@@ -14,6 +13,5 @@ export * from './run-with-backoff.ts';
 export * from './semaphore.ts';
 export * from './suspension.ts';
 export * from './thread-shares.ts';
-export * from './tls-problem.ts';
 export * from './virtual-clock.ts';
 export * from './yield-queue.ts';

@@ -1,4 +1,3 @@
-import { formsOf } from './secret-forms.ts';
 import { SecretIndex } from './secret-index.ts';
 
 /** Shorter values are words that a log line contains anyway; a name such as `password=` gives them away. */
@@ -39,3 +38,17 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean =>
 
 /** One for the process: a secret of one part can be quoted by an error of any other. */
 export const knownSecrets = new KnownSecrets();
+
+/** A secret in every form that it is sent or written in. */
+export function formsOf(secret: string): readonly string[] {
+  const trimmed = secret.trim();
+  const bytes = Buffer.from(trimmed);
+  const base64 = [bytes.toString('base64'), Buffer.from(secret).toString('base64'), bytes.toString('base64url')];
+  const lines = trimmed.split(/\r?\n/).filter((line) => line.length >= 16 && !line.startsWith('-----'));
+  const json = jsonString(trimmed);
+  const encoded = [encodeURIComponent(trimmed.toWellFormed()), encodeURI(trimmed.toWellFormed())];
+  const padded = base64.flatMap((form) => [form, form.replace(/={1,2}$/, '')]);
+  return [...new Set([trimmed, json, jsonString(json), ...encoded, ...padded, ...lines])];
+}
+
+const jsonString = (text: string): string => JSON.stringify(text).slice(1, -1);

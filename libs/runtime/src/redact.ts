@@ -1,7 +1,5 @@
-import { knownSecrets } from './known-secrets.ts';
-import { masked } from './masked.ts';
-import { formsOf } from './secret-forms.ts';
-import { SecretIndex } from './secret-index.ts';
+import { formsOf, knownSecrets } from './known-secrets.ts';
+import { masked, SecretIndex } from './secret-index.ts';
 
 /** What settings, kubeconfig fields, variables, headers and log fields are called whose value is a secret. */
 const secretNames =

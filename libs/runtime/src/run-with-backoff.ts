@@ -1,4 +1,3 @@
-import { backoffMs } from './backoff.ts';
 import { type Clock, sleep } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Random } from './random.ts';
@@ -36,4 +35,18 @@ export async function runWithBackoff(
       await sleep(clock, delayMs, signal);
     }
   }
+}
+
+export interface BackoffOptions {
+  readonly baseMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * Delay in milliseconds before retry number `attempt` (0 for the first): exponential, with jitter between half and all of
+ * it, so that clients that failed together do not retry together, and none retries immediately.
+ */
+export function backoffMs(options: BackoffOptions, attempt: number, random: Random): number {
+  const ceiling = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt, 30));
+  return ceiling / 2 + random.next() * (ceiling / 2);
 }

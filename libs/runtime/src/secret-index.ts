@@ -1,5 +1,3 @@
-import { masked } from './masked.ts';
-
 /** Characters by which a text is looked up. */
 const width = 4;
 /** Places of a text at which its window may be. */
@@ -101,3 +99,6 @@ function windowAt(text: string, at: number): number {
   for (let i = at; i < at + width; i++) window = extended(window, text.charCodeAt(i));
   return window;
 }
+
+/** Takes the place of a secret. */
+export const masked = '***';

@@ -28,9 +28,7 @@ export class SharedRequest<T> {
 
   /** @throws Error on a timeout, with the time since the request was sent, or if the request fails */
   send(timeoutMs = probeTimeoutMs): Promise<T> {
-    const last = this.#last;
-    const isUsable = last?.isPending || (last !== undefined && this.#clock.monotonic() - last.since < maxAgeMs);
-    const { since, answer } = isUsable ? last : this.#begin();
+    const { since, answer } = this.#current;
     // One scrape makes a hundred calls, so a call costs one timer only.
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.schedule(timeoutMs, () => {
@@ -39,6 +37,17 @@ export class SharedRequest<T> {
       });
       answer.finally(cancel).then(resolve, reject);
     });
+  }
+
+  /** The answer, however long it takes. */
+  get answer(): Promise<T> {
+    return this.#current.answer;
+  }
+
+  get #current(): Sent<T> {
+    const last = this.#last;
+    const isUsable = last?.isPending || (last !== undefined && this.#clock.monotonic() - last.since < maxAgeMs);
+    return isUsable ? last : this.#begin();
   }
 
   #begin(): Sent<T> {

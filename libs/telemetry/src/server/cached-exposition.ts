@@ -1,6 +1,7 @@
 import type { Clock } from '@sluice/runtime';
 import { prefersOpenMetrics } from '../exposition.ts';
 import type { Metrics } from '../metrics.ts';
+import { SharedRequest } from '../shared-request.ts';
 
 /** All metrics, encoded once for all responses, which share these bytes while they are unread. */
 export interface EncodedMetrics {
@@ -8,35 +9,23 @@ export interface EncodedMetrics {
   readonly body: Buffer;
 }
 
-interface Rendering {
-  readonly startedAt: number;
-  readonly metrics: Promise<EncodedMetrics>;
-}
-
-/** How long a rendering is used, in milliseconds: less than any interval of scrapes. */
-const maxAgeMs = 1_000;
-
 /** Renders the metrics at most once a second in each format, however many requests there are. */
 export class CachedExposition {
-  readonly #metrics: Pick<Metrics, 'expose'>;
-  readonly #clock: Clock;
-  readonly #renderings = new Map<boolean, Rendering>();
+  readonly #text: SharedRequest<EncodedMetrics>;
+  readonly #openMetrics: SharedRequest<EncodedMetrics>;
 
   constructor(metrics: Pick<Metrics, 'expose'>, clock: Clock) {
-    this.#metrics = metrics;
-    this.#clock = clock;
+    const rendering = (accept?: string) =>
+      new SharedRequest(clock, async () => {
+        const { contentType, body } = await metrics.expose(accept);
+        return { contentType, body: Buffer.from(body) };
+      });
+    this.#text = rendering();
+    this.#openMetrics = rendering('application/openmetrics-text; version=1.0.0');
   }
 
   /** In the format that a scraper's `Accept` header prefers. */
   expose(accept: string | undefined): Promise<EncodedMetrics> {
-    const isOpenMetrics = prefersOpenMetrics(accept ?? '');
-    const now = this.#clock.monotonic();
-    const last = this.#renderings.get(isOpenMetrics);
-    if (last !== undefined && now - last.startedAt < maxAgeMs) return last.metrics;
-    const metrics = this.#metrics
-      .expose(accept)
-      .then(({ contentType, body }) => ({ contentType, body: Buffer.from(body) }));
-    this.#renderings.set(isOpenMetrics, { startedAt: now, metrics });
-    return metrics;
+    return (prefersOpenMetrics(accept ?? '') ? this.#openMetrics : this.#text).answer;
   }
 }

@@ -1,4 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+
+/** Limit of the JavaScript heap of this process, in bytes. Node derives it from the machine's or container's memory. */
+export const heapLimitBytes = (): number => getHeapStatistics().heap_size_limit;
 
 /**
  * Has V8 count buffers as part of the heap when it decides when to collect garbage. It otherwise marks the whole heap after each

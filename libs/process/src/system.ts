@@ -1,4 +1,5 @@
-import type { Clock } from '@sluice/runtime';
+import { performance } from 'node:perf_hooks';
+import type { Clock, Random } from '@sluice/runtime';
 
 /** `performance.now()` starts at 0 in each thread. */
 const threadStart = Number(process.hrtime.bigint()) / 1e6 - performance.now();
@@ -22,3 +23,8 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+export const systemRandom: Random = { next: () => Math.random() };
+
+/** Time for which the event loop of this thread was busy since it started, in milliseconds. */
+export const eventLoopBusyMs = (): number => performance.eventLoopUtilization().active;

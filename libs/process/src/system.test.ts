@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { systemClock } from './system-clock.ts';
+import { systemClock } from './system.ts';
 
 const hour = 3_600_000;
 const dateNow = Date.now;

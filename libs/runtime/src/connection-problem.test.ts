@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tlsMaterialProblem, tlsProblem } from './tls-problem.ts';
+import { tlsMaterialProblem, tlsProblem } from './connection-problem.ts';
 
 const failure = (code: string) => Object.assign(new Error('library message'), { code });
 

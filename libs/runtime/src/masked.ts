@@ -1,2 +1,0 @@
-/** Takes the place of a secret. */
-export const masked = '***';
