@@ -127,7 +127,7 @@ test.each([
   ['resourceVersions go back while no watcher runs', 0, false],
 ])('a fleet serves a cluster whose etcd was restored, without help: %s', async (_, bumpBy, isWatched) => {
   const late = `late-${bumpBy}-${isWatched}`;
-  const proofs = () => fleet.messages('resourceVersions went back; the cluster was restored from a backup').length;
+  const proofs = () => fleet.messages('resourceVersions decreased; the cluster was restored from a backup').length;
   const before = proofs();
   await takeBackup();
   await moveOn(late);

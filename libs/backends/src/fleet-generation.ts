@@ -65,8 +65,8 @@ export class FleetGeneration {
   }
 
   /**
-   * Resolves once nobody works under a lease of the group in a former generation, or when `signal` aborts. A process that does not
-   * release its leases loses them. If it acquires one again, it finds that the generation has ended.
+   * Resolves once no process holds a lease of the group in a former generation, or when `signal` aborts. A process that
+   * does not release its leases loses them. If it acquires one again, it finds that the generation has ended.
    *
    * @param ttlMs how long a lease is valid after its last renewal
    */

@@ -31,7 +31,7 @@ export function parseGenerations(text: string): PartitionGenerations {
   return [first, ...others];
 }
 
-/** Name of the fleet in the logs of a generation: each generation has logs of its own. */
+/** Name of the fleet in the logs of a generation; each generation has its own logs. */
 export const logsOf = (fleet: string, generation: number): string =>
   generation === 0 ? fleet : `${fleet}-g${generation}`;
 

@@ -86,7 +86,7 @@ export class Reachability {
     return [...bus, ...clusters.map(forAllOf)];
   }
 
-  /** What others report, this process finds out at once: nobody gives up what nobody can do. */
+  /** Probes at once what others report, so that no member releases a scope that no other could serve. */
   observe(group: string, { members, stalled }: Pick<GroupState, 'members' | 'stalled'>): void {
     const others = members.filter((name) => name !== this.#options.member);
     const known = this.#shared.get(group);

@@ -67,7 +67,7 @@ function numberFor(intent: Intent | undefined, first: number, partitions: number
   return intent.partitions === partitions ? intent.number : intent.number + 1;
 }
 
-/** Generations that were given up while their logs were created begin and end with the one that follows. */
+/** A generation abandoned while its logs were created begins and ends with the next one. */
 function withGeneration(
   all: PartitionGenerations,
   { number, partitions }: Intent,

@@ -5,8 +5,8 @@ import { ForwardingBus } from './forwarding-bus.ts';
 import { isRecordRejectedError, markRejected, rejectionOf } from './rejected-record.ts';
 
 /**
- * A bus on which no record stops those after it. A marker takes the place of a record that the bus can never store; whoever reads
- * it dead-letters it and has the Service resynced or its plan redelivered (ADR 0083).
+ * A bus on which no record stops those after it. A marker replaces a record that the bus can never store. Readers
+ * dead-letter the marker and have the Service resynced or its plan redelivered (ADR 0083).
  */
 export class RejectedRecordsBus extends ForwardingBus {
   readonly #logger: Logger;

@@ -12,8 +12,8 @@ interface Options {
 const periodMs = 2_000;
 
 /**
- * Publishes to which clusters this process has paused writes, so that the console shows it, until `signal` aborts. What a
- * process published stays when it ends, because nobody writes then either, until one writes again.
+ * Publishes to which clusters this process has paused writes, so that the console shows it, until `signal` aborts. The
+ * entry stays when the process ends, because no process writes then either, until one writes again.
  */
 export async function publishPauses({ directory, states, clock, logger }: Options, signal: AbortSignal): Promise<void> {
   const published = new Map<string, string | undefined>();

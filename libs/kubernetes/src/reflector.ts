@@ -164,7 +164,7 @@ export class Reflector<T = RawObject> {
   #checkList(resourceVersion: string): void {
     if (this.#versions.acceptList(resourceVersion)) return;
     const { logger, resource } = this.#options;
-    logger.warn('resourceVersions went backwards; treating the cluster as restored from a backup', {
+    logger.warn('resourceVersions decreased; accepting the older list', {
       resource,
       resourceVersion,
     });

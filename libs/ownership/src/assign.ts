@@ -9,7 +9,7 @@ export interface Assignable extends Pick<GroupState, 'members' | 'serves' | 'sta
  * Computes the target holder of each scope. Scopes that the same members can serve are divided among these members, each such
  * class for itself; there is one class if all members can serve the same scopes. Each member keeps the scopes it holds, up to
  * the fair share (rounded up); rendezvous hashing with that cap assigns the rest. A member gets no scope on which others have
- * fewer reasons to make no progress: while nobody can work on it, it stays where it is. The result depends only on the group
+ * fewer reasons to make no progress: while no member can work on it, it stays where it is. The result depends only on the group
  * state, so all members that see the same state agree, and as few scopes as possible move when a member joins or leaves.
  *
  * `scopes`: those that members serve which do not declare theirs.

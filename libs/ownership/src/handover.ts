@@ -28,7 +28,7 @@ export class Handover {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Returns the `surplus` scopes to release now, among them all that nobody takes over. */
+  /** Returns the `surplus` scopes to release now, including all that no other member takes over. */
   next(
     surplus: readonly string[],
     { member, scopes, leases, isWanted, isPrepared = () => true }: HandoverGroup,

@@ -123,7 +123,7 @@ export class Holdings {
     return this.#holdings.has(scope);
   }
 
-  /** Whether nobody works on the scope here any more under a lease that this member may still hold. */
+  /** Whether all work here on the scope has stopped, although this member may still hold its lease. */
   isFree(scope: string): boolean {
     const holding = this.#holdings.get(scope);
     return holding === undefined || (holding.lost && this.#stopped.has(scope));

@@ -29,8 +29,8 @@ export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'rando
    */
   readonly handoverMs?: number | undefined;
   /**
-   * What this process makes no progress on now: scopes, held or not, and what all scopes need, marked by `forAllScopes`. It is
-   * asked at each heartbeat. Default: nothing.
+   * Scopes, held or not, on which this process makes no progress now, and missing dependencies of all scopes, marked by
+   * `forAllScopes`. Read at each heartbeat. Default: nothing.
    */
   readonly stalled?: () => Iterable<string>;
   /** Called before each heartbeat, whether or not it succeeds: shows liveness even while the store is unreachable. */
@@ -82,7 +82,7 @@ export class Ownership {
   #unreachable = false;
   #leaving = false;
   #toAcquire: readonly string[] = [];
-  /** Version of the group and of its own scopes with which this member has nothing to do. */
+  /** Version of the group and of its own scopes at which this member needs no change. */
   #settled: string | undefined;
   /** Monotonic time at which another member expires unless it renews. */
   #nextExpiryAt = Number.POSITIVE_INFINITY;
@@ -217,7 +217,7 @@ export class Ownership {
     } catch (error) {
       if (!this.#unreachable) logger.warn('cannot renew leases; continuing until they expire', { group, error });
       this.#unreachable = true;
-      // What it would acquire unseen, if only the answer is lost, nobody would work on.
+      // If only the answer is lost, this member would acquire scopes without knowing it, and nobody would work on them.
       this.#toAcquire = [];
       this.#settled = undefined;
       if (!this.#isCurrent()) {

@@ -19,7 +19,7 @@ export class SecretIndex {
   readonly #byWindow = new Map<number, Entry[]>();
   readonly #maxPerWindow: number;
 
-  /** Texts that share all their windows with this number of others are not masked, so that nobody can make the search slow. */
+  /** Texts that share all their windows with this many others are not masked, which bounds the time of a search. */
   constructor(maxPerWindow = Number.POSITIVE_INFINITY) {
     this.#maxPerWindow = maxPerWindow;
   }

@@ -123,7 +123,7 @@ export class ThreadShare implements ThreadUse {
     const { isContended, turn } = this.#spend(this, ms, now);
     const credit = Math.min(burstMs, this.#credit + (now - this.#creditedAt) * share) - ms;
     this.#creditedAt = now;
-    // Work that nobody had to wait for is no debt.
+    // Work that delayed no other cluster leaves no debt.
     this.#credit = isContended ? credit : Math.max(0, credit);
     return this.#credit < 0 ? this.#wait(-this.#credit / share) : turn;
   }

@@ -16,7 +16,7 @@ export interface LeaseThreadPorts {
 
 const renewScript = new Script(['alive-until', 'renew'], ['allow-oom']);
 
-/** Renews leases over a connection of its own. Runs in a thread of its own; returns the handler for the client's requests. */
+/** Renews leases in a separate thread over its own connection. Returns the handler for the client's requests. */
 export function runLeaseThread(
   redis: RedisOptions,
   { clock, send }: LeaseThreadPorts,

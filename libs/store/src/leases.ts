@@ -72,8 +72,8 @@ export interface Heartbeat {
   /** The member is about to leave: it keeps its leases until it releases them, but no longer counts as a member. */
   readonly leaving?: boolean;
   /**
-   * What the member makes no progress on: scopes, and what all scopes need, such as the bus, marked by `forAllScopes`. Members
-   * without such an entry are preferred.
+   * Scopes on which the member makes no progress, and missing dependencies of all scopes, such as the bus, marked by
+   * `forAllScopes`. Members without such an entry are preferred.
    */
   readonly stalled?: readonly string[];
   /**

@@ -151,7 +151,7 @@ describe('a Change with the digest of a Service', () => {
   });
 });
 
-describe('a Service without Change for a long time', () => {
+describe('a Service without a recent Change', () => {
   test('is requested', async () => {
     resyncs.compare(keyText, state.service(keyText), aChange(1, []), clock.now());
     expect(resyncs.dueAt).toBe(start + probeAfterMs);

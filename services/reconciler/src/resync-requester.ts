@@ -162,7 +162,7 @@ export class ResyncRequester {
   }
 
   async #requestProbe(key: string): Promise<void> {
-    this.#options.logger.info('no Change for a long time; resyncing', { key });
+    this.#options.logger.info('no recent Change; resyncing service', { key });
     await this.#requestService(key, 'no Change for longer than the digest interval');
   }
 

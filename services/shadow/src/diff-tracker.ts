@@ -48,7 +48,7 @@ export class DiffTracker<Finding> {
   readonly #services = new Set<string>();
   readonly #onResolved: (pending: PendingDiff<Finding>, leadMs: number | null) => void;
 
-  /** `onResolved` is called when a pending plan is resolved; `leadMs` is Sluice's lead, or null if there was no write.; `leadMs` is Sluice's lead, or null if nobody wrote. */
+  /** `onResolved` is called when a pending plan is resolved; `leadMs` is Sluice's lead, or null if no controller wrote. */
   constructor(onResolved: (pending: PendingDiff<Finding>, leadMs: number | null) => void = () => {}) {
     this.#onResolved = onResolved;
   }

@@ -73,7 +73,7 @@ function spread(place: 'first' | 'last', times: Percentiles | null): string {
   return `Sluice was ${place} ${count}, by ${p50} (p50), ${p99} (p99), ${max} (max)`;
 }
 
-/** Unexplained differences first, as many as fit. */
+/** The differences that fit, unexplained ones first. */
 function listed(differences: readonly ReportedDifference[], { width, height }: PageSize): readonly string[] {
   const order = (d: ReportedDifference) => (d.explanation === null ? 0 : 1);
   const sorted = [...differences].sort((a, b) => order(a) - order(b) || a.since.localeCompare(b.since));

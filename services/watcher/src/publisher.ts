@@ -173,8 +173,8 @@ export class Publisher {
   }
 
   /**
-   * Persists digests of Services that have been quiet for a while and have nothing dirty or in flight, as many as a few
-   * milliseconds of hashing allow. With `all`, of every Service that has nothing dirty or in flight.
+   * Persists digests of Services that have been quiet for a while and have nothing dirty or in flight, for a few
+   * milliseconds of hashing. With `all`, of every Service that has nothing dirty or in flight.
    */
   async checkpoint(all = false): Promise<void> {
     const { publishedState, indexer, clock, yieldQueue, digestQuietPeriodMs = defaultQuietPeriodMs } = this.#options;

@@ -57,7 +57,7 @@ function restore(version = '5'): void {
 
 const removed = ['clusterRemoved', 'clusterRemoved'];
 
-describe('a cluster whose resourceVersions went back', () => {
+describe('a cluster whose resourceVersions decreased', () => {
   test.each([
     ['without a store', false],
     ['with a store', true],

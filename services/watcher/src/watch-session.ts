@@ -84,7 +84,7 @@ export class WatchSession {
         this.#synced.resolve();
       },
       onHistoryRestarted: (proof) => {
-        options.logger.warn('resourceVersions went back; the cluster was restored from a backup', {
+        options.logger.warn('resourceVersions decreased; the cluster was restored from a backup', {
           proof,
         });
         this.#historyRestarted.abort();

@@ -24,7 +24,7 @@ export interface IdentityConflict extends ClusterEvidence {
   readonly reason: string;
   /** The name is pinned to another identity, or another cluster is pinned with this identity. */
   readonly kind: 'name' | 'identity';
-  /** An operator has decided against the claim: it is refused, and nobody else is affected. */
+  /** An operator has decided against the claim: it is refused, and no other cluster is affected. */
   readonly decided: boolean;
 }
 
@@ -142,7 +142,7 @@ function conflictOf({ pins }: PinnedClusters, name: string, evidence: ClusterEvi
 
 /**
  * Whether evidence under a pinned name is of the pinned cluster. One of authority and address may change: a rotated
- * authority or a moved server locks nobody out.
+ * authority or a moved server is still accepted.
  */
 function isRecognised(pin: ClusterPin, { authorities, server }: ClusterEvidence): boolean {
   return pin.servers.includes(server) || authorities.some((authority) => pin.authorities.includes(authority));

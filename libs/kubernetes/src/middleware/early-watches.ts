@@ -21,7 +21,7 @@ type Batch = IteratorResult<readonly WatchEvent[]>;
 
 /** Reads batches before they are requested, until it has as many events as it may keep. */
 class ReadAhead {
-  /** Resolves when the initial events are read, or as many as may be, or when the watch has failed. */
+  /** Resolves when the initial events, or the maximum number of events, are read, or when the watch has failed. */
   readonly ready: Promise<void>;
   readonly #source: AsyncIterator<readonly WatchEvent[]>;
   readonly #read: Promise<Batch>[] = [];
@@ -72,7 +72,7 @@ class SkippedObjects {
 }
 
 export interface EarlyWatchesOptions {
-  /** Closes the watches that nobody has taken over. */
+  /** Closes the watches that no reader has taken over. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Of each resource, stop reading after this many events. Default: after the first batch. */

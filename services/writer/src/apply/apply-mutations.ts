@@ -132,8 +132,8 @@ async function applyMutation(
 }
 
 /**
- * Whether a mutation deletes a slice that may belong to another Service: a deletion carries only a name. Only slices of the
- * Service are given names of its own and a generated suffix (K1), which has no dash: `web-db-x7k2p` is none of `web`.
+ * Whether a mutation deletes a slice that may belong to another Service: a deletion carries only a name. Slices of a
+ * Service are named after it with a generated suffix without a dash, so `web-db-x7k2p` does not belong to `web` (K1).
  */
 function isOwnerUnknown(service: string, mutation: Mutation): boolean {
   if (mutation.verb !== 'delete' || mutation.resource !== 'endpointslices') return false;

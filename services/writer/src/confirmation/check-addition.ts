@@ -12,8 +12,8 @@ import { type Contradiction, decode, type FreshRead, freshReads } from './fresh-
 
 /**
  * Checks the evidence for added addresses against fresh reads. Returns the first contradiction, or undefined if there is
- * none. An object may have changed since the decision, so the first contradiction asks for another decision; a plan that
- * repeats the addition is contradicted for good.
+ * none. An object may have changed since the decision, so the first contradiction requests another decision. If that
+ * plan repeats the addition, the contradiction is final.
  *
  * @throws ApiError if a read fails
  */

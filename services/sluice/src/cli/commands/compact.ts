@@ -60,7 +60,7 @@ interface ChosenCompaction extends FoundCompaction {
   readonly maxWrites: number;
 }
 
-/** The first ones, as many as the writes in total allow. */
+/** The first ones that fit into the total number of writes. */
 function withinLimit(found: readonly FoundCompaction[], maxWrites: number): readonly ChosenCompaction[] {
   const chosen: ChosenCompaction[] = [];
   let left = maxWrites;

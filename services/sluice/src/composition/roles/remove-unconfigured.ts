@@ -15,7 +15,7 @@ export interface RemoveUnconfiguredOptions {
   readonly logger: Logger;
 }
 
-/** Interval of the comparison, and how long nobody must have watched a cluster before it is removed, in milliseconds. */
+/** Interval of the comparison, and how long a cluster must have been unwatched before it is removed, in milliseconds. */
 const [periodMs, unwatchedMs] = [5_000, 30_000] as const;
 
 /**
