@@ -122,8 +122,8 @@ export const queueRules: readonly Rule[] = [
     broken: [
       {
         file: 'services/reconciler/src/partition-worker.ts',
-        search: 'expectedOffset, checkpoint, entries });',
-        replace: 'expectedOffset, checkpoint, entries }).catch(() => {});',
+        search: 'this.#scope.commit(checkpoint, entries);',
+        replace: 'this.#scope.commit(checkpoint, entries).catch(() => {});',
         tests: ['services/reconciler/src/partition-worker.test.ts'],
       },
     ],
