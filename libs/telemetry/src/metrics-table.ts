@@ -30,11 +30,16 @@ const gauge = row('gauge');
 /** A counter whose values come from callbacks at each scrape. */
 const observedCounter = row('observed counter');
 
+const clusterCounter = <const Label extends string>(help: string, ...labels: readonly Label[]) =>
+  counter(help, ['identity', ...labels]);
+
 const sum: More = { combine: 'sum' };
 
 const queues: More = { initial: controllers.map((controller) => descriptorOf(controller).metrics.queue) };
-/** 10 ns, 100 ns … 10 s. */
-const queueDurations: More = { ...queues, buckets: exponentialBuckets(10e-9, 10, 10) };
+const queueGauge = (combine: 'sum' | 'max', help: string) => gauge(help, ['name'], { ...queues, combine });
+/** Buckets: 10 ns, 100 ns … 10 s. */
+const queueDuration = (help: string) =>
+  histogram(help, ['name'], { ...queues, buckets: exponentialBuckets(10e-9, 10, 10) });
 
 /** In seconds. An upstream controller writes within milliseconds, or waits for its client-side rate limit. */
 const upTo1m = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -46,67 +51,54 @@ export const metricsTable = {
   // Client-go's work queues (I4), summed over the open partitions of this process.
   workqueue_adds_total: counter('Total number of adds handled by workqueue', ['name'], queues),
   workqueue_retries_total: counter('Total number of retries handled by workqueue', ['name'], queues),
-  workqueue_queue_duration_seconds: histogram(
+  workqueue_queue_duration_seconds: queueDuration(
     'How long in seconds an item stays in workqueue before being requested.',
-    ['name'],
-    queueDurations,
   ),
-  workqueue_work_duration_seconds: histogram(
-    'How long in seconds processing an item from workqueue takes.',
-    ['name'],
-    queueDurations,
-  ),
-  workqueue_depth: gauge('Current depth of workqueue', ['name'], { ...queues, combine: 'sum' }),
-  workqueue_unfinished_work_seconds: gauge(
+  workqueue_work_duration_seconds: queueDuration('How long in seconds processing an item from workqueue takes.'),
+  workqueue_depth: queueGauge('sum', 'Current depth of workqueue'),
+  workqueue_unfinished_work_seconds: queueGauge(
+    'sum',
     "How many seconds of work has been done that is in progress and hasn't been observed by work_duration.",
-    ['name'],
-    { ...queues, combine: 'sum' },
   ),
-  workqueue_longest_running_processor_seconds: gauge(
+  workqueue_longest_running_processor_seconds: queueGauge(
+    'max',
     'How many seconds has the longest running processor for workqueue been running.',
-    ['name'],
-    { ...queues, combine: 'max' },
   ),
 
   sluice_messages_processed_total: counter('Changes and Outcomes processed by reconcilers', ['kind']),
-  sluice_plans_total: counter('Plans by the result of applying them', ['identity', 'controller', 'status']),
-  sluice_write_requests_total: counter('API requests of the writer, by response code', [
-    'identity',
+  sluice_plans_total: clusterCounter('Plans by the result of applying them', 'controller', 'status'),
+  sluice_write_requests_total: clusterCounter(
+    'API requests of the writer, by response code',
     'verb',
     'resource',
     'code',
-  ]),
-  sluice_write_retries_total: counter('API requests that the writer retried', ['identity']),
-  sluice_write_retries_delayed_total: counter('Retries of plans that the limit of retries has delayed', ['identity']),
-  sluice_mass_removal_checks_total: counter(
+  ),
+  sluice_write_retries_total: clusterCounter('API requests that the writer retried'),
+  sluice_write_retries_delayed_total: clusterCounter('Retries of plans that the limit of retries has delayed'),
+  sluice_mass_removal_checks_total: clusterCounter(
     'Endpoint removals that the mass-removal guard verified with a quorum read',
-    ['identity', 'result'],
-  ),
-  sluice_mass_addition_checks_total: counter('New addresses that the mass-addition guard verified with a quorum read', [
-    'identity',
     'result',
-  ]),
-  sluice_competing_controller_plans_total: counter(
+  ),
+  sluice_mass_addition_checks_total: clusterCounter(
+    'New addresses that the mass-addition guard verified with a quorum read',
+    'result',
+  ),
+  sluice_competing_controller_plans_total: clusterCounter(
     'Plans that restore objects another controller has repeatedly changed',
-    ['identity', 'controller'],
+    'controller',
   ),
-  sluice_slice_fanout_bytes_total: counter(
+  sluice_slice_fanout_bytes_total: clusterCounter(
     'Estimated bytes that all watchers of EndpointSlices receive for the writes',
-    ['identity'],
   ),
-  sluice_compaction_slices_removed_total: counter('EndpointSlices that compaction has emptied and deleted', [
-    'identity',
-  ]),
-  sluice_compaction_endpoints_moved_total: counter('Endpoints that compaction has moved to another EndpointSlice', [
-    'identity',
-  ]),
-  sluice_foreign_slice_writes_total: counter(
+  sluice_compaction_slices_removed_total: clusterCounter('EndpointSlices that compaction has emptied and deleted'),
+  sluice_compaction_endpoints_moved_total: clusterCounter(
+    'Endpoints that compaction has moved to another EndpointSlice',
+  ),
+  sluice_foreign_slice_writes_total: clusterCounter(
     'Writes of other clients to slices that Sluice manages, proven by their generations',
-    ['identity', 'controller'],
+    'controller',
   ),
-  sluice_cluster_restore_proofs_total: counter('Changes that prove that the cluster was restored from a backup', [
-    'identity',
-  ]),
+  sluice_cluster_restore_proofs_total: clusterCounter('Changes that prove that the cluster was restored from a backup'),
   sluice_dead_letters_total: counter('Records dead-lettered because they are invalid', ['topic'], {
     initial: ['changes', 'mutations'],
   }),
@@ -115,7 +107,7 @@ export const metricsTable = {
     ['part'],
     { initial: ['service', 'pods', 'topology', 'endpoints', 'slices'] },
   ),
-  sluice_malformed_objects_total: counter('Objects ignored because they are malformed', ['identity', 'resource']),
+  sluice_malformed_objects_total: clusterCounter('Objects ignored because they are malformed', 'resource'),
   sluice_change_to_write_seconds: histogram(
     'Time from the earliest event of a plan, as received by the watcher, to the last response to its writes',
     ['identity', 'controller'],
@@ -184,10 +176,7 @@ export const metricsTable = {
   sluice_trace_spans_dropped_total: observedCounter('Spans that were not exported, by reason', ['reason']),
 
   sluice_shadow_services: gauge('Services by the result of comparing Sluice with the upstream controllers', ['result']),
-  sluice_shadow_differences_total: counter('Differences that lasted longer than the settle time', [
-    'identity',
-    'explained',
-  ]),
+  sluice_shadow_differences_total: clusterCounter('Differences that lasted longer than the settle time', 'explained'),
   sluice_shadow_lead_seconds: histogram(
     "Time from Sluice's decision to the watch event of the upstream controller's equivalent write",
     ['identity', 'controller'],

@@ -11,7 +11,7 @@ export interface Explained {
   readonly explanation: ShadowExplanation | undefined;
 }
 
-/** `passed`: the cluster has changed since the plan was decided. `equal`: the plan changes nothing relevant. `equal`: the plan would change nothing that counts. */
+/** `passed`: the cluster has changed since the plan was decided. `equal`: the plan changes nothing relevant. */
 export type Examined = 'passed' | 'equal' | readonly Explained[];
 
 /** Lists what a plan would change in the current objects, with the reasons. */
