@@ -13,7 +13,7 @@ import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startFleet } from './harness/fleet.ts';
+import { partitions, startFleet } from './harness/fleet.ts';
 import { RandomUser } from './harness/random-user.ts';
 import { replayCase, replayLines } from './harness/replay-case.ts';
 import { stateDifferences } from './harness/state-differences.ts';
@@ -56,7 +56,7 @@ test.each([
   await advance(clock, 60_000);
   await fleet.stop();
   const client = await clientOf(history, clock);
-  const states = storedStates(store);
+  const states = await storedStates(store, partitions);
   expect(states.size).toBeGreaterThan(1);
   for (const [key, stored] of states) {
     const log = await client.log(parseServiceKey(key));

@@ -7,7 +7,7 @@ import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type ServiceState, type Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { startFleet } from './harness/fleet.ts';
+import { partitions, startFleet } from './harness/fleet.ts';
 import { RandomUser } from './harness/random-user.ts';
 import { stateDifferences } from './harness/state-differences.ts';
 import { storedStates } from './harness/stored-states.ts';
@@ -50,7 +50,7 @@ test.each([1, 2, 3, 4])(
     for (let step = 0; step < 60; step++) {
       user.step();
       await advance(clock, step % 5 === 0 ? 10_000 : 50);
-      if (step % 5 === 0) moments.push({ at: clock.now() - 1, states: storedStates(store) });
+      if (step % 5 === 0) moments.push({ at: clock.now() - 1, states: await storedStates(store, partitions) });
     }
     await advance(clock, 10_000);
 

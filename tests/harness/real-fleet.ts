@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
+import { loadConfiguration } from '@sluice/configuration/load';
 import { ApiClient } from '@sluice/conformance';
 import { RoleProcess } from '@sluice/demo/distributed';
 import {
@@ -13,6 +15,8 @@ import {
   startNats,
   startRedis,
 } from '@sluice/local';
+import { systemClock, systemRandom } from '@sluice/process';
+import { silentLogger } from '@sluice/runtime';
 import { until } from '@sluice/runtime/testing';
 import { wrongEndpoints } from './real-services.ts';
 
@@ -136,6 +140,12 @@ export class RealFleet {
         else reject(new Error(`sluice ${args.join(' ')}: ${stdout}${stderr}`));
       });
     });
+  }
+
+  /** Bus and store of the fleet. */
+  openInfrastructure(): Promise<OpenInfrastructure> {
+    const configuration = loadConfiguration({ file: this.#configuration, environment: {}, flags: {} });
+    return openInfrastructure(configuration, { clock: systemClock, random: systemRandom, logger: silentLogger });
   }
 
   process(name: string): RoleProcess {

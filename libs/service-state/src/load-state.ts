@@ -1,67 +1,18 @@
+import { createRequire } from 'node:module';
 import { checkMessage, type Fact, noCauses, parseServiceKey } from '@sluice/messages';
 import { decisionOrder } from './decision-order.ts';
 import { ServiceState } from './service-state.ts';
-import { anything, flag, list, nullable, number, object, optional, record, type Shape, text } from './shape.ts';
 import { joinParts, type StoredField } from './stored-form.ts';
 
-const stamp = object({ epoch: number, sequence: number });
-const resourceVersions = object({ endpoints: text, endpointslices: text });
-const causes = object({ first: list(object({ description: text, observedAt: number })), more: number });
-const triggers = object({ service: nullable(text), pods: record(text), since: optional(record(text)) });
-const hints = object({ populated: flag, byAddressType: record(record(number)) });
-const counted = object({
-  ...{ endpoints: number, slices: number, desiredSlices: number },
-  hinting: nullable(object({ topology: text, trafficDistribution: text })),
-});
-const inFlight = object({
-  ...{ message: anything, triggersAfter: nullable(triggers), hintsAfter: nullable(hints), watchEchoes: record(text) },
-  ...{ redeliverAt: number, redeliveries: number },
-});
+type Schemas = typeof import('./stored-schemas.ts');
 
-const batch = object({ until: number, maxWaitMs: number, appliedAt: number, changesPerMs: number, writeMs: number });
+let loaded: Schemas['storedSchemas'] | undefined;
 
-/** By kind of field. Objects of the cluster and plans are checked as the messages that carried them. */
-const shapes: Readonly<Record<string, Shape>> = {
-  service: object({ service: anything, stamp }),
-  pod: object({ pod: anything, node: anything, stamp }),
-  slice: object({ slice: anything, stamp: nullable(stamp) }),
-  endpoints: object({ endpoints: anything, stamp: nullable(stamp) }),
-  topology: object({ zoneRatios: nullable(record(number)), nodesByZone: record(number) }),
-  snapshot: object({
-    open: nullable(object({ since: stamp, initial: flag, resourceVersions })),
-    ...{ complete: flag, stamp, resourceVersions },
-  }),
-  orphaned: flag,
-  tombstones: list(object({ uid: text, resourceVersion: optional(text), reportedAt: optional(number) })),
-  controller: object({
-    ...{
-      dueAt: nullable(number),
-      cooldownUntil: optional(number),
-      topologyDueAt: optional(number),
-      batch: optional(batch),
-      causes,
-      inFlight: nullable(inFlight),
-    },
-    ...{
-      failures: number,
-      retryAfterMs: optional(number),
-      delayedUntil: nullable(number),
-      repairAt: nullable(number),
-      repairing: flag,
-      repairs: number,
-    },
-    ...{
-      parked: nullable(text),
-      parkedSince: nullable(number),
-      released: optional(flag),
-      unconfirmedCreates: optional(object({ epoch: number, number, taken: optional(list(text)) })),
-      compaction: optional(object({ maxWrites: number, onlyWorthwhile: flag, expiresAt: number })),
-      triggers: nullable(triggers),
-    },
-    foreignWrites: optional(object({ count: number, slice: text, at: number, unrepaired: flag })),
-    ...{ hints: nullable(hints), tracked: record(number), counted: nullable(counted) },
-  }),
-};
+/** Loaded with the first state: an all-in-one process loads none. */
+function schemas(): Schemas['storedSchemas'] {
+  loaded ??= (createRequire(import.meta.url)('./stored-schemas.ts') as Schemas).storedSchemas;
+  return loaded;
+}
 
 /**
  * Loads the state of one Service from its stored fields.
@@ -72,10 +23,11 @@ export function loadState(key: string, fields: readonly StoredField[]): ServiceS
   const state = new ServiceState(parseServiceKey(key));
   for (const stored of joinParts(fields)) {
     const { field, value } = stored;
-    const shape = shapes[field.split('/', 1)[0] ?? ''];
-    if (shape === undefined) throw new TypeError(`stored field ${field} is unknown`);
-    const wrong = shape(value);
-    if (wrong !== undefined) throw new TypeError(`stored field ${field}: ${wrong || 'the value'} is invalid`);
+    const schema = schemas()[field.split('/', 1)[0] ?? ''];
+    if (schema === undefined) throw new TypeError(`stored field ${field} is unknown`);
+    const { error } = schema.safeParse(value);
+    if (error)
+      throw new TypeError(`stored field ${field}: ${error.issues[0]?.path.join('.') || 'the value'} is invalid`);
     state.load(stored);
   }
   checkObjects(state);

@@ -1,5 +1,6 @@
 import type { Topic } from '@sluice/bus';
 import type { ServiceKey } from '@sluice/messages';
+import type { ServiceMessage } from '@sluice/service-state';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
 import { mayBeEcho, OwnWrites, sharingOnly, writtenBy } from './own-writes.ts';
@@ -91,8 +92,8 @@ export class Journal {
   }
 
   /** What the log says of the Service, in the order in which it was applied. Complete: nothing earlier is missing. */
-  get log(): { readonly isComplete: boolean; readonly messages: readonly LogMessage[] } {
-    const messages: LogMessage[] = [];
+  get log(): { readonly isComplete: boolean; readonly messages: readonly ServiceMessage[] } {
+    const messages: ServiceMessage[] = [];
     const onMessage = (message: LogMessage) => {
       // After a removal, the state begins again.
       if (message.kind === 'clusterRemoved') messages.length = 0;
