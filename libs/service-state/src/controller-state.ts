@@ -15,38 +15,46 @@ import {
 } from '@sluice/messages';
 import type { BatchState } from './adaptive-batch.ts';
 
-/** The state of one controller for one Service. Replaced, never modified. All times in milliseconds since the Unix epoch. */
-export interface ControllerState {
+/** When to decide. */
+export interface Timers {
   /** When to decide next; null: nothing has happened since the last decision. */
   readonly dueAt: number | null;
+  /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
+  readonly delayedUntil: number | null;
   /** Earliest time of the next decision after a large or slow write. */
   readonly cooldownUntil?: number;
   /** When to decide because the zone ratios of the Nodes changed, unless `dueAt` is earlier; absent: they did not. */
   readonly topologyDueAt?: number;
   /** Absent unless changes are batched adaptively. */
   readonly batch?: BatchState | undefined;
-  /** Causes collected since the last decision. */
-  readonly causes: Causes;
-  /** The one plan whose Outcome is pending. */
-  readonly inFlight: InFlight | null;
+}
+
+/** What failed since the last plan that succeeded. */
+export interface Retries {
   /** Consecutive failed attempts; determines the backoff. */
   readonly failures: number;
   /** Delay of the last failed plan's retry by the writer's limit of retries, in milliseconds; absent: none. */
   readonly retryAfterMs?: number | undefined;
-  /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
-  readonly delayedUntil: number | null;
-  /** When the last repair was made or, if one is requested, is due: a decision because another client modified what is written. */
-  readonly repairAt: number | null;
-  /** Writes of other clients to the slices of this controller; absent: none is known. */
-  readonly foreignWrites?: ForeignWrites;
-  /** The next decision is a repair. */
-  readonly repairing: boolean;
-  /** Consecutive plans that were repairs. */
-  readonly repairs: number;
   /** Why the key is parked; null: it is not. A parked key waits for a change, a resync or the slow retry. */
   readonly parked: string | null;
   /** When the key was first parked without success since; null: the last plan succeeded. */
   readonly parkedSince: number | null;
+}
+
+/** What other clients wrote, and how often it was repaired. */
+export interface Repairs {
+  /** When the last repair was made or, if one is requested, is due: a decision because another client modified what is written. */
+  readonly repairAt: number | null;
+  /** The next decision is a repair. */
+  readonly repairing: boolean;
+  /** Consecutive plans that were repairs. */
+  readonly repairs: number;
+  /** Writes of other clients to the slices of this controller; absent: none is known. */
+  readonly foreignWrites?: ForeignWrites;
+}
+
+/** What operators and watchers have requested. */
+interface Requests {
   /** An operator has released the next plan from the guards against mass removals and additions. */
   readonly released?: true;
   /** A requested compaction of the slices, until the next decision that has nothing else to write. */
@@ -55,17 +63,29 @@ export interface ControllerState {
     readonly onlyWorthwhile: boolean;
     readonly expiresAt: number;
   };
-  /**
-   * The plan after which the next slices to be created are named, because its requests to create slices may still arrive
-   * (ADR 0015); absent: the next plan itself.
-   */
-  readonly unconfirmedCreates?: UnconfirmedCreates | undefined;
+}
+
+/** Upstream's trackers, and what the last decision counted. */
+export interface Trackers {
   readonly triggers: TriggerTimes | null;
   readonly hints: ServiceHints | null;
   /** Generations of the slices that this controller wrote (C19). */
   readonly tracked: TrackedSlices;
   /** What the last decision counted (I1); null: this controller does not handle the Service. */
   readonly counted: CountedSlices | null;
+}
+
+/** The state of one controller for one Service. Replaced, never modified. All times in milliseconds since the Unix epoch. */
+export interface ControllerState extends Timers, Retries, Repairs, Requests, Trackers {
+  /** Causes collected since the last decision. */
+  readonly causes: Causes;
+  /** The one plan whose Outcome is pending. */
+  readonly inFlight: InFlight | null;
+  /**
+   * The plan after which the next slices to be created are named, because its requests to create slices may still arrive
+   * (ADR 0015); absent: the next plan itself.
+   */
+  readonly unconfirmedCreates?: UnconfirmedCreates | undefined;
 }
 
 /** The plan that gives slices their names. */
@@ -119,7 +139,7 @@ export const initialControllerState: ControllerState = {
 };
 
 /** `delayedUntil` if it is in the future, else infinity. */
-export const pendingDelay = ({ delayedUntil }: ControllerState, now: number): number =>
+export const pendingDelay = ({ delayedUntil }: Timers, now: number): number =>
   delayedUntil !== null && delayedUntil > now ? delayedUntil : Number.POSITIVE_INFINITY;
 
 /** Requests a decision at `at` or earlier. A parked key becomes active again. */

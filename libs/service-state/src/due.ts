@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/controllers';
-import type { ControllerState } from './controller-state.ts';
+import type { Timers } from './controller-state.ts';
 import { decisionOrder } from './decision-order.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -31,7 +31,7 @@ export function isDue(state: ServiceState, controller: Controller, now: number):
 }
 
 /** When the controller would decide if nothing else were in the way: what a work queue calls the time of its key. */
-export function wantsDecisionAt({ dueAt, topologyDueAt, cooldownUntil = 0, batch }: ControllerState): number | null {
+export function wantsDecisionAt({ dueAt, topologyDueAt, cooldownUntil = 0, batch }: Timers): number | null {
   if (dueAt === null && topologyDueAt === undefined) return null;
   const at = Math.min(dueAt ?? Number.POSITIVE_INFINITY, topologyDueAt ?? Number.POSITIVE_INFINITY);
   const batchEndsAt = batch === undefined ? 0 : Math.min(batch.until, at + batch.maxWaitMs);

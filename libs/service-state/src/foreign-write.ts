@@ -1,6 +1,6 @@
 import { type Controller, type EndpointSlice, endpointSliceTracker } from '@sluice/controllers';
 import type { MutationResult, Outcome } from '@sluice/messages';
-import type { ControllerState, InFlight } from './controller-state.ts';
+import type { ControllerState, InFlight, Trackers } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -23,7 +23,7 @@ export function noticeForeignWrite(
   if (after !== before || tracked !== before.tracked) state.setController(controller, { ...after, tracked });
 }
 
-const isForeign = ({ tracked }: ControllerState, slice: EndpointSlice): boolean =>
+const isForeign = ({ tracked }: Trackers, slice: EndpointSlice): boolean =>
   endpointSliceTracker.proofOf(tracked, slice) === 'foreignWrite';
 
 function withForeignWrite(state: ControllerState, slice: string, at: number): ControllerState {
@@ -52,10 +52,10 @@ export function noticeForeignWrites(
 /** The tracker after an Outcome. */
 export function uncertainAfter(
   state: ServiceState,
-  tracked: ControllerState['tracked'],
+  tracked: Trackers['tracked'],
   inFlight: InFlight,
   { status, results }: Pick<Outcome, 'status' | 'results'>,
-): ControllerState['tracked'] {
+): Trackers['tracked'] {
   if (status !== 'applied') return expectUncertain(state, tracked, inFlight, results);
   const present = () => new Set([...state.slices.values()].map(({ slice }) => slice.metadata.uid ?? ''));
   return endpointSliceTracker.endUncertainty(tracked, present);
@@ -64,10 +64,10 @@ export function uncertainAfter(
 /** The tracker after a plan ended without a result for some of its updates: they may have been stored. */
 export function expectUncertain(
   state: ServiceState,
-  tracked: ControllerState['tracked'],
+  tracked: Trackers['tracked'],
   { message }: Pick<InFlight, 'message'>,
   results: readonly MutationResult[],
-): ControllerState['tracked'] {
+): Trackers['tracked'] {
   let next = tracked;
   for (const [group, { mutations }] of message.groups.entries()) {
     for (const [index, mutation] of mutations.entries()) {

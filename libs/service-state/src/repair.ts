@@ -1,5 +1,5 @@
 import type { Causes } from '@sluice/messages';
-import { type ControllerState, requestDecision } from './controller-state.ts';
+import { type ControllerState, type Repairs, requestDecision, type Timers } from './controller-state.ts';
 
 /** Minimum time between two repairs (E4), in milliseconds. */
 const intervalMs = 1_000;
@@ -23,7 +23,10 @@ export function requestRepair(state: ControllerState, at: number, causes: Causes
 }
 
 /** The repair of what another client wrote while a plan was in flight. */
-export function repairAfterOutcome(state: ControllerState, now: number): Partial<ControllerState> {
+export function repairAfterOutcome(
+  state: Repairs & Pick<Timers, 'dueAt'>,
+  now: number,
+): Pick<ControllerState, 'dueAt' | 'repairAt' | 'repairing'> {
   const dueAt = state.repairs < freeRepairs ? now : notBefore(state, now);
   return { dueAt: Math.min(dueAt, state.dueAt ?? dueAt), repairAt: dueAt, repairing: true };
 }
@@ -32,18 +35,17 @@ export function repairAfterOutcome(state: ControllerState, now: number): Partial
  * Whether the controller repairs what a mutating webhook made of its write. The webhook may change every write, so a few
  * repairs in a row are the last ones; the next decision for another reason tries again.
  */
-export const repairsAdmission = (state: ControllerState, now: number): boolean =>
+export const repairsAdmission = (state: Repairs, now: number): boolean =>
   state.repairs < freeRepairs || isCalm(state, now);
 
-const isCalm = ({ repairAt }: ControllerState, at: number): boolean =>
-  repairAt !== null && at - repairAt > resetAfterMs;
+const isCalm = ({ repairAt }: Repairs, at: number): boolean => repairAt !== null && at - repairAt > resetAfterMs;
 
 /** Counts a decision at `now`. `isWrite`: it led to a write. */
 export function afterDecision(
-  { repairs, repairing, repairAt, foreignWrites }: ControllerState,
+  { repairs, repairing, repairAt, foreignWrites }: Repairs,
   isWrite: boolean,
   now: number,
-): Pick<ControllerState, 'repairs' | 'repairing' | 'repairAt' | 'foreignWrites'> {
+): Repairs {
   return {
     repairs: repairing && isWrite ? repairs + 1 : repairs,
     repairing: false,
@@ -53,7 +55,7 @@ export function afterDecision(
   };
 }
 
-function notBefore({ repairAt, repairs }: ControllerState, at: number): number {
+function notBefore({ repairAt, repairs }: Repairs, at: number): number {
   if (repairAt === null) return at;
   return Math.max(at, repairAt + repairIntervalMs(repairs));
 }

@@ -1,10 +1,10 @@
 import type { OutcomeStatus } from '@sluice/messages';
 import { type BackoffOptions, backoffMs } from './backoff.ts';
-import type { ControllerState } from './controller-state.ts';
+import type { Retries } from './controller-state.ts';
 
 /** When to decide again after a failed plan, in milliseconds since the Unix epoch. `jitter`: from 0 to 1. */
 export function retryAt(
-  { state: { failures }, now }: { readonly state: ControllerState; readonly now: number },
+  { state: { failures }, now }: { readonly state: Retries; readonly now: number },
   status: OutcomeStatus,
   backoff: BackoffOptions,
   jitter: number,
