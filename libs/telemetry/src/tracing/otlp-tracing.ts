@@ -1,5 +1,5 @@
-import { TraceFlags } from '@opentelemetry/api';
-import { getNumberFromEnv } from '@opentelemetry/core';
+import { type Attributes, createNoopMeter, type Meter, type MeterProvider, TraceFlags } from '@opentelemetry/api';
+import { type ExportResult, ExportResultCode, getNumberFromEnv } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   defaultResource,
@@ -11,21 +11,22 @@ import {
 import {
   BatchSpanProcessor,
   type BatchSpanProcessorOptions,
+  type ReadableSpan,
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 import {
+  ATTR_ERROR_TYPE,
   ATTR_SERVICE_INSTANCE_ID,
   ATTR_SERVICE_NAME,
   ATTR_SERVICE_NAMESPACE,
   ATTR_SERVICE_VERSION,
 } from '@opentelemetry/semantic-conventions';
+import { METRIC_OTEL_SDK_PROCESSOR_SPAN_PROCESSED } from '@opentelemetry/semantic-conventions/incubating';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import type { SpanCounts } from '../metrics.ts';
 import type { Tracer } from '../traces/tracer.ts';
-import { LoggedExporter } from './logged-exporter.ts';
 import { SdkTracer } from './sdk-tracer.ts';
-import { SpanCounter } from './span-counter.ts';
 
 export interface OtlpTracingOptions {
   /** URL of the collector's OTLP/HTTP trace endpoint. */
@@ -149,4 +150,68 @@ function batchOptions(): Omit<BatchSpanProcessorOptions, 'exporter'> {
     ...(exportTimeoutMillis !== undefined && { exportTimeoutMillis }),
     ...(maxExportBatchSize !== undefined && { maxExportBatchSize }),
   };
+}
+
+/** Logs when exports begin to fail and when they succeed again. */
+class LoggedExporter implements SpanExporter {
+  readonly #exporter: SpanExporter;
+  readonly #logger: Logger;
+  #failing = false;
+
+  constructor(exporter: SpanExporter, logger: Logger) {
+    this.#exporter = exporter;
+    this.#logger = logger;
+  }
+
+  export(spans: ReadableSpan[], callback: (result: ExportResult) => void): void {
+    this.#exporter.export(spans, (result) => {
+      this.#observe(result);
+      callback(result);
+    });
+  }
+
+  shutdown(): Promise<void> {
+    return this.#exporter.shutdown();
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#exporter.forceFlush?.();
+  }
+
+  #observe({ code, error }: ExportResult): void {
+    const failing = code !== ExportResultCode.SUCCESS;
+    if (failing === this.#failing) return;
+    this.#failing = failing;
+    if (failing) this.#logger.warn('trace export failed; dropping spans', { reason: error?.message ?? 'unknown' });
+    else this.#logger.info('trace export succeeds again');
+  }
+}
+
+/** Counts spans by what the SDK reports about its batch processor. Everything else it reports is ignored. */
+class SpanCounter {
+  readonly #counts = { exported: 0, queueFull: 0, failed: 0 };
+  readonly meterProvider: MeterProvider;
+
+  constructor() {
+    const processed = { add: (spans: number, attributes: Attributes = {}) => this.#add(spans, attributes) };
+    const ignored = createNoopMeter();
+    const meter: Meter = Object.create(ignored, {
+      createCounter: {
+        value: (name: string) =>
+          name === METRIC_OTEL_SDK_PROCESSOR_SPAN_PROCESSED ? processed : ignored.createCounter(name),
+      },
+    });
+    this.meterProvider = { getMeter: () => meter };
+  }
+
+  get counts(): SpanCounts {
+    return this.#counts;
+  }
+
+  #add(spans: number, attributes: Attributes): void {
+    const error = attributes[ATTR_ERROR_TYPE];
+    if (error === undefined) this.#counts.exported += spans;
+    else if (error === 'queue_full') this.#counts.queueFull += spans;
+    else this.#counts.failed += spans;
+  }
 }

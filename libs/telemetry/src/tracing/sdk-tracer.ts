@@ -1,6 +1,8 @@
 import {
+  type Attributes,
   type Context,
   defaultTextMapGetter,
+  type Link,
   type Tracer as OpenTelemetryTracer,
   ROOT_CONTEXT,
   type SpanContext,
@@ -12,18 +14,19 @@ import {
 import { millisToHrTime, W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import {
+  type IdGenerator,
   ParentBasedSampler,
   type Sampler,
   SamplingDecision,
+  type SamplingResult,
   type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { type TraceContext, traceContext, traceHeaders, withSpan } from '@sluice/messages';
+import { spanIdOf, type TraceContext, traceContext, traceHeaders, traceIdOf, withSpan } from '@sluice/messages';
 import type { Random } from '@sluice/runtime';
+import { lateAttributes } from '../traces/spans.ts';
 import type { Span, Tracer } from '../traces/tracer.ts';
-import { LateSampler } from './late-sampler.ts';
-import { ReservedIdGenerator } from './reserved-id-generator.ts';
 
 export interface SdkTracerOptions {
   /** Share of the traces that are sampled at their beginning, 0 to 1. */
@@ -104,3 +107,74 @@ const kinds: Readonly<Record<Span['kind'], SpanKind>> = {
   consumer: SpanKind.CONSUMER,
   client: SpanKind.CLIENT,
 };
+
+/**
+ * A root sampler that also samples traces recorded because of how they ended: failed, retried or slow. Their root span is
+ * created at the end, with an attribute that says so; for other root spans the given sampler decides.
+ */
+class LateSampler implements Sampler {
+  readonly #root: Sampler;
+
+  constructor(root: Sampler) {
+    this.#root = root;
+  }
+
+  shouldSample(
+    context: Context,
+    traceId: string,
+    name: string,
+    kind: SpanKind,
+    attributes: Attributes,
+    links: Link[],
+  ): SamplingResult {
+    if (isLate(attributes)) return { decision: SamplingDecision.RECORD_AND_SAMPLED };
+    return this.#root.shouldSample(context, traceId, name, kind, attributes, links);
+  }
+
+  toString(): string {
+    return `LateSampler{${this.#root}}`;
+  }
+}
+
+const [[lateName, lateValue] = ['', '']] = Object.entries(lateAttributes);
+const isLate = (attributes: Attributes): boolean => attributes[lateName] === lateValue;
+
+/**
+ * Gives a span the ids that were chosen before it existed. A message carries the id of its span from before it is published,
+ * and the SDK creates the span after that, so each id is reserved for the next span.
+ */
+class ReservedIdGenerator implements IdGenerator {
+  readonly #random: Random;
+  readonly #bytes = Buffer.alloc(16);
+  #reserved: TraceContext | undefined;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** Calls `startSpan`, which starts one span, with the ids of `context`. */
+  withIds<T>(context: TraceContext, startSpan: () => T): T {
+    this.#reserved = context;
+    try {
+      return startSpan();
+    } finally {
+      this.#reserved = undefined;
+    }
+  }
+
+  generateTraceId(): string {
+    return this.#reserved === undefined ? this.#id(16) : traceIdOf(this.#reserved);
+  }
+
+  generateSpanId(): string {
+    return this.#reserved === undefined ? this.#id(8) : spanIdOf(this.#reserved);
+  }
+
+  #id(bytes: 8 | 16): string {
+    // From 1 to 2³² − 1, because an id of zeros is invalid.
+    for (let at = 0; at < bytes; at += 4) {
+      this.#bytes.writeUInt32BE(1 + Math.floor(this.#random.next() * 0xffff_ffff), at);
+    }
+    return this.#bytes.toString('hex', 0, bytes);
+  }
+}
