@@ -8,7 +8,6 @@ const election = 'libs/configuration/src/options/leader-election-options.ts';
 const partitions = setting('partitions');
 const sizeOfPartition = setting('bus.maxBytes.changes');
 const sourcesRead = duration('libs/clusters/src/cluster-set.ts', 'refreshMs');
-const handover = duration('services/sluice/src/composition/roles/writer-role.ts', 'handoverMs');
 const requestLimit = 'services/console/src/http/request-limit.ts';
 const competing = 'libs/clusters/src/watch-competing-controller.ts';
 
@@ -78,11 +77,6 @@ export const guides: Rows = {
   'docs/guides/many-clusters.md': [
     ['reads these sources every {} and', sourcesRead],
     ['With 100 clusters in one process', 'measured; the sentence names the page'],
-    ['handed over within {},', handover],
-    [
-      'without events and bookmarks for {}',
-      written('duration', 'libs/kubernetes/src/http-cluster.ts', /watchIdleMs \?\? ([\d_]+)/),
-    ],
   ],
   'docs/guides/migrate.md': [
     ['checks every {} whether', duration(competing, 'changeCheckMs')],
