@@ -4,7 +4,7 @@ import { count, duration, seconds, setting, times, written } from '../source-val
 const watcherRole = 'services/sluice/src/composition/roles/watcher-role.ts';
 const reconcilerRole = 'services/sluice/src/composition/roles/reconciler-role.ts';
 const client = 'libs/kubernetes/src/http-cluster.ts';
-const retryDelay = 'libs/kubernetes/src/retry-delay.ts';
+const retryDelay = 'libs/kubernetes/src/status.ts';
 const settings = 'libs/service-state/src/settings.ts';
 const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
 const topologyDelay = 'libs/service-state/src/topology-delay.ts';

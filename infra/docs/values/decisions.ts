@@ -26,7 +26,7 @@ export const decisions: Rows = {
     ['one to {}. A terminating', times(duration(settings, 'parkedRetryMs'), 2)],
   ],
   'docs/adr/0007-own-reflector.md': [
-    ['{} of each type', count('libs/kubernetes-protobuf/src/intern-table.ts', 'maxMessages')],
+    ['{} of each type', count('libs/kubernetes-protobuf/src/text-table.ts', 'maxMessages')],
   ],
   'docs/adr/0009-loss-detection.md': [
     ['up to {}, with jitter', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],

@@ -2,7 +2,6 @@ export * from './bus-claim.ts';
 export * from './dead-letter.ts';
 export * from './fleet-generation.ts';
 export * from './generations.ts';
-export * from './infrastructure.ts';
 export * from './open-infrastructure.ts';
 export * from './reachability.ts';
 export * from './repartition.ts';

@@ -3,11 +3,18 @@ import type { Configuration } from '@sluice/configuration';
 import { preloadSchemas } from '@sluice/messages';
 import { UsageError } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
-import type { ClusterDirectory, ClusterPins, StoredDocument } from '@sluice/store';
+import type {
+  ClusterDirectory,
+  ClusterPins,
+  DeadLetters,
+  Leases,
+  Store,
+  StoredDocument,
+  StoreProblem,
+} from '@sluice/store';
 import type { RedisPorts, StartLeaseThread } from '@sluice/store-redis';
 import { FleetGeneration, leasesOf, readGenerations, storeOf } from './fleet-generation.ts';
 import { logsOf } from './generations.ts';
-import type { Infrastructure } from './infrastructure.ts';
 import { type KnownGenerations, openCurrentLogs } from './open-current-logs.ts';
 import { rejectPlaintext } from './reject-plaintext.ts';
 import { rereadSecrets } from './reread-secrets.ts';
@@ -173,4 +180,22 @@ async function openBus(
 /** Errors of the adapters that the user can fix. */
 function isSetupError(error: unknown): error is Error {
   return isBusSetupError(error) || (error instanceof Error && error.name === 'RedisStoreError');
+}
+
+/** Bus and store of a fleet, as its roles use them. */
+export interface Infrastructure {
+  readonly bus: Bus;
+  readonly store: Store;
+  readonly leases: Leases;
+  readonly deadLetters: DeadLetters;
+  /** Undefined: the number of partitions never changes. */
+  readonly generation?: FleetGeneration;
+  /** Undefined if the clusters of the fleet are not listed. */
+  readonly directory?: ClusterDirectory;
+  /** Undefined: cluster identities are not pinned. */
+  readonly clusterPins?: ClusterPins;
+  /** Settings of the store's servers that can lose data, as of the last check. Undefined if nothing checks them. */
+  readonly storeProblems?: () => readonly StoreProblem[];
+  /** Why no server of bus or store accepts a connection: `connection refused`. Undefined: one does. */
+  readonly whyUnreachable?: (backend: 'bus' | 'store') => Promise<string | undefined>;
 }

@@ -4,7 +4,7 @@ import { type HeldLease, Ownership, type OwnershipOptions } from '@sluice/owners
 import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '@sluice/runtime';
 import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, Tracer } from '@sluice/telemetry';
-import type { Infrastructure } from './infrastructure.ts';
+import type { Infrastructure } from './open-infrastructure.ts';
 import type { OwningRole, Reachability } from './reachability.ts';
 import type { GroupHealth, RoleHealth } from './role-health.ts';
 

@@ -8,8 +8,8 @@ import {
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/runtime';
 import type { Brokers } from './brokers.ts';
 import { createErrorFromCode, type ProducedBatch } from './kafkajs-internals.ts';
+import type { OutageLogger } from './kafkajs-logger.ts';
 import type { MetadataCache } from './metadata-cache.ts';
-import type { OutageLogger } from './outage-logger.ts';
 import { PartitionQueue } from './partition-queue.ts';
 import { produceRequest } from './produce-request.ts';
 import { errorCode } from './protocol.ts';

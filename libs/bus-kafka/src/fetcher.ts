@@ -3,9 +3,9 @@ import { type Brokers, connectionFor } from './brokers.ts';
 import { type FetchPartition, fetchRequest } from './fetch-request.ts';
 import type { KafkaReader } from './kafka-reader.ts';
 import { createErrorFromCode } from './kafkajs-internals.ts';
+import type { OutageLogger } from './kafkajs-logger.ts';
 import { listOffsets } from './list-offsets.ts';
 import type { MetadataCache } from './metadata-cache.ts';
-import type { OutageLogger } from './outage-logger.ts';
 import { errorCode } from './protocol.ts';
 
 /** A reader opened while a fetch waits joins the next one, at most this much later. */

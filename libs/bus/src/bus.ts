@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /**
  * `changes` carries everything a reconciler consumes (Change, Outcome, ClusterRemoved, RemovalRelease) and `mutations` the
  * plans (PlannedMutations); both use all partitions. `requests` carries ResyncRequests, all in partition 0.
@@ -164,4 +166,55 @@ export class RecordNotStoredError extends Error {
 
 export function isRecordNotStoredError(error: unknown): error is RecordNotStoredError {
   return error instanceof Error && 'code' in error && error.code === 'RECORD_NOT_STORED';
+}
+
+/** Runs `work` and closes `reader` when `signal` aborts or when `work` completes, whichever is first. */
+export async function readUntilAborted<T>(
+  reader: PartitionReader,
+  signal: AbortSignal,
+  work: (reader: PartitionReader) => Promise<T>,
+): Promise<T> {
+  const close = () => reader.close();
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
+  try {
+    return await work(reader);
+  } finally {
+    signal.removeEventListener('abort', close);
+    reader.close();
+  }
+}
+
+/** Enough for all ids whose parts are names that Kubernetes accepts. */
+const maxLength = 512;
+
+/** Printable ASCII without a space, which every bus carries unchanged in a header. */
+const printable = /^[\x21-\x7e]*$/;
+
+/**
+ * The id of a record: its parts, or a hash of them if they are too long or a header cannot carry them. Parts come from API servers
+ * and from other processes, and an id is part of every record's header.
+ */
+export function recordId(...parts: readonly (string | number)[]): string {
+  const text = parts.join('/');
+  if (text.length <= maxLength && printable.test(text)) return text;
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/**
+ * The bus cannot be used as configured; the message is for the operator. Each adapter defines its codes and which of them
+ * are worth a retry.
+ */
+export class BusSetupError<Code extends string = string> extends Error {
+  override readonly name = 'BusSetupError';
+  readonly code: Code;
+
+  constructor(code: Code, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export function isBusSetupError(error: unknown): error is BusSetupError {
+  return error instanceof Error && error.name === 'BusSetupError';
 }

@@ -1,8 +1,8 @@
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BusRecord, type Delivery, LogTruncatedError, type PartitionReader, streamStart } from './bus.ts';
-import { splitRecord } from './chunk.ts';
 import { ChunkedBus } from './chunked-bus.ts';
+import { splitRecord } from './chunks.ts';
 import { MemoryBus } from './memory-bus.ts';
 
 const limits = { recordBytes: 10, messageBytes: 100 };

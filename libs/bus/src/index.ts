@@ -1,16 +1,11 @@
 export * from './bus.ts';
 export { ByReferenceBus } from './by-reference-bus.ts';
-export { chunkOf } from './chunk.ts';
-export { ChunkAssembler } from './chunk-assembler.ts';
 export { ChunkedBus } from './chunked-bus.ts';
-export { ForwardingBus } from './forwarding-bus.ts';
+export { ChunkAssembler, chunkOf } from './chunks.ts';
+export * from './forwarding-bus.ts';
 export { LocalDeliveryBus } from './local-delivery-bus.ts';
 export * from './log-bus.ts';
 export * from './memory-bus.ts';
-export * from './observed-bus.ts';
 export * from './partition-log.ts';
-export * from './read-until-aborted.ts';
-export * from './record-id.ts';
 export * from './rejected-record.ts';
 export { networkedBus, RejectedRecordsBus } from './rejected-records-bus.ts';
-export * from './setup-error.ts';

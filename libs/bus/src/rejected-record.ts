@@ -1,5 +1,4 @@
-import type { AppendedOffsets, BusRecord } from './bus.ts';
-import { recordId } from './record-id.ts';
+import { type AppendedOffsets, type BusRecord, recordId } from './bus.ts';
 
 /** The bus can never store a record, however often it is appended. The records before it are stored. */
 export class RecordRejectedError extends Error {

@@ -1,9 +1,7 @@
 import { isApiError, isOutage, outageReason } from '@sluice/kubernetes';
 import { errorMessage, orAborted, Semaphore } from '@sluice/runtime';
-import type { ClusterEntry } from './cluster-entry.ts';
+import type { ClusterEntry, ClusterState, ConnectedCluster } from './cluster.ts';
 import type { ClusterSetOptions } from './cluster-set-options.ts';
-import type { ClusterState } from './cluster-state.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
 import type { ClusterEvidence } from './identity/pinned-clusters.ts';
 
 /** Each connection takes some ten requests, so a thousand at once would time out. */

@@ -1,5 +1,5 @@
 import { type Outage, unidentified } from '@sluice/store';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster.ts';
 
 /** Which clusters of this process do not answer, from its watchers and from failed attempts to connect. */
 export class ClusterOutages {

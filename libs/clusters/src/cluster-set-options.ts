@@ -1,7 +1,7 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { ConnectedCluster } from './cluster.ts';
 import type { ClusterSource } from './cluster-source.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
 
 /** Why serving a cluster stops. */

@@ -4,9 +4,9 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { MemoryDocument } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ConnectedCluster } from './cluster.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
 import { StoredIdentities } from './identity/identity-registry.ts';
 
 let clock: VirtualClock;

@@ -1,11 +1,9 @@
 import { backoffMs, errorMessage, type Logger, orAborted, sleep } from '@sluice/runtime';
+import { type ClusterEntry, type ClusterState, type ConnectedCluster, stateOf, unidentified } from './cluster.ts';
 import { ClusterConnector, evidenceOf } from './cluster-connector.ts';
-import { type ClusterEntry, stateOf, unidentified } from './cluster-entry.ts';
 import type { ClusterSetOptions, StopReason } from './cluster-set-options.ts';
 import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
-import type { ClusterState } from './cluster-state.ts';
 import { ConfiguredClusters } from './configured-clusters.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
 import { guardIdentity } from './identity/guard-identity.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
 

@@ -1,6 +1,6 @@
+import { UsageError } from '@sluice/process';
 import { errorMessage, type Logger } from '@sluice/runtime';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
-import { uniqueNames, unreadableCandidates } from './unique-names.ts';
 
 /** What the sources list by now. */
 export interface Listing {
@@ -74,4 +74,67 @@ export class ConfiguredClusters {
     for (const { name, from, reason } of invalid)
       this.#logger.error('invalid cluster configuration', { name, from, reason });
   }
+}
+
+const timeoutMs = 35_000;
+
+/**
+ * The names in these sources, also those of clusters that cannot be used.
+ *
+ * @throws UsageError which source cannot be read: it may list the cluster
+ */
+export async function configuredNames(sources: readonly ClusterSource[]): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const source of sources) {
+    try {
+      const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs));
+      for (const { name } of [...candidates, ...problems]) names.add(name);
+    } catch (error) {
+      throw new UsageError(`cannot read ${source.about}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+  return names;
+}
+
+/** Candidates by name, each name once. */
+export interface UniqueNames {
+  readonly byName: ReadonlyMap<string, ClusterCandidate>;
+  /** Candidates whose name is already taken. */
+  readonly duplicates: readonly InvalidCluster[];
+}
+
+/**
+ * Chooses one candidate per name. The current holder of a name keeps it, also while its source is unreadable.
+ *
+ * @param holderOf the current holder of a name
+ */
+export function uniqueNames(
+  candidates: readonly ClusterCandidate[],
+  holderOf: (name: string) => ClusterCandidate | undefined,
+  isUnreadable: (candidate: ClusterCandidate) => boolean,
+): UniqueNames {
+  const byName = new Map<string, ClusterCandidate>();
+  const duplicates: InvalidCluster[] = [];
+  for (const [name, sameName] of Map.groupBy(candidates, (candidate) => candidate.name)) {
+    const holder = holderOf(name);
+    const holds = ({ from }: ClusterCandidate) => from === holder?.from;
+    const first = sameName.find(holds) ?? (holder && isUnreadable(holder) ? holder : sameName[0]);
+    if (first === undefined) continue;
+    byName.set(name, first);
+    const reason = `${first.from} has the same name: rename one of them`;
+    const others = sameName.filter(({ from }) => from !== first.from);
+    duplicates.push(...others.map(({ from }) => ({ name, from, reason })));
+  }
+  return { byName, duplicates };
+}
+
+/**
+ * Matches the candidates from sources with problems. A half-written file or an invalid Secret must not remove a
+ * cluster.
+ */
+export function unreadableCandidates(
+  problems: readonly Pick<InvalidCluster, 'from'>[],
+): (candidate: ClusterCandidate) => boolean {
+  const unreadable = new Set(problems.map(({ from }) => from));
+  return ({ from }) => unreadable.has(from.replace(/, context .*$/, ''));
 }

@@ -35,7 +35,7 @@ import {
 } from '@sluice/preflight';
 import { fieldManager, UsageError, userAgent } from '@sluice/process';
 import type { Random, ThreadShares } from '@sluice/runtime';
-import type { ConnectedCluster } from './connected-cluster.ts';
+import type { ConnectedCluster } from './cluster.ts';
 import { fenceWrites } from './election/fence-writes.ts';
 import { LeaderElector } from './election/leader-elector.ts';
 import { type GuardOptions, guardWrites } from './guard-writes.ts';

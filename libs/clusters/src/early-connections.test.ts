@@ -2,8 +2,8 @@ import type { ClusterAccess } from '@sluice/kubernetes';
 import { VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
+import type { ConnectedCluster } from './cluster.ts';
 import type { ClusterSource } from './cluster-source.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
 import { EarlyConnections } from './early-connections.ts';
 
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
+import type { ConnectedCluster } from './cluster.ts';
 import type { ClusterSetOptions } from './cluster-set-options.ts';
 import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-source.ts';
-import type { ConnectedCluster } from './connected-cluster.ts';
 
 type Open = ClusterSetOptions['open'];
 

@@ -3,7 +3,7 @@ import { isUsageError } from '@sluice/process';
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ConnectedCluster } from './connected-cluster.ts';
+import type { ConnectedCluster } from './cluster.ts';
 import { LeaderElector } from './election/leader-elector.ts';
 import { guardWrites } from './guard-writes.ts';
 import { LeaseServer, rejected } from './testing/lease-server.ts';

@@ -1,8 +1,8 @@
 import { ClusterUnavailableError, type ClusterWork } from '@sluice/preflight';
 import { UsageError } from '@sluice/process';
 import { aborted, type Clock, type Logger } from '@sluice/runtime';
+import type { ConnectedCluster, Leadership } from './cluster.ts';
 import { ClusterClaim, type FleetIdentity } from './cluster-claim.ts';
-import type { ConnectedCluster, Leadership } from './connected-cluster.ts';
 import type { LeaderElector } from './election/leader-elector.ts';
 import { pauseForCompetingController, watchCompetingController } from './watch-competing-controller.ts';
 import { WriteGate } from './write-gate.ts';

@@ -1,7 +1,7 @@
 import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { expect, test } from 'vitest';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster.ts';
 import { publishPauses } from './publish-pauses.ts';
 
 const base = { name: 'west', from: 'file', reason: '', identity: 'uid', server: '', version: '' };

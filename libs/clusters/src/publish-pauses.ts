@@ -1,6 +1,6 @@
 import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
 import type { ClusterDirectory } from '@sluice/store';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster.ts';
 
 interface Options {
   readonly directory: Pick<ClusterDirectory, 'setPaused'>;

@@ -2,7 +2,7 @@ import { silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { MemoryClusterDirectory } from '@sluice/store';
 import { expect, test } from 'vitest';
-import type { ClusterState } from './cluster-state.ts';
+import type { ClusterState } from './cluster.ts';
 import { publishUnidentified } from './publish-unidentified.ts';
 
 const unanswered: ClusterState = {

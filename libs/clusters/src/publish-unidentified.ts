@@ -1,7 +1,7 @@
 import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
 import { type ClusterDirectory, unidentified } from '@sluice/store';
+import type { ClusterState } from './cluster.ts';
 import { outageOf } from './cluster-outages.ts';
-import type { ClusterState } from './cluster-state.ts';
 
 interface Options {
   readonly directory: ClusterDirectory;

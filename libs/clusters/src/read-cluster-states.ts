@@ -1,8 +1,8 @@
 import { UsageError } from '@sluice/process';
 import { aborted, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/runtime';
+import type { ClusterState } from './cluster.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
-import type { ClusterState } from './cluster-state.ts';
 import { connectTo } from './connect.ts';
 import type { IdentityRegistry } from './identity/identity-registry.ts';
 

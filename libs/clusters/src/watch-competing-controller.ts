@@ -1,5 +1,4 @@
-import type { Connection } from '@sluice/kubernetes';
-import { isApiError } from '@sluice/kubernetes';
+import { type Connection, isApiError } from '@sluice/kubernetes';
 import { assessCompetingController, findCompetingControllerEvidence, switchOffAdvice } from '@sluice/preflight';
 import { fieldManager } from '@sluice/process';
 import { type Clock, type Logger, sleep } from '@sluice/runtime';
@@ -99,5 +98,27 @@ async function check(
     if (!isApiError(error)) throw error;
     logger.debug('cannot check for competing controllers', { cluster, error });
     return undefined;
+  }
+}
+
+/** A controller that has not written for this long has been disabled, in milliseconds. */
+const keptMs = 10 * 60_000;
+
+/** Which other controllers have recently written the objects of each cluster. */
+export class CompetingManagers {
+  readonly #clock: Clock;
+  readonly #seen = new Map<string, { readonly manager: string; readonly at: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  report(identity: string, manager: string): void {
+    this.#seen.set(identity, { manager, at: this.#clock.now() });
+  }
+
+  of(identity: string): string | undefined {
+    const seen = this.#seen.get(identity);
+    return seen !== undefined && this.#clock.now() - seen.at < keptMs ? seen.manager : undefined;
   }
 }

@@ -1,7 +1,6 @@
 import { textOfSeconds } from './instant.ts';
-import type { InternTable } from './intern-table.ts';
 import { type Field, integer, keptInteger, type MessageType, projectionOf, text } from './message-type.ts';
-import type { TextTable } from './text-table.ts';
+import type { InternTable, TextTable } from './text-table.ts';
 import { MalformedProtobufError, WireReader } from './wire-reader.ts';
 
 type JsonObject = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { InternTable } from './intern-table.ts';
+import { InternTable } from './text-table.ts';
 
 /** The encoding of a field's value on the wire and in JSON. */
 export type FieldKind =

@@ -1,6 +1,6 @@
 import type { ApiError } from './api-error.ts';
 import type { Resource } from './cluster.ts';
-import { readerError } from './retry-delay.ts';
+import { readerError } from './status.ts';
 
 /** More objects of one resource than any cluster has: etcd holds 8 GiB. */
 const maxObjects = 2_000_000;

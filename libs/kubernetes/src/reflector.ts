@@ -4,7 +4,7 @@ import type { RawObject, SkippedObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
 import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
 import { ResourceVersionGuard } from './resource-version-guard.ts';
-import { isTransient, readerError, retryDelayMs } from './retry-delay.ts';
+import { isTransient, readerError, retryDelayMs } from './status.ts';
 import { describe, resourceVersionOf } from './watch-line.ts';
 
 /** A watch that ends earlier without events counts as a failure, so that a broken server is not polled without pause. */

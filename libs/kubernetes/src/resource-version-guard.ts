@@ -1,5 +1,5 @@
 import { isOlderVersion } from './resource-version.ts';
-import { readerError } from './retry-delay.ts';
+import { readerError } from './status.ts';
 
 /** After this many stale lists in a row the cluster counts as restored from a backup. */
 const maxStaleLists = 6;

@@ -1,13 +1,10 @@
 import { createRequire } from 'node:module';
 import { exceededLimit, messageLimits } from '@sluice/runtime';
 import type { z } from 'zod';
-import type { Change } from './change.ts';
-import type { ClusterRemoved } from './cluster-removed.ts';
-import type { CompactionRequest } from './compaction-request.ts';
+import type { Change, ClusterRemoved } from './change.ts';
 import type { Outcome } from './outcome.ts';
 import type { PlannedMutations } from './planned-mutations.ts';
-import type { RemovalRelease } from './removal-release.ts';
-import type { ResyncRequest } from './resync-request.ts';
+import type { CompactionRequest, RemovalRelease, ResyncRequest } from './requests.ts';
 
 export type Message =
   | Change

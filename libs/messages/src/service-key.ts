@@ -23,3 +23,25 @@ export function parseServiceKey(text: string): ServiceKey {
   }
   return { cluster, namespace, service };
 }
+
+/** Default number of partitions per topic; fixed for one generation of a fleet. */
+export const defaultPartitions = 16;
+
+/** The partition of a service key. */
+export function partitionOf(key: string, partitions: number): number {
+  return hash32(key) % partitions;
+}
+
+/**
+ * An unsigned 32-bit hash: FNV-1a over UTF-16 code units with an avalanche finish, so that keys that differ only in their
+ * last characters spread evenly.
+ */
+export function hash32(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) {
+    hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

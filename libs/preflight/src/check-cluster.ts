@@ -5,7 +5,6 @@ import type { Clock, Logger, Random } from '@sluice/runtime';
 import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkPermissions, permissionsOf } from './check-permissions.ts';
-import { clusterProbe } from './cluster-probe.ts';
 import {
   assessCompetingController,
   type CompetingControllerEvidence,
@@ -14,7 +13,7 @@ import {
   switchOffAdvice,
 } from './competing-controller.ts';
 import { findCompetingControllerEvidence } from './competing-controller-evidence.ts';
-import { probeControllers } from './probe-controllers.ts';
+import { clusterProbe, probeControllers } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion, untestedAdvice } from './server-version.ts';
 
 interface Ports {

@@ -2,9 +2,9 @@ import { ApiError, type ApiErrorKind } from '@sluice/kubernetes';
 import { describe, expect, it } from 'vitest';
 import type { Access } from './access.ts';
 import { checkConnection, checkReading } from './check-connection.ts';
-import type { ClusterProbe } from './cluster-probe.ts';
 import { ClusterUnavailableError } from './cluster-unavailable-error.ts';
 import { neededAccess } from './needed-access.ts';
+import type { ClusterProbe } from './probe-controllers.ts';
 
 type ReviewProbe = Omit<ClusterProbe, 'list'>;
 type ReadingProbe = Omit<ClusterProbe, 'reviewAccess'>;

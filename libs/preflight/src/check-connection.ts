@@ -1,8 +1,8 @@
 import { isApiError, watchedResources } from '@sluice/kubernetes';
 import type { Access } from './access.ts';
-import type { ClusterProbe } from './cluster-probe.ts';
 import { ClusterUnavailableError, unavailable } from './cluster-unavailable-error.ts';
 import { type ClusterWork, controllerAccess, neededAccess, type WrittenResource } from './needed-access.ts';
+import type { ClusterProbe } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion } from './server-version.ts';
 
 export interface CheckOptions {

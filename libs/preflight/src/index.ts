@@ -3,7 +3,6 @@ export * from './access-review.ts';
 export * from './check.ts';
 export { type CheckedCluster, checkCluster, checkOn } from './check-cluster.ts';
 export * from './check-connection.ts';
-export * from './cluster-probe.ts';
 export * from './cluster-unavailable-error.ts';
 export * from './competing-controller.ts';
 export * from './competing-controller-evidence.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import { type Clock, errorMessage, type Logger } from '@sluice/runtime';
 import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis';
 import { RedisStoreError, toRedisStoreError } from './redis-error.ts';
 import { type RedisAddresses, type RedisOptions, type RedisSecrets, readAddresses } from './redis-options.ts';
@@ -161,4 +161,18 @@ function tlsOptions({ tls = {} }: RedisOptions) {
     ...(key === undefined ? {} : { key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
   };
+}
+
+/** Logs once when the connection is lost and once when it is restored. */
+export function logConnection(client: Client, connection: string, logger: Logger): void {
+  let lost = false;
+  client.on('error', (error: unknown) => {
+    if (lost) return;
+    lost = true;
+    logger.warn('Redis unavailable; retrying', { connection, reason: errorMessage(error) });
+  });
+  client.on('ready', () => {
+    if (lost) logger.info('Redis available again', { connection });
+    lost = false;
+  });
 }

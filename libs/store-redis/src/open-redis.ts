@@ -10,18 +10,17 @@ import type {
 } from '@sluice/store';
 import { Cluster, type Redis } from 'ioredis';
 import { checkServer, type ServerReport } from './check-server.ts';
-import { connect, createClient } from './client.ts';
+import { connect, createClient, logConnection } from './client.ts';
 import { LeaseThreadClient, type StartLeaseThread } from './lease-thread.ts';
-import { logConnection } from './log-connection.ts';
 import { RedisClusterDirectory } from './redis-cluster-directory.ts';
 import { RedisDeadLetters } from './redis-dead-letters.ts';
 import { RedisDocument } from './redis-document.ts';
+import { withTimeout } from './redis-error.ts';
 import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
 import type { Client } from './script.ts';
 import { ServerMonitor } from './server-monitor.ts';
-import { withTimeout } from './with-timeout.ts';
 
 /** The store's ports on one Redis. */
 export interface RedisPorts {

@@ -1,8 +1,6 @@
 import type { GroupState, Lease } from '@sluice/store';
-import type { GroupKeys } from './keys.ts';
-import { RedisStoreError } from './redis-error.ts';
-import type { Client } from './script.ts';
-import { stalledOf } from './stalled-text.ts';
+import { RedisStoreError, stalledOf } from './redis-error.ts';
+import type { Client, GroupKeys } from './script.ts';
 
 /** As in alive-until.lua: the longest lease that a configuration accepts, in milliseconds. */
 const longestTtlMs = 600_000;

@@ -1,8 +1,7 @@
 import type { Clock } from '@sluice/runtime';
 import { byIdentity, type ClusterDirectory, type KnownCluster, withPauses } from '@sluice/store';
-import { hashTagged } from './keys.ts';
-import type { Client } from './script.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from './redis-error.ts';
+import { type Client, hashTagged } from './script.ts';
 
 /** Version of the values. */
 const formatVersion = 1;

@@ -7,10 +7,8 @@ import {
   maxDeadLetters,
   type NewDeadLetter,
 } from '@sluice/store';
-import { decodeFrame, encodeFrame } from './frame.ts';
-import { hashTagged } from './keys.ts';
-import { type Client, Script } from './script.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from './redis-error.ts';
+import { type Client, decodeFrame, encodeFrame, hashTagged, Script } from './script.ts';
 
 export interface RedisDeadLettersOptions {
   readonly client: Client;

@@ -1,8 +1,7 @@
 import type { Clock } from '@sluice/runtime';
 import type { StoredDocument } from '@sluice/store';
-import { hashTagged } from './keys.ts';
-import { type Client, Script } from './script.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from './redis-error.ts';
+import { type Client, hashTagged, Script } from './script.ts';
 
 export interface RedisDocumentOptions {
   readonly client: Client;

@@ -1,7 +1,6 @@
 import { VirtualClock } from '@sluice/runtime';
 import { expect, test } from 'vitest';
-import { toRedisStoreError } from './redis-error.ts';
-import { withTimeout } from './with-timeout.ts';
+import { toRedisStoreError, withTimeout } from './redis-error.ts';
 
 test.each([
   ['WRONGPASS invalid username-password pair or user is disabled.', 'CREDENTIALS'],

@@ -1,4 +1,5 @@
-import { errorMessage } from '@sluice/runtime';
+import { type Clock, errorMessage } from '@sluice/runtime';
+import { forAllScopes, type GroupState } from '@sluice/store';
 
 export type RedisErrorCode =
   /** The options are invalid. */
@@ -58,4 +59,47 @@ export function toRedisStoreError(what: string, error: unknown): RedisStoreError
     return new RedisStoreError('REFUSED', `${what}: ${reason}`);
   }
   return new RedisStoreError('UNREACHABLE', `${what}: no connection to Redis (${reason})`);
+}
+
+/** Rejects with TIMEOUT if `answer` takes longer than `limitMs`. Redis may execute the command nevertheless. */
+export function withTimeout<T>(clock: Clock, limitMs: number, what: string, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(limitMs, () =>
+      reject(new RedisStoreError('TIMEOUT', `${what}: no answer from Redis within ${limitMs} ms`)),
+    );
+    answer.then(
+      (value) => {
+        cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(toRedisStoreError(what, error));
+      },
+    );
+  });
+}
+
+/** Names may contain any character, but the text of a state contains no space. */
+export const stalledText = (stalled: readonly string[]): string =>
+  stalled.length === 0 ? '' : `stalled=${stalled.map(encodeURIComponent).join(',')}`;
+
+/** `states`: those of members, by name. */
+export function stalledOf(states: readonly (readonly [string, string])[]): Pick<GroupState, 'stalled'> {
+  const stalled = states.flatMap(([member, text]): (readonly [string, readonly string[]])[] => {
+    // Members of earlier versions know no other reason.
+    if (text === 'disconnected') return [[member, [`${forAllScopes}bus`]]];
+    const [kind, names = ''] = text.split('=', 2);
+    return kind === 'stalled' ? [[member, names.split(',').map(decoded)]] : [];
+  });
+  return stalled.length === 0 ? {} : { stalled: new Map(stalled) };
+}
+
+/** Another program may have written the text. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

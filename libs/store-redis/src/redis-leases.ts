@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@sluice/runtime';
 import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases } from '@sluice/store';
-import { type GroupKeys, groupKeys } from './keys.ts';
 import type { LeaseThreadClient } from './lease-thread.ts';
 import { readGroup } from './read-group.ts';
-import { RedisStoreError } from './redis-error.ts';
+import { RedisStoreError, stalledOf, stalledText, withTimeout } from './redis-error.ts';
 import { strings } from './redis-store.ts';
-import { type Client, Script } from './script.ts';
-import { stalledOf, stalledText } from './stalled-text.ts';
-import { withTimeout } from './with-timeout.ts';
+import { type Client, type GroupKeys, groupKeys, Script } from './script.ts';
 
 export interface RedisLeasesOptions {
   /** Must reject commands at once while disconnected. */

@@ -7,10 +7,8 @@ import {
   type Store,
   type StoredEntry,
 } from '@sluice/store';
-import { hashTagged } from './keys.ts';
-import { RedisStoreError } from './redis-error.ts';
-import { type Argument, type Client, Script } from './script.ts';
-import { withTimeout } from './with-timeout.ts';
+import { RedisStoreError, withTimeout } from './redis-error.ts';
+import { type Argument, type Client, hashTagged, Script } from './script.ts';
 
 export interface RedisStoreOptions {
   readonly client: Client;

@@ -1,13 +1,11 @@
 import { type Clock, type LogFields, type Logger, silentLogger } from '@sluice/runtime';
-import { connect, createClient } from './client.ts';
-import { groupKeys } from './keys.ts';
+import { connect, createClient, logConnection } from './client.ts';
 import { LeaseRenewer } from './lease-renewer.ts';
 import type { LeaseThreadLine, LeaseThreadMessage, LeaseThreadRequest } from './lease-thread.ts';
-import { logConnection } from './log-connection.ts';
+import { withTimeout } from './redis-error.ts';
 import { leasesTimeoutMs } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
-import { Script } from './script.ts';
-import { withTimeout } from './with-timeout.ts';
+import { groupKeys, Script } from './script.ts';
 
 export interface LeaseThreadPorts {
   readonly clock: Clock;

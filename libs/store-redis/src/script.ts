@@ -37,3 +37,35 @@ export class Script {
 function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }
+
+/** Key prefix with a hash tag: a Redis Cluster keeps all keys of one scope or group on one node, as scripts require. */
+export function hashTagged(fleet: string, part: string): string {
+  return `{${fleet}:${part}}`;
+}
+
+export type GroupKeys = readonly [string, ...string[]];
+
+/** The first key is also the Pub/Sub channel for changes. */
+export function groupKeys(fleet: string, group: string): GroupKeys {
+  const tag = hashTagged(fleet, `leases/${group}`);
+  return [
+    `${tag}:expiries`,
+    ...['states', 'holders', 'starts', 'served', 'version', 'prepared'].map((part) => `${tag}:${part}`),
+  ];
+}
+
+/** Encodes a header and a payload as one Redis value: header length (UInt32BE), header as JSON, payload. */
+export function encodeFrame(header: unknown, payload: Uint8Array): Buffer {
+  const head = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  return Buffer.concat([length, head, payload]);
+}
+
+/** The header is not validated: only this package writes these values. */
+export function decodeFrame<T>(frame: Buffer): { readonly header: T; readonly payload: Uint8Array } {
+  const start = 4 + frame.readUInt32BE(0);
+  const header = JSON.parse(frame.toString('utf8', 4, start)) as T;
+  // A copy, so that the payload does not retain the buffer of the whole answer.
+  return { header, payload: new Uint8Array(frame.subarray(start)) };
+}

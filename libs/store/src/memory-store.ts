@@ -1,4 +1,19 @@
 import {
+  byIdentity,
+  type ClusterDirectory,
+  type KnownCluster,
+  type StoredDocument,
+  withPauses,
+} from './cluster-directory.ts';
+import {
+  type DeadLetter,
+  type DeadLetters,
+  deadLetterName,
+  maxDeadLetterBytes,
+  maxDeadLetters,
+  type NewDeadLetter,
+} from './dead-letters.ts';
+import {
   type Checkpoint,
   type Commit,
   FencedError,
@@ -94,4 +109,84 @@ function write(values: Scope['values'], key: string, field: string, value: Store
     values.set(key, fields);
   }
   fields.set(field, value);
+}
+
+/** An in-process document, for tests. */
+export class MemoryDocument implements StoredDocument {
+  #document: string | null = null;
+
+  async read(): Promise<string | null> {
+    return this.#document;
+  }
+
+  async replace(expected: string | null, next: string): Promise<boolean> {
+    if (this.#document !== expected) return false;
+    this.#document = next;
+    return true;
+  }
+}
+
+/** In-process cluster directory, for a fleet of one process. */
+export class MemoryClusterDirectory implements ClusterDirectory {
+  readonly #clusters = new Map<string, KnownCluster>();
+
+  readonly #pauses = new Map<string, string>();
+
+  async put({ paused: _, ...cluster }: KnownCluster): Promise<void> {
+    this.#clusters.set(cluster.identity, cluster);
+  }
+
+  async setPaused(identity: string, reason: string | undefined): Promise<void> {
+    if (reason === undefined) this.#pauses.delete(identity);
+    else this.#pauses.set(identity, reason);
+  }
+
+  async remove(identity: string): Promise<void> {
+    this.#clusters.delete(identity);
+    this.#pauses.delete(identity);
+  }
+
+  async list(): Promise<readonly KnownCluster[]> {
+    return withPauses(byIdentity(this.#clusters.values()), this.#pauses);
+  }
+}
+
+export interface MemoryDeadLettersOptions {
+  /** Maximum number kept. */
+  readonly max?: number;
+  /** Maximum size of all payloads kept, in bytes. */
+  readonly maxBytes?: number;
+}
+
+/** In-process dead letters. */
+export class MemoryDeadLetters implements DeadLetters {
+  readonly #letters = new Map<string, DeadLetter>();
+  readonly #max: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor({ max = maxDeadLetters, maxBytes = maxDeadLetterBytes }: MemoryDeadLettersOptions = {}) {
+    this.#max = max;
+    this.#maxBytes = maxBytes;
+  }
+
+  async add(letter: NewDeadLetter): Promise<void> {
+    const name = deadLetterName(letter);
+    if (this.#letters.has(name)) return;
+    this.#letters.set(name, { ...letter, name });
+    this.#bytes += letter.record.payload.length;
+    for (const oldest of this.#letters.keys()) {
+      if (oldest === name || (this.#letters.size <= this.#max && this.#bytes <= this.#maxBytes)) return;
+      await this.drop(oldest);
+    }
+  }
+
+  async list(): Promise<readonly DeadLetter[]> {
+    return [...this.#letters.values()];
+  }
+
+  async drop(name: string): Promise<boolean> {
+    this.#bytes -= this.#letters.get(name)?.record.payload.length ?? 0;
+    return this.#letters.delete(name);
+  }
 }

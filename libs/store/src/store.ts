@@ -71,3 +71,36 @@ export class FencedError extends Error {
 export function isFencedError(error: unknown): error is FencedError {
   return error instanceof Error && 'code' in error && error.code === 'FENCED';
 }
+
+/** The store, calling `onFenced` whenever it rejects a former owner. */
+export function countFencedErrors(store: Store, onFenced: () => void): Store {
+  const counted = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isFencedError(error)) onFenced();
+      throw error;
+    }
+  };
+  return {
+    claim: (...args) => counted(store.claim(...args)),
+    commit: (...args) => counted(store.commit(...args)),
+    setIfAbsent: (...args) => store.setIfAbsent(...args),
+    find: (...args) => store.find(...args),
+    checkpoint: (...args) => store.checkpoint(...args),
+  };
+}
+
+const storeProblemKinds = ['version', 'readOnly', 'eviction', 'persistence', 'replication'] as const;
+
+/** A property of the store's server under which stored state can be lost. */
+export interface StoreProblem {
+  readonly kind: (typeof storeProblemKinds)[number];
+  /** Names the server, and what to change. */
+  readonly message: string;
+}
+
+/** The number of problems of each kind, 0 included. */
+export function countProblems(problems: readonly StoreProblem[]): ReadonlyMap<StoreProblem['kind'], number> {
+  return new Map(storeProblemKinds.map((kind) => [kind, problems.filter((one) => one.kind === kind).length]));
+}

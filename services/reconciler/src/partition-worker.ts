@@ -17,8 +17,7 @@ import { PendingCommit } from './pending-commit.ts';
 import { unpublishedPlans } from './plan-record.ts';
 import { RecordProcessor } from './record-processor.ts';
 import { RecordWaiter } from './record-waiter.ts';
-import { resyncRequest } from './resync-request.ts';
-import { ResyncRequester } from './resync-requester.ts';
+import { ResyncRequester, resyncRequest } from './resync-requester.ts';
 import { ServiceDecider } from './service-decider.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 

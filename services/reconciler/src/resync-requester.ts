@@ -1,11 +1,10 @@
-import type { BusRecord } from '@sluice/bus';
-import { type Change, parseServiceKey, type Stamp } from '@sluice/messages';
+import { type BusRecord, recordId } from '@sluice/bus';
+import { type Change, encodeMessage, parseServiceKey, type ResyncRequest, type Stamp } from '@sluice/messages';
 import { awaitsSnapshot, differences, evolve, type ServiceState } from '@sluice/service-state';
 import { LivenessProbe } from './liveness-probe.ts';
 import type { PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PendingResyncs } from './pending-resyncs.ts';
-import { resyncRequest } from './resync-request.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
 /** Minimum time between resyncs of a cluster in the partition because of gaps, in milliseconds. */
@@ -186,3 +185,12 @@ const serviceFields = ({ key: { cluster, namespace, service } }: ServiceState) =
   cluster,
   service: `${namespace}/${service}`,
 });
+
+/**
+ * The record that asks the watchers for a resync. `id` is unique per request: a bus may drop a record whose id it has
+ * seen, and the answer to an earlier request may be lost by now.
+ */
+export function resyncRequest(scope: ResyncRequest['scope'], reason: string, id: string): BusRecord {
+  const request: ResyncRequest = { kind: 'resync', scope, reason };
+  return { key: 'resync', id: recordId('resync', id), headers: {}, payload: encodeMessage(request) };
+}

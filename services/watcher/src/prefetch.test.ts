@@ -2,7 +2,7 @@ import type { ClusterReader } from '@sluice/kubernetes';
 import { Semaphore, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { beforeEach, expect, test } from 'vitest';
-import { FalseAlarms } from './false-alarms.ts';
+import { FalseAlarms } from './availability-monitor.ts';
 import { Prefetch } from './prefetch.ts';
 
 let clock: VirtualClock;

@@ -1,6 +1,6 @@
 import { type ClusterReader, chainReader, EarlyWatches } from '@sluice/kubernetes';
 import type { Clock, Semaphore } from '@sluice/runtime';
-import type { FalseAlarms } from './false-alarms.ts';
+import type { FalseAlarms } from './availability-monitor.ts';
 
 /** How long watches stay open for a lease that does not come, in milliseconds: longer than a lease or a hand-over lasts. */
 const keepMs = 2_000;

@@ -58,7 +58,7 @@ export const platformBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the first chunk of a message is kept twice',
-    file: 'libs/bus/src/chunk-assembler.ts',
+    file: 'libs/bus/src/chunks.ts',
     search: 'if (chunk.index < message.payloads.length) return undefined;',
     replace: 'if (chunk.index < message.payloads.length) message.payloads.pop();',
   },

@@ -1,6 +1,6 @@
 import { chainReader, IdentityGuard } from '@sluice/kubernetes';
 import type { Clock } from '@sluice/runtime';
-import type { ConnectedCluster } from '../connected-cluster.ts';
+import type { ConnectedCluster } from '../cluster.ts';
 
 /** Reads, and permits writes, only while the same cluster answers at its address. `onReplaced` is called with the identity of another. */
 export function guardIdentity(

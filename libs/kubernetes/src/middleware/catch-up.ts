@@ -2,7 +2,7 @@ import type { Clock } from '@sluice/runtime';
 import type { WatchEvent } from '../cluster.ts';
 import type { WatchStream } from '../cluster-request.ts';
 import { isOlderVersion } from '../resource-version.ts';
-import { readerError } from '../retry-delay.ts';
+import { readerError } from '../status.ts';
 import { resourceVersionOf } from '../watch-line.ts';
 
 /**

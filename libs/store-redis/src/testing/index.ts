@@ -1,7 +1,6 @@
-export { groupKeys } from '../keys.ts';
 export { LeaseRenewer } from '../lease-renewer.ts';
 export { LeaseThreadClient } from '../lease-thread.ts';
-export { Script } from '../script.ts';
+export { groupKeys, Script } from '../script.ts';
 /** A Redis server in this process that runs the production scripts, and the production adapters on it. */
 export { Lua } from './lua.ts';
 export { memoryClient } from './memory-client.ts';

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
-import { ConsoleClient } from './console-client.ts';
-import { isQueryError, QueryError } from './query-error.ts';
+import { ConsoleClient, isQueryError, QueryError } from './console-client.ts';
 
 let server: Server;
 let url: string;

@@ -12,7 +12,6 @@ import type {
   TraceView,
 } from '../view/schemas.ts';
 import { parseEvents } from './parse-events.ts';
-import { QueryError } from './query-error.ts';
 
 export interface ConsoleClientOptions {
   /** URL of the console, for example http://127.0.0.1:10270. */
@@ -155,4 +154,14 @@ async function bodyOf(response: Response): Promise<unknown> {
   } catch {
     return undefined;
   }
+}
+
+/** A valid query without a result. The message says why and what to do; the exit status is 1. */
+export class QueryError extends Error {
+  override readonly name = 'QueryError';
+  readonly code = 'QUERY';
+}
+
+export function isQueryError(error: unknown): error is QueryError {
+  return error instanceof Error && 'code' in error && error.code === 'QUERY';
 }

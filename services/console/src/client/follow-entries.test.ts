@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HistoryEntry } from './console-client.ts';
+import { type HistoryEntry, QueryError } from './console-client.ts';
 import { followEntries } from './follow-entries.ts';
-import { QueryError } from './query-error.ts';
 
 const entry = (at: number): HistoryEntry => ({
   kind: 'observed',

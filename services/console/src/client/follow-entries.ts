@@ -1,5 +1,4 @@
-import type { HistoryEntry } from './console-client.ts';
-import { QueryError } from './query-error.ts';
+import { type HistoryEntry, QueryError } from './console-client.ts';
 
 export interface FollowOptions {
   /** Entries that are already known. */

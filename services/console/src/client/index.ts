@@ -1,3 +1,2 @@
 export * from './console-client.ts';
 export * from './follow-entries.ts';
-export * from './query-error.ts';

@@ -7,8 +7,8 @@ import {
   type Service,
   sliceControllers,
 } from '@sluice/controllers';
+import { selectorText } from '../history/describe-change.ts';
 import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
-import { selectorText } from '../history/describe-service-change.ts';
 import { endpointState, podOf } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { PodView } from '../view/schemas.ts';

@@ -3,8 +3,7 @@ import { historyEntry } from '../view/entry-schemas.ts';
 import { update } from '../view/schemas.ts';
 import type { EventStream } from './event-stream.ts';
 import { entryFilter, findJournal } from './find-journal.ts';
-import { historyFilter, noParams, serviceParams } from './parameters.ts';
-import type { RouteContext } from './route-context.ts';
+import { historyFilter, noParams, type RouteContext, serviceParams } from './route-context.ts';
 import { streamHistory } from './stream-history.ts';
 import type { UpdatePublisher } from './update-publisher.ts';
 

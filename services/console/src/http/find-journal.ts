@@ -2,9 +2,8 @@ import type { ServiceKey } from '@sluice/messages';
 import type { Journal } from '../history/journal.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { Moment } from '../view/view-service.ts';
-import type { HistoryFilter, ServiceParams } from './parameters.ts';
 import { Problem } from './problem.ts';
-import type { RouteContext } from './route-context.ts';
+import type { HistoryFilter, RouteContext, ServiceParams } from './route-context.ts';
 
 /** @throws Problem with similar Services if the Service has no history */
 export function findJournal({ history, sources }: RouteContext, params: ServiceParams): Journal {

@@ -1,4 +1,5 @@
 import type { Clock } from '@sluice/runtime';
+import { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
@@ -17,3 +18,18 @@ export interface RouteContext {
   /** Number of logs whose older records are still being read. */
   readonly behind: () => number;
 }
+
+/** Path and query parameters of the API. */
+export const text = z.string().min(1).max(512);
+const time = z.coerce.number().int().min(0).describe('milliseconds since the Unix epoch');
+export const noParams = z.object({});
+export const serviceParams = z.object({ cluster: text.describe('UID or name'), namespace: text, service: text });
+export const atTime = z.object({ at: time.optional().describe('show the state at this time; default: now') });
+export const historyFilter = z.object({
+  since: time.optional(),
+  until: time.optional(),
+  pod: text.optional().describe('only entries of this Pod'),
+});
+
+export type ServiceParams = z.infer<typeof serviceParams>;
+export type HistoryFilter = z.infer<typeof historyFilter>;

@@ -4,10 +4,8 @@ import type { CompletedEntry } from '../view/entry-schemas.ts';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
 import { entryFilter, findJournal, momentOf } from './find-journal.ts';
-import { outageOf } from './outage-of.ts';
-import { atTime, historyFilter, noParams, serviceParams, text } from './parameters.ts';
-import { Problem } from './problem.ts';
-import type { RouteContext } from './route-context.ts';
+import { outageOf, Problem } from './problem.ts';
+import { atTime, historyFilter, noParams, type RouteContext, serviceParams, text } from './route-context.ts';
 
 export interface Route {
   readonly path: string;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ConsoleClient } from '../client/console-client.ts';
-import { QueryError } from '../client/query-error.ts';
+import { type ConsoleClient, QueryError } from '../client/console-client.ts';
 import type { Overview } from '../view/schemas.ts';
 import { findService, parseServiceName, qualified } from './find-service.ts';
 

@@ -1,6 +1,5 @@
 import { systemClock, UsageError } from '@sluice/process';
-import type { ConsoleClient, ServiceName } from '../client/console-client.ts';
-import { QueryError } from '../client/query-error.ts';
+import { type ConsoleClient, QueryError, type ServiceName } from '../client/console-client.ts';
 import type { Overview } from '../view/schemas.ts';
 import { outageText } from './times.ts';
 

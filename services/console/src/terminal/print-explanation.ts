@@ -1,7 +1,6 @@
 import { formatDuration, localTime, timeToSecond, withLocalTimes } from '@sluice/process';
 import type { PodDetail, PodView, ServiceDetail } from '../view/schemas.ts';
-import { outageLines, stateIsOld } from './outage-lines.ts';
-import { type TextFormat, wrapIndented } from './text.ts';
+import { outageLines, stateIsOld, type TextFormat, wrapIndented } from './text.ts';
 
 /** A Service in a few lines, then each Pod with its endpoints and reasons. */
 export function printService(detail: ServiceDetail, format: TextFormat): string {

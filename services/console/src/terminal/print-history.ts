@@ -1,8 +1,7 @@
 import { formatDuration, localTime } from '@sluice/process';
 import type { HistoryEntry } from '../client/console-client.ts';
 import type { HistoryView } from '../view/schemas.ts';
-import { outageLines } from './outage-lines.ts';
-import { causesText, type TextFormat, wrapIndented } from './text.ts';
+import { causesText, outageLines, type TextFormat, wrapIndented } from './text.ts';
 
 type Change = Extract<HistoryEntry, { kind: 'completed' }>['endpoints'][number];
 

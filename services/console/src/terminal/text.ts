@@ -1,5 +1,8 @@
+import { encodeMessage, type Message } from '@sluice/messages';
 import { columnsOf, printable, wrap } from '@sluice/process';
 import colors from 'picocolors';
+import type { OutageView, ServiceLogView } from '../view/schemas.ts';
+import { outageText } from './times.ts';
 
 /** Output format: width, colors, and the time to which times are relative. */
 export interface TextFormat {
@@ -59,4 +62,19 @@ export function traceOf(
   const [, id, flags] = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/.exec(traceparent ?? '') ?? [];
   if (id === undefined || flags === undefined) return undefined;
   return { id, recorded: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export const stateIsOld = 'the state below is from that time';
+
+/** That a server does not answer, since when and why, and what follows from it. */
+export function outageLines(outage: OutageView | null, consequence: string, format: TextFormat): readonly string[] {
+  if (outage === null) return [];
+  return [wrapIndented('', `${outageText(outage, format.now)}; ${consequence}`, format, format.colors.red)];
+}
+
+const decoder = new TextDecoder();
+
+/** The messages as they are on the bus, one per line. */
+export function logLines({ messages }: ServiceLogView): string {
+  return messages.map((message) => `${decoder.decode(encodeMessage(message as unknown as Message))}\n`).join('');
 }

@@ -18,7 +18,7 @@ export const busBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the bytes of complete messages count as incomplete',
-    file: `${bus}/chunk-assembler.ts`,
+    file: `${bus}/chunks.ts`,
     search: '    this.#bytes -= message.bytes;\n',
     replace: '',
   },

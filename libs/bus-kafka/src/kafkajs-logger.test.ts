@@ -1,6 +1,6 @@
 import { recordingLogger } from '@sluice/runtime/testing';
 import { expect, test } from 'vitest';
-import { OutageLogger } from './outage-logger.ts';
+import { OutageLogger } from './kafkajs-logger.ts';
 
 function create() {
   const logger = recordingLogger();

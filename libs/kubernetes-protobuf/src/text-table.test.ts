@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { decodeMessage } from './decode-message.ts';
-import { InternTable } from './intern-table.ts';
 import { internedMessage, many, text, wholeMessage } from './message-type.ts';
 import { encoded } from './testing/fixtures.ts';
-import { TextTable } from './text-table.ts';
+import { InternTable, TextTable } from './text-table.ts';
 
 const texts = new TextTable();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Delivery, streamStart } from './bus.ts';
+import { ObservedBus } from './forwarding-bus.ts';
 import { MemoryBus } from './memory-bus.ts';
-import { ObservedBus } from './observed-bus.ts';
 
 const record = (id: string) => ({ key: 'c/ns/svc', id, headers: {}, payload: new Uint8Array() });
 
