@@ -113,10 +113,9 @@ export const metricsTable = {
     ['identity', 'controller'],
     { buckets: upTo1m, exemplars: true },
   ),
-  sluice_write_concurrency_limit: gauge(
-    'Maximum number of concurrent API requests of the writer; adapts to response times',
-    ['identity'],
-  ),
+  sluice_write_concurrency_limit: gauge('Maximum number of concurrent API requests of the writer; adapts to refusals', [
+    'identity',
+  ]),
   sluice_write_requests_in_flight: gauge('API requests of the writer in flight', ['identity']),
   sluice_write_requests_queued: gauge('API requests of the writer that wait for a free slot', ['identity']),
   sluice_parked_services: gauge(

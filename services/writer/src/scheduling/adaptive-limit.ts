@@ -1,7 +1,6 @@
 import { isApiError } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
 import type { FairShare } from './fair-share.ts';
-import { LatencyBaseline } from './latency-baseline.ts';
 import { PriorityQueue } from './priority-queue.ts';
 import { Saturation } from './saturation.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -24,14 +23,8 @@ const initialLimit = { share: 1 / 8, min: 8 };
 const maxRetryAfterMs = 30_000;
 /** A request that gets no response within this time indicates that the server is unresponsive. */
 const unresponsiveMs = 5_000;
-/** Factors by which the limit shrinks on overload and on high latency. */
+/** By which the limit shrinks on overload. */
 const overloadFactor = 0.5;
-const latencyFactor = 0.9;
-/**
- * High latency alone lowers the limit to this share of `max` at most: the server may be slow because of other clients,
- * and yielding ever more would starve this one. Only rejections lower it further.
- */
-const minShareOnLatency = 0.5;
 
 /** A request that waits for a slot. */
 interface QueuedRequest {
@@ -41,8 +34,8 @@ interface QueuedRequest {
 
 /**
  * Adaptive concurrency limit for one API server (additive increase, multiplicative decrease). Overload (429, 5xx, no
- * response) halves the limit, latency far above the baseline lowers it, and a full round of successes raises it by one.
- * Retry-After delays all requests, because the others would be rejected too. If the server is unresponsive, waiting
+ * response) halves the limit, and a full round of responses raises it by one, however long they take: the server may be slow
+ * because of other clients, and yielding ever more would starve this one. Retry-After delays all requests, because the others would be rejected too. If the server is unresponsive, waiting
  * requests fail with it: one timeout after another would take hours and block the partitions that also hold other
  * clusters' plans.
  */
@@ -50,7 +43,6 @@ export class AdaptiveLimit {
   readonly max: number;
   readonly #clock: Clock;
   readonly #queue = new PriorityQueue<QueuedRequest>();
-  readonly #latency = new LatencyBaseline();
   readonly #saturation = new Saturation();
   readonly #rateLimit: TokenBucket | undefined;
   readonly #fairShare: FairShare | undefined;
@@ -119,12 +111,12 @@ export class AdaptiveLimit {
     const startedAt = this.#clock.monotonic();
     try {
       const response = await request();
-      this.#responded(number, startedAt, arrivedAt);
+      this.#responded(startedAt, arrivedAt);
       return response;
     } catch (error) {
       if (isOverload(error)) this.#overloaded(number, error.retryAfterMs ?? 0);
       if (isUnresponsive(error) && this.#clock.monotonic() - startedAt >= unresponsiveMs) this.#failWaiting(error);
-      if (isResponse(error)) this.#responded(number, startedAt, arrivedAt);
+      if (isResponse(error)) this.#responded(startedAt, arrivedAt);
       throw error;
     } finally {
       this.#inFlight--;
@@ -159,12 +151,9 @@ export class AdaptiveLimit {
     });
   }
 
-  #responded(number: number, startedAt: number, arrivedAt: number): void {
+  #responded(startedAt: number, arrivedAt: number): void {
     const now = this.#clock.monotonic();
-    this.#latency.add(now - startedAt);
     this.#saturation.add(now - startedAt, now - arrivedAt, now);
-    const min = this.max * minShareOnLatency;
-    if (this.#latency.isRaised && this.#limit >= min) return this.#lower(number, latencyFactor, min);
     if (++this.#successes < this.current) return;
     // A limit that was not reached may be high enough.
     const reached = this.#peak >= this.current;
@@ -175,7 +164,7 @@ export class AdaptiveLimit {
   }
 
   #overloaded(number: number, retryAfterMs: number): void {
-    this.#lower(number, overloadFactor);
+    this.#lower(number);
     if (retryAfterMs === 0) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + Math.min(retryAfterMs, maxRetryAfterMs));
   }
@@ -185,12 +174,11 @@ export class AdaptiveLimit {
   }
 
   /** Lowers the limit once for all requests in flight together, because they report the same event. */
-  #lower(number: number, factor: number, min = 1): void {
+  #lower(number: number): void {
     if (number <= this.#lastLowered) return;
     this.#lastLowered = this.#lastStarted;
     this.#successes = 0;
-    this.#limit = Math.max(1, min, this.#limit * factor);
-    this.#latency.restart();
+    this.#limit = Math.max(1, this.#limit * overloadFactor);
   }
 
   #start(): void {
