@@ -148,8 +148,8 @@ export const decisions: Rows = {
     ['of its share alone for {}, the others', duration(progress, 'acquireWithinMs')],
     ['has held for {} without', duration('libs/ownership/src/holdings.ts', 'startWithinMs')],
     ['left to others for {}, and', duration(progress, 'lateStartMs')],
-    ['asks every {} the bus', duration('libs/backends/src/silence.ts', 'probeIntervalMs')],
-    ['of all clusters {} per second', count('libs/backends/src/reachability.ts', 'maxProbesPerSecond')],
+    ['probes every {}:', duration('libs/backends/src/silence.ts', 'probeIntervalMs')],
+    ['{} clusters per second', count('libs/backends/src/reachability.ts', 'maxProbesPerSecond')],
     ['has answered nothing for {}, or', duration('libs/backends/src/silence.ts', 'silentMs.min')],
   ],
 };

@@ -145,7 +145,7 @@ export class ResyncRequester {
     const { partition, logger } = this.#options;
     for (const [cluster, { stamp, proof }] of this.#restores) {
       this.#restores.delete(cluster);
-      logger.warn('cluster was restored from a backup; requesting that it is read again', {
+      logger.warn('cluster was restored from a backup; requesting a relist', {
         partition,
         cluster,
         proof,

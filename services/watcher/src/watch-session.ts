@@ -235,7 +235,7 @@ export class WatchSession {
     // A Change of an earlier session: the cluster has been read again since.
     const isOld = stamp.epoch === fencingToken ? stamp.sequence <= this.#firstSequence : this.#firstSequence > 0;
     if (restoredCluster !== cluster || isOld || this.#historyRestarted.signal.aborted) return [];
-    logger.warn('cluster was restored from a backup; reading it again', { cluster, proof: request.reason });
+    logger.warn('cluster was restored from a backup; relisting it', { cluster, proof: request.reason });
     this.#historyRestarted.abort();
     return [];
   }
