@@ -33,6 +33,8 @@ export interface Kind<T> {
   /** The value as it appears in a file. */
   show(value: T): Plain;
   readonly choices?: readonly string[];
+  /** For the help: `1–1000`. */
+  readonly range?: string;
   /** Parses a flag as kube-controller-manager does. @throws InvalidArgumentError */
   parseFlag?(text: string, flag: string): T;
 }
@@ -78,6 +80,7 @@ export function integer(min: number, max: number): Kind<number> {
   const isValid = (value: number) => Number.isSafeInteger(value) && value >= min && value <= max;
   return {
     ...numeric(`an integer from ${min} to ${max}`, isValid),
+    range: `${min}–${max}`,
     parseFlag: (given, flag) => inRange(flag, min, max)(given),
   };
 }

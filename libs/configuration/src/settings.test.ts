@@ -229,6 +229,14 @@ describe('flags', () => {
     );
   });
 
+  test('the help has the description, range and default of the setting, and flags in place of other settings', () => {
+    const { options } = addConfigurationOptions(new Command('worker'));
+    const help = (flag: string) => options.find(({ long }) => long === flag)?.description;
+    expect(help('--max-endpoints-per-slice')).toBe('maximum endpoints per EndpointSlice (1–1000, default 100)');
+    expect(help('--concurrent-endpoint-syncs')).toContain('only --max-writes-in-flight bounds them');
+    expect(help('--otlp-endpoint')).toContain('(e.g. http://127.0.0.1:4318)');
+  });
+
   test('defaults of flags that were not given are ignored', () => {
     expect(parse('--config', 'f')).toMatchObject({ file: 'f', flags: {} });
   });

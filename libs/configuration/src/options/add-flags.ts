@@ -24,7 +24,9 @@ function helpOf(path: Path): string {
     return (other && flagOf(other)) ?? quoted;
   });
   if (file) return `file with the ${text}`;
-  if ('default' in setting) return setting.default === false ? text : `${text} (default ${kind.show(setting.default)})`;
+  const range = kind.range === undefined ? '' : `${kind.range}, `;
+  if ('default' in setting)
+    return setting.default === false ? text : `${text} (${range}default ${kind.show(setting.default)})`;
   return setting.example === undefined ? text : `${text} (e.g. ${String(setting.example)})`;
 }
 
