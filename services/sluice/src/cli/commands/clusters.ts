@@ -53,9 +53,7 @@ function addForget(group: Command): void {
     form,
     async ({ configure, args: [name = ''], options }) => {
       const configuration = await configure();
-      if (configuration.store.kind === 'memory') {
-        throw new UsageError('a fleet stores its clusters in its store: pass --store redis://HOST, or --config FILE');
-      }
+      requireStore(configuration, 'stores its clusters');
       const { dryRun = false, output } = options;
       const sources = clusterSources(configuration, process.env, ports);
       const forgotten = await withFleet(configuration, (fleet) =>
@@ -75,9 +73,7 @@ function addAccept(group: Command): void {
   const form = { usage: 'accept <name>', summary, formats: ['text', 'json'] as const };
   addConfiguredCommand<{ output: Output }>(group, form, async ({ configure, args: [name = ''], options }) => {
     const configuration = await configure();
-    if (configuration.store.kind === 'memory') {
-      throw new UsageError('a fleet pins cluster identities in its store: pass --store redis://HOST, or --config FILE');
-    }
+    requireStore(configuration, 'pins cluster identities');
     const sources = clusterSources(configuration, process.env, ports);
     return withFleet(configuration, async ({ clusterPins }) => {
       const evidence = await acceptCluster(name, sources, new StoredIdentities(clusterPins), ports);
@@ -85,6 +81,11 @@ function addAccept(group: Command): void {
       return `Cluster ${name} is pinned to ${evidence.identity} at ${evidence.server}. The fleet serves it within a minute.\n`;
     });
   });
+}
+
+function requireStore({ store }: Configuration, does: string): void {
+  if (store.kind === 'memory')
+    throw new UsageError(`a fleet ${does} in its store: pass --store redis://HOST, or --config FILE`);
 }
 
 const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };

@@ -139,9 +139,11 @@ async function history(service: string, options: Options, client: ConsoleClient)
 const reconnectMs = 2_000;
 
 function printEntries(entries: readonly HistoryEntry[], { output }: Options, format: TextFormat): void {
-  for (const entry of entries) {
-    print(process.stdout, output === 'json' ? `${JSON.stringify(entry)}\n` : printEntry(entry, format));
-  }
+  for (const entry of entries) show(entry, { output }, () => printEntry(entry, format));
+}
+
+function show(value: unknown, { output }: Pick<Options, 'output'>, text: () => string): void {
+  print(process.stdout, output === 'json' ? `${JSON.stringify(value)}\n` : text());
 }
 
 async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
@@ -152,8 +154,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
   const { pod } = options;
   if (pod === undefined) {
     const detail = await client.service(name, at);
-    print(process.stdout, options.output === 'json' ? `${JSON.stringify(detail)}\n` : printService(detail, format));
-    return;
+    return show(detail, options, () => printService(detail, format));
   }
   const view = await client.pod(name, pod, at);
   if (view.verdict === 'unknown' && view.lastChange === null && view.placements.length === 0) {
@@ -163,10 +164,9 @@ async function explain(service: string, options: Options, client: ConsoleClient)
       `no history for Pod ${pod}: ${view.reasons.join('; ')}\n${known === '' ? 'The Service has no Pods.' : `Known Pods: ${known}`}`,
     );
   }
-  if (options.output === 'json') return print(process.stdout, `${JSON.stringify(view)}\n`);
   const cluster = overview.clusters.find((one) => one.identity === name.cluster || one.name === name.cluster);
   const heading = { service, clusterName: cluster?.name ?? name.cluster, at };
-  print(process.stdout, printPodDetail(view, heading, format));
+  show(view, options, () => printPodDetail(view, heading, format));
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
@@ -175,14 +175,11 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
   const name = await findService(client, overview, service, options.cluster);
   if (options.id !== undefined) {
     const view = await client.trace(options.id);
-    print(process.stdout, options.output === 'json' ? `${JSON.stringify(view)}\n` : treeOf(view));
-    return;
+    return show(view, options, () => treeOf(view));
   }
   const lines = traceLines(await client.history(name, { since, limit: 5_000 }), overview.jaeger).slice(0, 50);
-  if (options.output === 'json') {
-    print(process.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    return;
-  }
+  if (options.output === 'json')
+    return print(process.stdout, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   if (lines.length === 0) {
     throw new QueryError(
       'no traced writes in this period; enable tracing with --otlp-endpoint on watchers, reconcilers and writers',
