@@ -145,6 +145,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'clusters accept': () => [hostile, ...cluster(), ...fleet()],
   'clusters forget': () => [hostile, ...fleet()],
   history: () => [service, ...read()],
+  'history export': () => [service, ...read()],
   explain: () => [service, ...read(), '--pod', hostile],
   trace: () => [service, ...read(), '--cluster', hostile],
   'dead-letters list': fleet,
