@@ -47,11 +47,6 @@ describe('confirms', () => {
     store('p', aPod({ ip }));
     expect(await check([{ ...fromPod, address }])).toBeUndefined();
   });
-
-  test('missing evidence; nothing is read', async () => {
-    expect(await check([])).toBeUndefined();
-    expect(cluster.requests).toEqual([]);
-  });
 });
 
 describe('contradicts an addition:', () => {

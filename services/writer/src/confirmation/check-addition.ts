@@ -23,7 +23,6 @@ export async function checkAddition(
   signal: AbortSignal,
 ): Promise<Contradiction | undefined> {
   const evidence = ready?.added?.evidence ?? [];
-  if (evidence.length === 0) return undefined;
   const read = freshReads(cluster, namespace, signal);
   const found = decode(projectService, await read('services', service));
   const contradicted = (text: string): Contradiction => ({ text, overtaken: ready?.repeated !== true });

@@ -166,11 +166,6 @@ describe('does not contradict a removal:', () => {
     expect(await check({ kind: 'service' }, gone)).toBeUndefined();
     expect(reads).toEqual(['services web']);
   });
-
-  test('missing evidence; nothing is read', async () => {
-    expect(await check()).toBeUndefined();
-    expect(reads).toEqual([]);
-  });
 });
 
 test('a failed read is rethrown', async () => {

@@ -23,7 +23,6 @@ export async function checkRemoval(
 ): Promise<Contradiction | undefined> {
   const { namespace, service } = plan.key;
   const evidence = plan.ready?.evidence ?? [];
-  if (evidence.length === 0) return undefined;
   const read = freshReads(cluster, namespace, signal);
   const raw = await read('services', service);
   const found = decode(projectService, raw);
