@@ -50,7 +50,7 @@ module.exports = {
     room('libs/telemetry', 'controllers', 'messages', 'process', 'runtime'),
     room('libs/kubernetes-protobuf', 'controllers'),
     room('libs/kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
-    room('libs/preflight', 'kubernetes', 'process', 'runtime'),
+    room('libs/preflight', 'controllers', 'kubernetes', 'process', 'runtime'),
     room('libs/process', 'runtime'),
     room('libs/capacity'),
     room(

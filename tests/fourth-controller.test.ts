@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MemoryBus } from '@sluice/bus';
 import { resolve } from '@sluice/configuration/testing';
 import { History, tapBus } from '@sluice/console';
-import { register } from '@sluice/controllers';
+import { controllers, register } from '@sluice/controllers';
 import { ApiServerHttp, FakeApiServer, FakeClient, kubeconfigOf } from '@sluice/fake-apiserver';
 import { systemClock } from '@sluice/process';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
@@ -56,7 +56,13 @@ test('in one process it decides, writes, counts and is shown by the console', as
   const metrics = new Metrics({ clusters: new Map(), process: false });
   const fleet = startAllInOne({
     clusters: [{ name: 'c', identity: server.identity, reader: client, writer: client, record: () => {} }],
-    ...{ settings: defaultSettings, clock, random: seededRandom(2), logger: silentLogger, metrics },
+    ...{
+      settings: { ...defaultSettings, controllers: new Set(controllers) },
+      clock,
+      random: seededRandom(2),
+      logger: silentLogger,
+      metrics,
+    },
     tap: (bus) => tapBus(bus, history),
   });
   onTestFinished(() => fleet.stop(0));

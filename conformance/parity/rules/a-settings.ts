@@ -185,8 +185,8 @@ export const settingsRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/preflight/src/needed-access.ts',
-        search: "...access('endpointslices', 'get', 'create', 'update', 'delete'),",
-        replace: "...access('endpointslices', 'get', 'create', 'update'),",
+        search: "access(resource, 'get', 'create', 'update', 'delete')),",
+        replace: "access(resource, 'get', 'create', 'update')),",
         tests: ['libs/preflight/src/check-connection.test.ts'],
       },
     ],

@@ -1,4 +1,4 @@
-import type { EventToRecord } from '@sluice/controllers';
+import type { Controller, EventToRecord } from '@sluice/controllers';
 import type { ClusterChecks, ClusterReader, ClusterWriter, Connection, NamespaceScope } from '@sluice/kubernetes';
 import type { ClusterCandidate, InvalidCluster } from './cluster-source.ts';
 
@@ -79,6 +79,8 @@ export interface Leadership {
 export interface ConnectedCluster extends Cluster {
   readonly server: string;
   readonly connection: Connection;
+  /** The controllers that run. Default: all. */
+  readonly controllers?: ReadonlySet<Controller> | undefined;
   readonly version: string;
   /** What the source is that lists the cluster. */
   readonly source?: string;

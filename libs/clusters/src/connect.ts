@@ -1,5 +1,13 @@
 import type { LeaderElectionConfiguration } from '@sluice/configuration';
-import { type Controller, controllers, descriptorOf, eventComponent, eventController } from '@sluice/controllers';
+import {
+  allControllers,
+  type Controller,
+  controllers,
+  descriptorOf,
+  eventComponent,
+  eventController,
+  resourcesOf,
+} from '@sluice/controllers';
 import {
   type ApiClient,
   type ClusterAccess,
@@ -52,6 +60,8 @@ export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
   readonly useServiceAccountCredentials?: boolean;
   /** Default: this process does not take part in a leader election. */
   readonly leaderElection?: (LeaderElectionConfiguration & { readonly identity: string }) | undefined;
+  /** The controllers that run. Default: all. */
+  readonly controllers?: ReadonlySet<Controller> | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
   /** Divides the thread among the clusters of the process. Default: each may use all of it. */
@@ -63,6 +73,8 @@ export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
 
 interface AccessOptions
   extends Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces' | 'fleet' | 'leaderElection'> {
+  /** The controllers that run. Default: all. */
+  readonly controllers?: ReadonlySet<Controller> | undefined;
   /** Wraps the clients that write. */
   readonly fence?: ((client: ApiClient) => ApiClient) | undefined;
 }
@@ -110,11 +122,11 @@ function electorOn(
 /** Undefined if the work includes no writes or the check is disabled. Sends only reads. */
 function findCompetingController(
   connection: Connection,
-  { work, takeOver, signal, clock }: AccessOptions,
+  { work, takeOver, controllers, signal, clock }: AccessOptions,
 ): Promise<CompetingControllerEvidence> | undefined {
   if (takeOver || work?.includes('write') === false) return undefined;
   return findCompetingControllerEvidence(
-    { connection, ownManager: fieldManager, now: clock.now() },
+    { connection, ownManager: fieldManager, now: clock.now(), controllers },
     withTimeout(signal),
   );
 }
@@ -247,6 +259,9 @@ async function openOn(
     controllerConnection: (controller) => fence(clients.of(controller)),
   });
   const ports = { clock, random, logger: logger.with({ cluster: name }) };
+  const { controllers: enabled = allControllers } = options;
+  const watching: ClusterReader = chainReader(http);
+  const whole = { ...watching, resources: resourcesOf(enabled) };
   const recorders = new Map(
     controllers.map((controller) => [
       controller,
@@ -255,7 +270,7 @@ async function openOn(
   );
   const closed = new AbortController();
   const middleware = options.readEarly
-    ? [new EarlyWatches(http, { signal: closed.signal, clock: options.clock }).middleware]
+    ? [new EarlyWatches(whole, { signal: closed.signal, clock: options.clock }).middleware]
     : [];
   const close = async () => {
     closed.abort();
@@ -266,10 +281,11 @@ async function openOn(
     const { identity, version } = await checkConnection(clusterProbe(http), {
       cluster: name,
       ...(options.work !== undefined && { work: options.work }),
+      controllers: enabled,
       signal: withTimeout(options.signal),
     });
     if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
-      const checks = controllers.map((controller) =>
+      const checks = [...enabled].map((controller) =>
         checkController(clusterProbe(http.forController(controller)), {
           ...{ cluster: name, written: descriptorOf(controller).writes },
           signal: withTimeout(options.signal),
@@ -280,12 +296,13 @@ async function openOn(
     return {
       name,
       identity,
+      controllers: enabled,
       server: connection.server,
       connection,
       version: version.gitVersion,
       namespaces: access.namespaces,
       authorities: await connection.authorities(),
-      ...scoped({ reader: chainReader(http, ...middleware), writer: http }, access.namespaces),
+      ...scoped({ reader: chainReader(whole, ...middleware), writer: http }, access.namespaces),
       record(events) {
         for (const event of events) recorders.get(eventController(event))?.record(event, eventComponent(event));
       },

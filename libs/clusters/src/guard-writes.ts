@@ -36,9 +36,9 @@ export async function guardWrites(
   signal: AbortSignal,
 ): Promise<ConnectedCluster> {
   if (work?.includes('write') === false) return cluster;
-  const { name, connection, namespaces } = cluster;
+  const { name, connection, namespaces, controllers } = cluster;
   const gate = new WriteGate();
-  const guard = { cluster: name, connection, namespaces, takeOver, gate, clock, logger };
+  const guard = { cluster: name, connection, namespaces, controllers, takeOver, gate, clock, logger };
   const isSameCluster = async (signal: AbortSignal) => (await cluster.reader.identity(signal)) === cluster.identity;
   const claim = fleet && new ClusterClaim({ ...guard, fleet, isSameCluster });
   await elector?.check(signal);

@@ -1,3 +1,4 @@
+import type { Controller } from '@sluice/controllers';
 import { type Connection, isApiError } from '@sluice/kubernetes';
 import { assessCompetingController, findCompetingControllerEvidence, switchOffAdvice } from '@sluice/preflight';
 import { fieldManager } from '@sluice/process';
@@ -7,6 +8,7 @@ import type { WriteGate } from './write-gate.ts';
 export interface WatchCompetingControllerOptions {
   readonly cluster: string;
   readonly connection: Connection;
+  readonly controllers?: ReadonlySet<Controller> | undefined;
   readonly gate: WriteGate;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -79,11 +81,14 @@ interface Found {
 
 /** Undefined if the check failed, which changes nothing. */
 async function check(
-  { cluster, connection, gate, clock, logger }: WatchCompetingControllerOptions,
+  { cluster, connection, controllers, gate, clock, logger }: WatchCompetingControllerOptions,
   signal: AbortSignal,
 ): Promise<Found | undefined> {
   const find = (skipWrites: boolean) =>
-    findCompetingControllerEvidence({ connection, ownManager: fieldManager, now: clock.now(), skipWrites }, signal);
+    findCompetingControllerEvidence(
+      { connection, ownManager: fieldManager, now: clock.now(), skipWrites, controllers },
+      signal,
+    );
   try {
     let evidence = await find(true);
     const isInactive = () => assessCompetingController(evidence).status === 'inactive';

@@ -60,6 +60,8 @@ export interface SkippedObject {
 export interface ClusterReader {
   /** Whether `watch` implements `sendInitialEvents`. The server may still not support it. */
   readonly watchList: boolean;
+  /** The resources that are watched with it. Default: all. */
+  readonly resources?: ReadonlySet<Resource> | undefined;
   /** The namespaces whose objects it reads. Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
   /** uid of the namespace kube-system, which identifies the cluster. */
@@ -77,6 +79,10 @@ export interface ClusterReader {
     options?: WatchOptions,
   ): AsyncIterable<readonly WatchEvent[]>;
 }
+
+/** The resources that are watched with this reader. */
+export const resourcesOfReader = ({ resources }: Pick<ClusterReader, 'resources'>): readonly Resource[] =>
+  watchedResources.filter((resource) => resources?.has(resource) !== false);
 
 /** Metadata that the API server returns for a stored object. */
 export interface WrittenMeta {

@@ -21,6 +21,7 @@ export function chainReader(reader: ClusterReader, ...middleware: readonly Middl
   });
   return {
     watchList: reader.watchList,
+    ...(reader.resources !== undefined && { resources: reader.resources }),
     ...(reader.namespaces !== undefined && { namespaces: reader.namespaces }),
     identity: (signal) => send({ verb: 'identity', signal }),
     list: (resource, options, signal) => send({ verb: 'list', resource, options, signal }),

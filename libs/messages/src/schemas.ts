@@ -155,6 +155,7 @@ export const changeSchema = z.object({
       last: z.boolean(),
       initial: z.boolean(),
       resourceVersions: versions,
+      unwatched: z.array(z.string()).optional(),
     })
     .optional(),
   unpublishable: z.string().optional(),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Controller } from '@sluice/controllers';
 import { type ClusterAccess, Connection, dateOf, HttpCluster, isApiError } from '@sluice/kubernetes';
 import { fieldManager, userAgent } from '@sluice/process';
 import type { Clock, Logger, Random } from '@sluice/runtime';
@@ -27,6 +28,8 @@ const skewMs = 5_000;
 
 interface Options {
   readonly probe?: boolean;
+  /** The controllers that run. Default: all. */
+  readonly controllers?: ReadonlySet<Controller>;
 }
 
 /** Checks one cluster with reads and access reviews, and a probe if asked to. Problems of the cluster become checks, not errors. */
@@ -55,7 +58,7 @@ export async function checkOn(
   connection: Connection,
   name: string,
   ports: Ports,
-  { probe: probes = false }: Options = {},
+  { probe: probes = false, controllers }: Options = {},
 ): Promise<CheckedCluster> {
   const about = `cluster ${name}`;
   const probe = clusterProbe(new HttpCluster({ connection, ...ports }));
@@ -88,12 +91,12 @@ export async function checkOn(
       'grant SelfSubjectAccessReviews and SelfSubjectRulesReviews (system:basic-user)',
       () => {
         const review = (accesses: readonly Access[]) => probe.reviewAccess(accesses, signal);
-        return checkPermissions(about, work, review, async () => probe.userName?.(signal));
+        return checkPermissions(about, work, review, async () => probe.userName?.(signal), controllers);
       },
     );
   }
   await attempt('other controllers', 'grant list on EndpointSlices', async () => {
-    const search = { connection, ownManager: fieldManager, now: ports.clock.now() };
+    const search = { connection, ownManager: fieldManager, now: ports.clock.now(), controllers };
     evidence = await findCompetingControllerEvidence(search, signal);
     return [
       competingControllerCheck(about, assessCompetingController(evidence), switchOffAdvice(evidence)),

@@ -1,3 +1,4 @@
+import type { Controller } from '@sluice/controllers';
 import { isApiError, watchedResources } from '@sluice/kubernetes';
 import type { Access } from './access.ts';
 import { ClusterUnavailableError, unavailable } from './cluster-unavailable-error.ts';
@@ -10,6 +11,8 @@ export interface CheckOptions {
   readonly cluster: string;
   /** The work whose permissions are checked. Default: watch and write. */
   readonly work?: readonly ClusterWork[];
+  /** The controllers that run. Default: all. */
+  readonly controllers?: ReadonlySet<Controller> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -22,11 +25,11 @@ export interface CheckedCluster {
 /** Checks version, permissions and identity once, without retries. Throws ClusterUnavailableError. */
 export async function checkConnection(
   probe: Omit<ClusterProbe, 'list'>,
-  { cluster, work = ['watch', 'write'], signal }: CheckOptions,
+  { cluster, work = ['watch', 'write'], controllers, signal }: CheckOptions,
 ): Promise<CheckedCluster> {
   try {
     // Sent together because a start waits for all of them; evaluated in order of importance.
-    const accesses = neededAccess(work);
+    const accesses = neededAccess(work, controllers);
     const review = probe.reviewAccess(accesses, signal);
     const identity = probe.identity(signal);
     for (const answer of [review, identity]) answer.catch(() => {});

@@ -50,6 +50,22 @@ test.each<[string, ClusterWork]>([
   expect(granted(role)).toEqual(asked);
 });
 
+test('the EndpointSlice controller needs no permission for Endpoints', () => {
+  const work = ['watch', 'write'] as const;
+  const useful = (...controllers: readonly string[]) => usefulAccess(work, controllers).map(({ access }) => access);
+  const resources = (accesses: readonly Access[]) => new Set(accesses.map(({ resource }) => resource));
+  expect(resources(neededAccess(work, ['endpointslice']))).toEqual(
+    new Set(['namespaces', 'services', 'pods', 'nodes', 'endpointslices']),
+  );
+  expect(resources(useful('endpointslice'))).not.toContain('endpoints');
+  expect(resources(useful('endpoints'))).not.toContain('endpointslices');
+  expect(
+    neededAccess(work, ['endpointslicemirroring'])
+      .map(line)
+      .filter((one) => one.includes('/endpoints ')),
+  ).toEqual(['list /endpoints  ', 'watch /endpoints  ', 'get /endpoints  ']);
+});
+
 describe('permissions', () => {
   const without = (...lines: string[]) =>
     checkPermissions('cluster c', 'write', async (accesses) => accesses.map((access) => !lines.includes(line(access))));

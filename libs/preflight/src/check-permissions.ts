@@ -1,3 +1,4 @@
+import type { Controller } from '@sluice/controllers';
 import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { type ClusterWork, neededAccess } from './needed-access.ts';
@@ -14,10 +15,11 @@ export async function checkPermissions(
   work: ClusterWork,
   reviewAccess: (accesses: readonly Access[]) => Promise<readonly boolean[]>,
   userName?: () => Promise<string | undefined>,
+  controllers?: ReadonlySet<Controller>,
 ): Promise<readonly Check[]> {
   const check = permissionsOf(work);
-  const needed = neededAccess([work]);
-  const useful = usefulAccess([work]);
+  const needed = neededAccess([work], controllers);
+  const useful = usefulAccess([work], controllers);
   const answers = await reviewAccess([...needed, ...useful.map(({ access }) => access)]);
   const missing = needed.filter((_, i) => !answers[i]).map(textOf);
   const missingUseful = Map.groupBy(

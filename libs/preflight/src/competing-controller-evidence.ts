@@ -1,3 +1,4 @@
+import { allControllers, type Controller, descriptorOf } from '@sluice/controllers';
 import type { Connection } from '@sluice/kubernetes';
 import { dateOf, isApiError, LeaseClient, leasePath, leaseRecord } from '@sluice/kubernetes';
 import { asRecord, asString } from '@sluice/runtime';
@@ -19,6 +20,8 @@ export interface CompetingControllerSearch {
   readonly now: number;
   /** Reads the lease and Pods of kube-controller-manager only; for repeated checks. */
   readonly skipWrites?: boolean;
+  /** Only what these write is searched for writes of others. Default: all. */
+  readonly controllers?: Iterable<Controller> | undefined;
 }
 
 /** Objects per page. */
@@ -46,8 +49,10 @@ export async function findCompetingControllerEvidence(
   search: CompetingControllerSearch,
   signal: AbortSignal,
 ): Promise<CompetingControllerEvidence> {
+  const written = new Set<string>([...(search.controllers ?? allControllers)].map((one) => descriptorOf(one).writes));
+  const searched = collections.filter(({ resource }) => written.has(resource));
   const [read, lease, pods] = await Promise.all([
-    Promise.all(search.skipWrites ? [] : collections.map((collection) => foreignWrites(search, collection, signal))),
+    Promise.all(search.skipWrites ? [] : searched.map((collection) => foreignWrites(search, collection, signal))),
     leaderLease(search.connection, signal),
     managerPods(search.connection, signal),
   ]);

@@ -1,4 +1,5 @@
-import { apiGroup, type Resource, watchedResources } from '@sluice/kubernetes';
+import { allControllers, type Controller, descriptorOf, type ReadResource, resourcesOf } from '@sluice/controllers';
+import { apiGroup, type Resource, resourcesOfReader } from '@sluice/kubernetes';
 import type { Access } from './access.ts';
 
 /** A watcher only watches and a writer only writes; neither needs the permissions of the other. */
@@ -15,18 +16,28 @@ export function controllerAccess(written: WrittenResource): readonly Access[] {
   return access(written, 'get', 'create', 'update', 'delete');
 }
 
-/** The permissions without which Sluice cannot do the given work in a cluster (A12). */
-export function neededAccess(work: readonly ClusterWork[]): readonly Access[] {
+/** The permissions without which Sluice cannot do the given work of these controllers in a cluster (A12). */
+export function neededAccess(
+  work: readonly ClusterWork[],
+  controllers: Iterable<Controller> = allControllers,
+): readonly Access[] {
+  const used = [...controllers].map(descriptorOf);
+  const written = new Set(used.map(({ writes }) => writes));
+  const read = new Set<ReadResource>(used.flatMap(({ reads }) => reads));
+  for (const resource of written) read.delete(resource as ReadResource);
   return [
     { verb: 'get', group: '', resource: 'namespaces', name: 'kube-system' },
-    ...(work.includes('watch') ? watchedResources.flatMap((resource) => access(resource, 'list', 'watch')) : []),
+    ...(work.includes('watch')
+      ? resourcesOfReader({ resources: resourcesOf(controllers) }).flatMap((resource) =>
+          access(resource, 'list', 'watch'),
+        )
+      : []),
     ...(work.includes('write')
       ? [
           // get: the writer reads back an object after a conflict.
-          ...access('endpoints', 'get', 'create', 'update', 'delete'),
-          ...access('endpointslices', 'get', 'create', 'update', 'delete'),
+          ...[...written].flatMap((resource) => access(resource, 'get', 'create', 'update', 'delete')),
           // get: the writer confirms a removal by fresh reads.
-          ...(['services', 'pods', 'nodes'] as const).flatMap((resource) => access(resource, 'get')),
+          ...[...read].flatMap((resource) => access(resource, 'get')),
         ]
       : []),
   ];

@@ -1,3 +1,10 @@
+import {
+  allControllers,
+  type Controller,
+  descriptorOf,
+  type ReadResource,
+  type WrittenResource,
+} from '@sluice/controllers';
 import type { Access } from './access.ts';
 import type { ClusterWork } from './needed-access.ts';
 
@@ -8,6 +15,9 @@ export interface UsefulAccess {
   readonly without: string;
   /** Without it, Sluice serves the cluster only with `--take-over`. */
   readonly refused?: boolean;
+  /** Only for controllers that write this, or decide from it. Default: for all. */
+  readonly writes?: WrittenResource;
+  readonly reads?: ReadResource;
 }
 
 const core = (verb: Access['verb'], resource: string, subresource?: string): Access => ({
@@ -33,11 +43,15 @@ const writerAccess: readonly UsefulAccess[] = [
   {
     access: core('create', 'endpoints', 'restricted'),
     without: 'some clusters reject Endpoints with addresses of the Pod and Service networks',
+    writes: 'endpoints',
   },
   { access: core('update', 'services', 'finalizers'), without: ownerReferences },
-  { access: core('update', 'endpoints', 'finalizers'), without: ownerReferences },
-  { access: core('list', 'endpoints'), without: undetected },
-  { access: { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' }, without: undetected },
+  { access: core('update', 'endpoints', 'finalizers'), without: ownerReferences, reads: 'endpoints' },
+  { access: core('list', 'endpoints'), without: undetected, writes: 'endpoints' },
+  {
+    access: { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' },
+    ...{ without: undetected, writes: 'endpointslices' },
+  },
   { access: { ...core('list', 'pods'), namespace: 'kube-system' }, without: undetected },
   {
     access: {
@@ -54,7 +68,14 @@ const writerAccess: readonly UsefulAccess[] = [
   ),
 ];
 
-/** Optional permissions for the given work. */
-export function usefulAccess(work: readonly ClusterWork[]): readonly UsefulAccess[] {
-  return work.includes('write') ? writerAccess : [];
+/** Optional permissions for the given work of these controllers. */
+export function usefulAccess(
+  work: readonly ClusterWork[],
+  controllers: Iterable<Controller> = allControllers,
+): readonly UsefulAccess[] {
+  const used = [...controllers].map(descriptorOf);
+  const isUseful = ({ writes, reads }: UsefulAccess) =>
+    (writes === undefined || used.some((one) => one.writes === writes)) &&
+    (reads === undefined || used.some((one) => one.reads.includes(reads)));
+  return work.includes('write') ? writerAccess.filter(isUseful) : [];
 }

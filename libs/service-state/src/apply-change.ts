@@ -18,12 +18,16 @@ export function applyChange(state: ServiceState, change: Change, now: number, se
   if (compareStamps(stamp, state.snapshot.stamp) <= 0) return;
   const { policy } = settings;
   const work = new WorkSet(now);
-  const { complete, open, resourceVersions } = state.snapshot;
+  const { complete, open, resourceVersions, unwatched } = state.snapshot;
   state.setSnapshot({
     open: snapshot?.first
-      ? { since: stamp, initial: snapshot.initial, resourceVersions: snapshot.resourceVersions }
+      ? {
+          ...{ since: stamp, initial: snapshot.initial, resourceVersions: snapshot.resourceVersions },
+          ...(snapshot.unwatched && { unwatched: snapshot.unwatched }),
+        }
       : open,
     complete,
+    ...(unwatched && { unwatched }),
     stamp,
     resourceVersions: change.resourceVersions ?? resourceVersions,
   });
@@ -83,7 +87,8 @@ function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): vo
   if (
     entry !== null &&
     isMissing(entry.stamp) &&
-    isUpTo(entry.endpoints.metadata.resourceVersion, open.resourceVersions.endpoints)
+    (open.unwatched?.includes('endpoints') ||
+      isUpTo(entry.endpoints.metadata.resourceVersion, open.resourceVersions.endpoints))
   ) {
     state.setEndpoints(null);
   }
@@ -91,7 +96,9 @@ function endSnapshot(state: ServiceState, work: WorkSet, settings: Settings): vo
     if (isLeftover(state.endpoints?.endpoints, state.service?.service)) state.setOrphaned(true);
     if (!settings.policy.provesByGeneration) clearTracked(state);
   }
-  state.setSnapshot({ ...state.snapshot, open: null, complete: true });
+  const { unwatched: _, ...snapshot } = state.snapshot;
+  const { unwatched } = open;
+  state.setSnapshot({ ...snapshot, open: null, complete: true, ...(unwatched && { unwatched }) });
   work.only = null;
   const { policy, batchPeriodMs } = settings;
   for (const [controller, delayMs] of policy.affectedBySnapshot(state, open.initial, batchPeriodMs)) {

@@ -22,6 +22,26 @@ describe('a decision is due', () => {
     expect(due(history.and(aSnapshot(2, [service])).state)).toEqual(decisionOrder);
   });
 
+  test.each([
+    [['pods'], { endpointslicemirroring: [] }],
+    [['endpoints'], { endpointslice: ['create'] }],
+  ])('not for a controller whose watcher does not watch %j: its key is parked', (unwatched, expected) => {
+    const snapshot = aSnapshot(1, [service, fact.pod('p')], behind);
+    const part = snapshot.snapshot && { ...snapshot.snapshot, unwatched };
+    const history = given({ ...snapshot, ...(part && { snapshot: part }) }).when();
+    history.thenPlans(Object.fromEntries(Object.entries(expected).filter(([, verbs]) => verbs.length > 0)));
+    const parked = decisionOrder.filter((controller) => history.state.controller(controller).parked !== null);
+    expect(parked).toEqual(decisionOrder.filter((controller) => !(controller in expected)));
+    expect(history.state.controller('endpoints').parked).toContain(`the watcher does not watch ${unwatched}`);
+    history
+      .and(aChange(2, [fact.pod('q')]))
+      .when(startTime + 1)
+      .thenPlans({});
+    const complete = history.and(aSnapshot(3, [service, fact.pod('p')], behind));
+    expect(complete.state.controller('endpoints').parked).toBe(null);
+    expect(complete.when().plan('endpoints').groups).toHaveLength(1);
+  });
+
   test('not before its time', () => {
     const { state } = given(aSnapshot(1, [service])).thenDueAt(startTime);
     expect(due(state, startTime - 1)).toEqual([]);

@@ -1,4 +1,4 @@
-import type { Controller, MutationGroup, Reconciled } from '@sluice/controllers';
+import { type Controller, type MutationGroup, type Reconciled, resourcesOf } from '@sluice/controllers';
 import type { PlanId, PlannedMutations, TraceContext } from '@sluice/messages';
 import { compact } from './compact.ts';
 import { withDerivedNames } from './derived-name.ts';
@@ -77,6 +77,11 @@ export function decide(
 ): Decision | null {
   if (!isDue(state, controller, now)) return null;
   if (state.controller(controller).inFlight !== null) return { kind: 'redelivered', controller };
+  const unwatched = unwatchedFor(state, controller);
+  if (unwatched.length > 0) {
+    const reason = `the watcher does not watch ${unwatched.join(', ')}; start all processes with the same --controllers`;
+    return { kind: 'parked', controller, reason };
+  }
   try {
     if (inputs.settings.policy.isStale(state, controller)) return { kind: 'unchanged', controller, tracked: null };
     return planOrNot(state, controller, now, inputs);
@@ -85,6 +90,13 @@ export function decide(
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return { kind: 'parked', controller, reason };
   }
+}
+
+/** What the controller needs although the watcher, which runs other controllers, does not watch it. */
+function unwatchedFor({ snapshot: { unwatched } }: ServiceState, controller: Controller): readonly string[] {
+  if (unwatched === undefined) return [];
+  const needed: ReadonlySet<string> = resourcesOf([controller]);
+  return unwatched.filter((resource) => needed.has(resource));
 }
 
 function planOrNot(

@@ -88,19 +88,26 @@ function evidenceOf(
   if (!reads(controller, 'pods')) return state.endpoints === null ? [{ kind: 'endpoints' }] : [];
   const evidence: RemovalEvidence[] = [];
   for (const { name = '', uid = '' } of readyPodsBefore(state, controller, mutations)) {
-    const found = evidenceOfPod(state, name, uid);
+    const found = evidenceOfPod(state, controller, name, uid);
     if (found !== undefined && evidence.push(found) === maxEvidence) break;
   }
   return evidence;
 }
 
 /** Why the endpoint of this Pod is removed; undefined: nothing known removes it. */
-function evidenceOfPod(state: ServiceState, name: string, uid: string): RemovalEvidence | undefined {
+function evidenceOfPod(
+  state: ServiceState,
+  controller: Controller,
+  name: string,
+  uid: string,
+): RemovalEvidence | undefined {
   const entry = state.pods.get(name);
   if (entry === undefined || entry.pod.uid !== uid) return { kind: 'pod', name, uid };
   const { pod, node } = entry;
   if (!pod.ready || pod.terminating || pod.terminal) return { kind: 'readiness', name, uid };
-  return node === null && pod.nodeName !== '' ? { kind: 'node', name: pod.nodeName } : undefined;
+  return reads(controller, 'nodes') && node === null && pod.nodeName !== ''
+    ? { kind: 'node', name: pod.nodeName }
+    : undefined;
 }
 
 /** The Pods of the endpoints that are ready as written now. */

@@ -42,7 +42,10 @@ export interface SnapshotState {
     /** The watcher's first snapshot after it started. */
     readonly initial: boolean;
     readonly resourceVersions: PublishedResourceVersions;
+    readonly unwatched?: readonly string[] | undefined;
   } | null;
+  /** Resources that the last complete snapshot lacks because its watcher does not watch them. Default: none. */
+  readonly unwatched?: readonly string[] | undefined;
   /** True once a snapshot has ended. Nothing is decided before that (rule A9). */
   readonly complete: boolean;
   /** Stamp of the last Change. A Change that is not newer has been applied before. */

@@ -1,4 +1,4 @@
-import { allControllers, type Controller } from '@sluice/controllers';
+import { type Controller, controllers } from '@sluice/controllers';
 import type { AdaptiveBatching } from './adaptive-batch.ts';
 import type { BackoffOptions } from './backoff.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
@@ -26,7 +26,7 @@ export interface Settings {
 }
 
 export const defaultSettings: Settings = {
-  controllers: allControllers,
+  controllers: new Set(controllers),
   maxEndpointsPerSlice: 100,
   maxEndpointsPerSubset: 1000,
   batchPeriodMs: {},

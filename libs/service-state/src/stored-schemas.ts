@@ -9,6 +9,7 @@ const numbers = z.record(z.string(), number);
 const texts = z.record(z.string(), z.string());
 const object = z.unknown();
 
+const unwatched = z.array(z.string()).optional();
 const triggers = z.object({ service: z.string().nullable(), pods: texts, since: texts.optional() });
 const hints = z.object({ populated: z.boolean(), byAddressType: z.record(z.string(), numbers) });
 
@@ -62,8 +63,9 @@ export const storedSchemas: Readonly<Record<string, z.ZodType>> = {
   endpoints: z.object({ endpoints: object, stamp: stamp.nullable() }),
   topology: z.object({ zoneRatios: numbers.nullable(), nodesByZone: numbers }),
   snapshot: z.object({
-    open: z.object({ since: stamp, initial: z.boolean(), resourceVersions }).nullable(),
+    open: z.object({ since: stamp, initial: z.boolean(), resourceVersions, unwatched }).nullable(),
     complete: z.boolean(),
+    unwatched,
     stamp,
     resourceVersions,
   }),

@@ -33,9 +33,13 @@ export function composeChanges(
   const { namespace, service } = dirty.key;
   if (!dirty.snapshot) return chunks(changedFacts(indexer, dirty)).map((facts) => ({ facts }));
   const parts = chunks(allFacts(indexer, namespace, service));
+  const { unwatched } = indexer;
   return parts.map((facts, i) => ({
     facts,
-    snapshot: { first: i === 0, last: i === parts.length - 1, initial: dirty.initial, resourceVersions },
+    snapshot: {
+      ...{ first: i === 0, last: i === parts.length - 1, initial: dirty.initial, resourceVersions },
+      ...(unwatched.length > 0 && { unwatched }),
+    },
   }));
 }
 

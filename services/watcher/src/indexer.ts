@@ -44,6 +44,12 @@ export class Indexer {
   #podsByService: PodsByService | undefined;
   #topology: NodeTopology | undefined;
   #nodesSeen = false;
+  /** Resources that are not watched. */
+  readonly unwatched: readonly Resource[];
+
+  constructor(unwatched: readonly Resource[] = []) {
+    this.unwatched = unwatched;
+  }
 
   apply(event: ObjectEvent): void {
     const { namespace, name } = event;

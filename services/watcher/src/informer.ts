@@ -4,8 +4,8 @@ import {
   ListBudget,
   Reflector,
   type Resource,
+  resourcesOfReader,
   type WatchEvent,
-  watchedResources,
 } from '@sluice/kubernetes';
 import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -46,12 +46,13 @@ export class Informer {
   readonly #options: InformerOptions;
   readonly #resourceVersions = new Map<Resource, string>();
   #historyRestarted = false;
-  readonly #unlisted = new Set<Resource>(watchedResources);
+  readonly #unlisted: Set<Resource>;
   readonly #availability: AvailabilityMonitor;
   readonly #listBudget: ListBudget;
 
   constructor(options: InformerOptions) {
     this.#options = options;
+    this.#unlisted = new Set(resourcesOfReader(options.reader));
     this.#listBudget = options.listBudget ?? new ListBudget(defaultMaxBytes);
     this.#availability = new AvailabilityMonitor(options);
   }
@@ -71,7 +72,7 @@ export class Informer {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(watchedResources.map((resource) => this.#reflector(resource).run(signal)));
+    await Promise.all(resourcesOfReader(this.#options.reader).map((resource) => this.#reflector(resource).run(signal)));
   }
 
   #reflector<R extends Resource>(resource: R): Reflector<DecodedObject<R>> {

@@ -1,3 +1,4 @@
+import type { Resource } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { FencedError } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -54,6 +55,23 @@ async function step(times: number): Promise<void> {
 }
 
 describe('the next watcher', () => {
+  test('publishes every Service if it watches other resources', async () => {
+    await quiescent();
+    const claimWatching = (fencingToken: number, ...resources: readonly Resource[]) =>
+      PublishedState.claim({
+        ...{ store, cluster: 'c', fencingToken, clock, random: seededRandom(1), logger: silentLogger },
+        reader: { resources: new Set(resources) },
+      });
+    const slicesOnly = await claimWatching(2, 'services', 'pods', 'endpointslices');
+    expect([slicesOnly.digest('a'), [...slicesOnly.restoredServices]]).toEqual([undefined, ['a', 'b']]);
+    await slicesOnly.commitDigests(new Map([['a', 'digest-a']]), new Map());
+    expect((await claimWatching(3, 'endpointslices', 'services', 'pods')).digest('a')).toBe('digest-a');
+    const all = await claim(4);
+    expect(all.digest('a')).toBe(undefined);
+    await all.commitDigests(new Map([['a', 'digest-a']]), new Map());
+    expect((await claim(5)).digest('a')).toBe('digest-a');
+  });
+
   test('restores digests, last stamps, the request offset and resourceVersions', async () => {
     await quiescent();
     const next = await claim(2);

@@ -1,5 +1,5 @@
 import { BusClosedError, type StreamOffset } from '@sluice/bus';
-import type { Resource } from '@sluice/kubernetes';
+import { type ClusterReader, type Resource, resourcesOfReader } from '@sluice/kubernetes';
 import { isServiceKey, isStamp, parseServiceKey, type Stamp } from '@sluice/messages';
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
 import { isFencedError, OwnedScope, type Store, type StoredEntry } from '@sluice/store';
@@ -10,6 +10,7 @@ export interface PublishedStateOptions {
   readonly cluster: string;
   /** Fencing token of this watcher's lease. */
   readonly fencingToken: number;
+  readonly reader?: Pick<ClusterReader, 'resources'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -17,6 +18,8 @@ export interface PublishedStateOptions {
 
 /** Stored in place of a digest while a Change of the Service may be in flight. */
 const publishing = '';
+
+const allResources = resourcesOfReader({}).join();
 
 /** Raise it with every change that another version of the watcher would misread. */
 const formatVersion = 1;
@@ -41,6 +44,8 @@ export class PublishedState {
   readonly #resourceVersions = new Map<Resource, string>();
   #requestOffset: StreamOffset | undefined;
   #resetting = false;
+  /** Resources that the last watcher watched. */
+  #watched = allResources;
   /** Entries for the next commit, by key and field. */
   readonly #pending = new Map<string, StoredEntry>();
   /** Services that are being published while the store may still have their digest. */
@@ -249,7 +254,7 @@ export class PublishedState {
     const { intact, entries, isReadable } = await this.#scope.claim();
     const { checkpoint } = this.#scope;
     const isLoaded = isReadable && entries.every((entry) => this.#load(entry));
-    if (isLoaded && intact && checkpoint.streamId !== '') {
+    if (isLoaded && intact && checkpoint.streamId !== '' && this.#watchesTheSame()) {
       this.#requestOffset = checkpoint;
       return;
     }
@@ -257,6 +262,15 @@ export class PublishedState {
     // The store may have lost commits or resync requests, so every Service is published again.
     this.#discardDigests();
     await this.#commitPending();
+  }
+
+  /** Records what is watched. What was published by a watcher of other resources lacks some, or has more. */
+  #watchesTheSame(): boolean {
+    const watched = resourcesOfReader(this.#options.reader ?? {}).join();
+    const before = this.#watched;
+    if (watched === before) return true;
+    this.#put(this.#options.cluster, 'watched', watched === allResources ? undefined : watched);
+    return false;
   }
 
   #discardUnreadable(entries: readonly StoredEntry[]): void {
@@ -290,6 +304,10 @@ export class PublishedState {
       case 'resourceVersion':
         if (typeof value !== 'string') return false;
         this.#resourceVersions.set(name as Resource, value);
+        return true;
+      case 'watched':
+        if (typeof value !== 'string') return false;
+        this.#watched = value;
         return true;
       case 'resetting':
         this.#resetting = true;

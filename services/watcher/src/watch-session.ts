@@ -1,5 +1,5 @@
 import { BusClosedError } from '@sluice/bus';
-import type { Resource } from '@sluice/kubernetes';
+import { type Resource, resourcesOfReader, watchedResources } from '@sluice/kubernetes';
 import type { ResyncRequest } from '@sluice/messages';
 import { aborted, orAborted, runWithBackoff, sleep, untilNextTick } from '@sluice/runtime';
 import type { ChangeSequence } from './change-records.ts';
@@ -50,7 +50,8 @@ export class WatchSession {
     this.#options = options;
     this.#publishedState = publishedState;
     this.#firstSequence = sequence.last;
-    const indexer = new Indexer();
+    const watched = resourcesOfReader(options.reader);
+    const indexer = new Indexer(watchedResources.filter((resource) => !watched.includes(resource)));
     const publisher = new Publisher({
       ...options,
       sequence,

@@ -2,10 +2,10 @@ import type { Clock } from '@sluice/runtime';
 import {
   type ClusterReader,
   type Resource,
+  resourcesOfReader,
   type SkippedObject,
   type WatchEvent,
   type WatchOptions,
-  watchedResources,
 } from '../cluster.ts';
 import type { ClusterRequest, RequestOf, ResponseTo, WatchStream } from '../cluster-request.ts';
 import type { Middleware } from '../middleware.ts';
@@ -93,7 +93,7 @@ export class EarlyWatches {
   constructor(reader: ClusterReader, { signal, clock, readAhead = 1 }: EarlyWatchesOptions) {
     this.#clock = clock;
     const ready: Promise<void>[] = [];
-    for (const resource of watchedResources) {
+    for (const resource of resourcesOfReader(reader)) {
       const abort = new AbortController();
       signal.addEventListener('abort', () => this.#watches.delete(resource) && abort.abort(), { once: true });
       const skipped = new SkippedObjects();

@@ -24,6 +24,7 @@ import type { ServedClusters } from './served-clusters.ts';
 export async function openClusterSet(configuration: Configuration, logger: Logger): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { takeOver, useServiceAccountCredentials } = configuration.writer;
+  const { enabled: controllers } = configuration.controllers;
   const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const names = new Map<string, string>();
   const synced = new Set<string>();
@@ -37,7 +38,7 @@ export async function openClusterSet(configuration: Configuration, logger: Logge
     ...ports,
     sources,
     open: (access, signal, name) =>
-      connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials, threadShares }),
+      connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials, threadShares, controllers }),
     guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet() }, signal),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);

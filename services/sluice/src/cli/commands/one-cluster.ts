@@ -82,6 +82,7 @@ async function open(run: Run, signal: AbortSignal, logger: Logger): Promise<Runn
       signal,
       takeOver,
       useServiceAccountCredentials,
+      controllers: configuration.controllers.enabled,
       readEarly: true,
       ...{ fleet: processFleet(election), leaderElection: election && { ...election, identity: processId } },
       namespaces: namespaceScope(only),

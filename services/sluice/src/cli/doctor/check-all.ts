@@ -12,6 +12,7 @@ export async function checkAll(
   { probe = false }: { readonly probe?: boolean } = {},
 ): Promise<readonly Check[]> {
   const ports = { clock: systemClock, random: systemRandom };
+  const { enabled: controllers } = configuration.controllers;
   const logger = createLogger('text', 'error');
   const wait = <T>(what: string, work: Promise<T>) =>
     showWait(what, work, { clock: systemClock, output: process.stderr });
@@ -23,7 +24,7 @@ export async function checkAll(
   const checks: Check[] = [...infrastructure, historyCheck(configuration)];
   for (const source of sources) {
     const work = checkSource<readonly Check[]>(source, {
-      check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe }),
+      check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe, controllers }),
       unusable: (_, check) => [check],
     });
     checks.push(...(await wait(`checking the clusters in ${source.about}`, work)).flat());

@@ -18,7 +18,7 @@ export const workOf = (role: Role): readonly ClusterWork[] =>
 
 export interface ClusterConnectionsOptions {
   readonly role: Role;
-  readonly configuration: Pick<Configuration, 'clusters' | 'clusterSecrets' | 'writer'>;
+  readonly configuration: Pick<Configuration, 'clusters' | 'clusterSecrets' | 'controllers' | 'writer'>;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,11 +34,12 @@ export function clusterConnections({
   ...ports
 }: ClusterConnectionsOptions): EarlyConnections {
   const { takeOver, useServiceAccountCredentials } = configuration.writer;
+  const { enabled: controllers } = configuration.controllers;
   const work = workOf(role);
   return new EarlyConnections({
     sources: work.length === 0 ? [] : clusterSources(configuration, environment, ports),
     open: (access, signal, name) =>
-      connectTo(access, { ...ports, work, takeOver, useServiceAccountCredentials, name, signal }),
+      connectTo(access, { ...ports, work, takeOver, useServiceAccountCredentials, controllers, name, signal }),
     clock: ports.clock,
   });
 }
