@@ -13,17 +13,21 @@ import type { FaultKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 import type { World } from './world.ts';
 
-/** Injects a fault. Returns how long it lasts, in milliseconds, and what it is. */
-export function inject(
-  kind: FaultKind,
-  random: Random,
-  world: World,
-): { readonly forMs: number; readonly what: string } {
+export interface Injected {
+  /** How long it lasts, in milliseconds. */
+  readonly forMs: number;
+  readonly what: string;
+  /** The only cluster that it may delay. Default: any. */
+  readonly only?: SimulatedCluster;
+}
+
+/** Injects a fault. */
+export function inject(kind: FaultKind, random: Random, world: World): Injected {
   const injected = faults[kind](random, world);
   return injected ?? { forMs: 0, what: `${kind} without effect` };
 }
 
-type Inject = (random: Random, world: World) => { readonly forMs: number; readonly what: string } | undefined;
+type Inject = (random: Random, world: World) => Injected | undefined;
 
 const topics: readonly Topic[] = ['changes', 'mutations', 'requests'];
 /** Few requests are sent, and most faults of theirs have no effect. */
@@ -108,7 +112,7 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     const forMs = duration(random);
     const name = cluster.malform(random, forMs);
     if (name === undefined) return undefined;
-    return { forMs, what: `${cluster.name} has malformed ${name} for ${forMs} ms` };
+    return { forMs, what: `${cluster.name} has malformed ${name} for ${forMs} ms`, only: cluster };
   },
   'watch errors'(random, world) {
     const cluster = anyCluster(random, world);
@@ -151,7 +155,7 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     const name = cluster.deleteNamespace(random);
     const forMs = randomInteger(random, 200, 4_000);
     world.clock.schedule(forMs, () => cluster.recreateNamespace(name));
-    return { forMs, what: `delete the namespace ${name} of ${cluster.name}` };
+    return { forMs, what: `delete the namespace ${name} of ${cluster.name}`, only: cluster };
   },
   'lost append': (random, world) => forAppends(random, world, { lose: 0.1 + 0.4 * random.next() }),
   'store restarted': (_, { store }) => {
@@ -291,12 +295,16 @@ function freeze(how: 'freeze' | 'pause', random: Random, world: World) {
 }
 
 function forRequests(random: Random, world: World, given: readonly Fault[]) {
-  const cluster = anyCluster(random, world);
-  for (const fault of given) cluster.faults.add(fault);
-  const forMs = duration(random);
-  world.clock.schedule(forMs, () => cluster.faults.clear());
+  const only = anyCluster(random, world);
+  for (const fault of given) only.faults.add(fault);
+  const shortMs = duration(random);
+  const isLasting = world.clusters.length > 1 && random.next() < 0.4;
+  const forMs = isLasting ? lastingMs : shortMs;
+  // Half of the lasting faults leave every request without an answer.
+  if (isLasting && random.next() < 0.5) only.faults.add({ latencyMs: lastingMs });
+  world.clock.schedule(forMs, () => only.faults.clear());
   const what = given.map(({ verb = 'any', error = 'latency' }) => `${verb} ${error}`).join(', ');
-  return { forMs: forMs + 5_000, what: `${cluster.name} for ${forMs} ms: ${what}` };
+  return { forMs: forMs + 5_000, what: `${only.name} for ${forMs} ms: ${what}`, only };
 }
 
 function forAppends(random: Random, world: World, given: Partial<AppendFaults>) {
@@ -342,6 +350,9 @@ function anyMember(random: Random, { fleet }: World, role?: Role): Member | unde
 }
 
 const anyCluster = (random: Random, { clusters }: World): SimulatedCluster => pick(random, clusters);
+
+/** Longer than a Service of another cluster may be wrong without a loss, in milliseconds. */
+const lastingMs = 40_000;
 
 const duration = (random: Random): number => randomInteger(random, 300, 4_000);
 

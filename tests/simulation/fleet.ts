@@ -14,6 +14,7 @@ import {
 import type { Settings } from '@sluice/service-state';
 import { assertUsable, runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';
+import type { Metrics } from '@sluice/telemetry';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
 import { FirstSnapshots } from './doubles/first-snapshots.ts';
 import type { Operations } from './doubles/operations.ts';
@@ -70,6 +71,8 @@ export interface FleetOptions {
   readonly logger: (member: string) => Logger;
   /** Observes the requests of a writer to a cluster as they leave the process. */
   readonly auditRequests: (member: string, cluster: SimulatedCluster) => Middleware;
+  /** For the writers of all members. */
+  readonly metrics: Metrics;
   /** The server as writers see it. */
   readonly writtenServer: (cluster: SimulatedCluster) => SimulatedCluster['server'];
 }
@@ -230,7 +233,7 @@ export class Fleet {
   }
 
   #write(process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {
-    const { clusters, clock, auditRequests, writtenServer, operations } = this.#options;
+    const { clusters, clock, auditRequests, writtenServer, operations, metrics } = this.#options;
     const connected = new Map(
       clusters.map((cluster) => {
         const { name, identity, server, faults, malformed } = cluster;
@@ -245,7 +248,7 @@ export class Fleet {
         const reader = process.reader(malformed.reader(new FakeClient(server, { clock, faults })), name);
         options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
         const given = { name, identity, reader, writer, record: () => {} };
-        return [identity, writable(given, { clock: options.clock, logger: options.logger })];
+        return [identity, writable(given, { clock: options.clock, logger: options.logger, metrics })];
       }),
     );
     const requests = new AbortController().signal;

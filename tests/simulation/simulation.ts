@@ -115,7 +115,8 @@ class Simulation {
   /** Whether the store has what the owners of its scopes last committed. */
   readonly #isKept: boolean;
   readonly #interrupter: Interrupter | undefined;
-  #undisturbedSince = begin;
+  /** When the last fault that may delay the cluster ended. */
+  readonly #undisturbed = new Map<SimulatedCluster, number>();
   #calls = 0;
   #isStopping = false;
 
@@ -182,7 +183,12 @@ class Simulation {
       },
       logger: (member) => this.#logger(member),
       auditRequests: (member, cluster) =>
-        invariants.foreignWrites.requests(cluster, invariants.requests.audit(member, cluster)),
+        invariants.countedWrites.requests(
+          member,
+          cluster.identity,
+          invariants.foreignWrites.requests(cluster, invariants.requests.audit(member, cluster)),
+        ),
+      metrics: invariants.countedWrites.metrics,
       writtenServer: ({ server }) => {
         const written = invariants.foreignWrites.writtenServer(server);
         return disabled.includes('preconditions') ? withoutPreconditions(written) : written;
@@ -230,7 +236,7 @@ class Simulation {
   async #play(): Promise<void> {
     const { events, activeMs } = this.#scenario;
     this.#startFleet();
-    this.#disturb(warmUpMs);
+    this.#disturb(warmUpMs, this.#clusters);
     if (!(await this.#until(begin + warmUpMs))) return;
     this.#takeBackups();
     for (const event of events) {
@@ -267,9 +273,9 @@ class Simulation {
       return;
     }
     if (!isFault(kind)) throw new RangeError(`no fleet has the event ${kind}`);
-    const { forMs, what } = inject(kind, random, this.#world);
+    const { forMs, what, only } = inject(kind, random, this.#world);
     this.#note('fault', () => what);
-    this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0));
+    this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0), only === undefined ? this.#clusters : [only]);
   }
 
   #end(member: Member): void {
@@ -282,8 +288,15 @@ class Simulation {
     for (const cluster of this.#clusters) cluster.takeBackup();
   }
 
-  #disturb(forMs: number): void {
-    this.#undisturbedSince = Math.max(this.#undisturbedSince, this.#clock.now() + forMs);
+  #disturb(forMs: number, clusters: readonly SimulatedCluster[]): void {
+    const until = this.#clock.now() + forMs;
+    for (const cluster of clusters)
+      this.#undisturbed.set(cluster, Math.max(this.#undisturbed.get(cluster) ?? begin, until));
+  }
+
+  /** When the last fault ended; in the future while one is active. */
+  get #undisturbedSince(): number {
+    return Math.max(begin, ...this.#undisturbed.values());
   }
 
   /** Advances to a time, checking on the way. Returns false after a violation. */
@@ -316,8 +329,10 @@ class Simulation {
 
   #check(): number {
     let wrong = 0;
-    for (const cluster of this.#clusters)
-      wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), this.#undisturbedSince, this.#boundMs);
+    for (const cluster of this.#clusters) {
+      const since = this.#undisturbed.get(cluster) ?? begin;
+      wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), since, this.#boundMs);
+    }
     checkOwners(
       { ...this.#world, owners: this.#invariants.owners, partitions: this.#scenario.partitions },
       this.#undisturbedSince,
@@ -334,6 +349,7 @@ class Simulation {
     if (this.#violations.all.length > 0) return;
     this.#replayedLogs?.check();
     await checkConsole(this.#world, this.#scenario, this.#violations);
+    await this.#invariants.countedWrites.check(this.#fleet, this.#violations);
     this.#isStopping = true;
     let stopped = false;
     void this.#fleet.stop().then(() => {

@@ -1,6 +1,7 @@
 import { MemoryBus } from '@sluice/bus';
+import type { ClusterWriter } from '@sluice/kubernetes';
 import { encodeMessage, formatServiceKey, type PlannedMutations } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { aborted, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
 import { advance } from '@sluice/runtime/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -8,7 +9,7 @@ import { defaultRetry } from './apply/retry.ts';
 import { unlimited } from './apply/schedule-requests.ts';
 import { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 import { aPlan, create } from './testing/plans.ts';
-import { ScriptedCluster } from './testing/scripted-cluster.ts';
+import { ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
 
 let clock: VirtualClock;
 let bus: MemoryBus;
@@ -52,6 +53,12 @@ async function takeOver(partition: number): Promise<void> {
   await store.commit(commit);
 }
 
+/** Only an abort ends the request. */
+async function hang(signal: AbortSignal): Promise<never> {
+  await aborted(signal);
+  throw unavailable;
+}
+
 test('a partition that was taken over ends, and the others continue', async () => {
   running = runWriter(options, stop.signal);
   await advance(clock, 0);
@@ -62,6 +69,29 @@ test('a partition that was taken over ends, and the others continue', async () =
   expect(cluster.requests).toEqual(['create a', 'create c']);
   stop.abort();
   await running;
+});
+
+test('a partition whose work has failed does not wait for a cluster that does not answer', async () => {
+  const silent: ClusterWriter = {
+    get: (_resource, _namespace, _name, signal) => hang(signal),
+    create: (_resource, _object, signal) => hang(signal),
+    update: (_resource, _object, signal) => hang(signal),
+    delete: (_resource, _namespace, _name, _preconditions, signal) => hang(signal),
+  };
+  const writable = (writer: ClusterWriter) => ({ writer, limit: unlimited, record: () => {} });
+  const clusterOf = (identity: string) => writable(identity === 'silent' ? silent : cluster);
+  running = runPlanPartition({ ...options, partition: 0, drainMs: 1_000, cluster: clusterOf }, stop.signal);
+  await advance(clock, 0);
+  const plan = aPlan([[create('s')]], { service: 's', number: 1 });
+  await send(0, { ...plan, key: { ...plan.key, cluster: 'silent' } });
+  const append = bus.append.bind(bus);
+  bus.append = (topic, ...rest) =>
+    topic === 'changes' ? Promise.reject(new Error('the bus is down')) : append(topic, ...rest);
+  await send(0, aPlan([[create('a')]], { service: 'a', number: 2 }));
+  bus.append = append;
+  await advance(clock, 2_000);
+  await send(0, aPlan([[create('b')]], { service: 'b', number: 3 }));
+  expect(cluster.requests).toEqual(['create a', 'create b']);
 });
 
 test('a single partition that was taken over says so', async () => {

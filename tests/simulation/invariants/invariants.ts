@@ -7,6 +7,7 @@ import { type FaultKind, hasFault, hasLayersOff, isLossy, repaired, type Scenari
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
+import { CountedWrites } from './counted-writes.ts';
 import { decode } from './decode.ts';
 import { ForeignWrites } from './foreign-writes.ts';
 import { Histories } from './histories.ts';
@@ -54,6 +55,7 @@ export class Invariants {
   readonly lossless: LosslessInvariants;
   readonly staleness: Staleness;
   readonly foreignWrites = new ForeignWrites();
+  readonly countedWrites = new CountedWrites();
   readonly replacedValues = new ReplacedValues();
   readonly storeObserver: StoreObserver;
   readonly busObserver: BusObserver;

@@ -118,6 +118,18 @@ export const writerBugs: readonly PlantedBug[] = [
     replace: '',
   },
   {
+    name: 'plans of other Services wait for each other',
+    file: 'services/writer/src/partition/plan-partition-worker.ts',
+    search: 'const predecessor = this.#tails.get(workKey);',
+    replace: 'const predecessor = this.#tails.get(workKey) ?? [...this.#tails.values()].at(-1);',
+  },
+  {
+    name: 'failed writes are counted as successful',
+    file: 'libs/kubernetes/src/middleware/meter-requests.ts',
+    search: 'onResponse(request.verb, request.resource, error.status);',
+    replace: 'onResponse(request.verb, request.resource, null);',
+  },
+  {
     name: 'a failed request keeps its slot',
     file: `${writer}/scheduling/adaptive-limit.ts`,
     search: '      if (isOverload(error)) this.#overloaded',

@@ -37,8 +37,13 @@ export interface PlanPartitionWorkerOptions {
    * again. Default 0: at once.
    */
   readonly commitIntervalMs?: number;
-  /** Aborts requests in flight. A worker that is asked to stop waits for them until this aborts. */
+  /** Aborts requests in flight. A worker that stops waits for them until this aborts. */
   readonly requestSignal: AbortSignal;
+  /**
+   * How long a worker that stops or has failed waits for requests in flight, in milliseconds: one unresponsive cluster must not
+   * keep the plans of all others waiting. Default: until `requestSignal` aborts.
+   */
+  readonly drainMs?: number;
   /** Called when the Outcome of a plan is on the bus. */
   readonly onOutcome?: (plan: PlannedMutations, outcome: Outcome) => void;
   /** Called with the committed offset at the start and whenever it moves. */

@@ -7,7 +7,7 @@ import {
 } from '@sluice/bus';
 import type { RequestCheck } from '@sluice/kubernetes';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage, sleep } from '@sluice/runtime';
 import { FencedError, isFencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';
@@ -56,11 +56,13 @@ export class PlanPartitionWorker {
       if (!isCurrent()) throw new FencedError('lease expired; request not sent');
     },
   };
+  #requestSignal: AbortSignal;
   #error: unknown;
   #reader: PartitionReader | undefined;
 
   constructor(options: PlanPartitionWorkerOptions) {
     this.#options = options;
+    this.#requestSignal = options.requestSignal;
     this.#checkpoint = new PlanCheckpoint(options, this.#fence, (error) => this.#fail(error));
     this.#tracing = options.tracer && { ...options, tracer: options.tracer };
   }
@@ -85,6 +87,9 @@ export class PlanPartitionWorker {
 
   async #work(signal: AbortSignal): Promise<void> {
     const { bus, partition } = this.#options;
+    const drain = new AbortController();
+    const stop = AbortSignal.any([signal, drain.signal]);
+    this.#requestSignal = AbortSignal.any([this.#options.requestSignal, drain.signal]);
     const reader = bus.read('mutations', partition, this.#checkpoint.committed);
     this.#reader = reader;
     this.#checkpoint.attach(reader);
@@ -94,14 +99,23 @@ export class PlanPartitionWorker {
           await this.#options.yieldQueue?.next();
           const records = await reader.next(batchSize);
           if (records.length === 0) return;
-          for (const record of records) this.#start(record, signal);
+          for (const record of records) this.#start(record, stop);
         }
       });
     } finally {
-      await Promise.allSettled(this.#running.values());
+      await this.#drained(drain);
       await this.#checkpoint.reset();
     }
     if (this.#error !== undefined) throw this.#error;
+  }
+
+  /** Waits for the work in flight. Requests that take too long are repeated by the next owner, or by this one. */
+  async #drained(drain: AbortController): Promise<void> {
+    const { clock, drainMs } = this.#options;
+    const done = new AbortController();
+    if (drainMs !== undefined) void sleep(clock, drainMs, done.signal).then(() => drain.abort());
+    await Promise.allSettled(this.#running.values());
+    done.abort();
   }
 
   #start(record: Delivery, signal: AbortSignal): void {
@@ -197,7 +211,8 @@ export class PlanPartitionWorker {
     signal: AbortSignal,
   ): Promise<HandledRecord> {
     const { record, plan, trace } = received;
-    const { clock, random, logger, retry, partition, requestSignal } = this.#options;
+    const { clock, random, logger, retry, partition } = this.#options;
+    const requestSignal = this.#requestSignal;
     const { retryLimit } = cluster;
     let retries = 0;
     const requests = planRequests({

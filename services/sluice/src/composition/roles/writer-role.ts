@@ -1,5 +1,4 @@
 import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/backends';
-import { sleep } from '@sluice/runtime';
 import { partitionLag } from '@sluice/telemetry';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
 
@@ -11,11 +10,8 @@ export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorker
   readonly onPartitionHeld?: (change: 1 | -1) => void;
 }
 
-/**
- * How long a partition that is handed over waits for responses, in milliseconds. One unresponsive cluster must not keep
- * the plans of all others from the next owner, which repeats the requests in flight.
- */
-const handoverMs = 1_000;
+/** How long a partition that is handed over, or whose work has failed, waits for responses, in milliseconds. */
+const drainMs = 1_000;
 
 /**
  * Finished plans share a commit, at most this much later, in milliseconds, together with other partitions. After a crash, the
@@ -42,18 +38,24 @@ export function runWriterRole(options: WriterRoleOptions, signal: AbortSignal): 
         };
         const hooks = { onDeadLetter, onCheckpoint };
         options.onPartitionHeld?.(1);
-        const handover = new AbortController();
-        const limitHandover = () => void sleep(options.clock, handoverMs, handover.signal).then(() => handover.abort());
-        signal.addEventListener('abort', limitHandover, { once: true });
-        const requestSignal = AbortSignal.any([options.requests, handover.signal]);
+        const requestSignal = options.requests;
         try {
           await runPlanPartition(
-            { ...options, ...hooks, commitIntervalMs, requestSignal, retry, store, partition, fencingToken, isCurrent },
+            {
+              ...options,
+              ...hooks,
+              commitIntervalMs,
+              requestSignal,
+              drainMs,
+              retry,
+              store,
+              partition,
+              fencingToken,
+              isCurrent,
+            },
             signal,
           );
         } finally {
-          signal.removeEventListener('abort', limitHandover);
-          handover.abort();
           lag.close();
           options.onPartitionHeld?.(-1);
         }
