@@ -106,7 +106,7 @@ export const platformBugs: readonly PlantedBug[] = [
     replace: 'this.#options.lingering.flush()',
   },
   {
-    name: 'the position of an early record is stored',
+    name: 'the offset of an early record is stored',
     file: 'services/reconciler/src/partition-worker.ts',
     search: 'batch.findLast(({ isEarly }) => !isEarly)',
     replace: 'batch.at(-1)',
