@@ -39,10 +39,10 @@ export const queueRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/service-state/src/backoff.ts',
+        file: 'libs/service-state/src/retries.ts',
         search: 'baseMs * 2 ** Math.min(failures, 30)',
         replace: 'baseMs',
-        tests: ['libs/service-state/src/retry-at.test.ts'],
+        tests: ['libs/service-state/src/retries.test.ts'],
       },
       {
         file: 'services/writer/src/scheduling/retry-limit.ts',

@@ -230,10 +230,10 @@ export const topologyHintRules: readonly Rule[] = [
         tests: [recorded('topologyHints')],
       },
       {
-        file: 'libs/service-state/src/topology-delay.ts',
+        file: 'libs/service-state/src/write-cooldown.ts',
         search: 'fact.topology)) return 0;',
         replace: 'fact.topology)) return maxTopologyDelayMs;',
-        tests: ['libs/service-state/src/topology-delay.test.ts'],
+        tests: ['libs/service-state/src/write-cooldown.test.ts'],
       },
     ],
   },

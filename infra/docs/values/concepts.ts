@@ -6,8 +6,8 @@ const reconcilerRole = 'services/sluice/src/composition/roles/reconciler-role.ts
 const client = 'libs/kubernetes/src/http-cluster.ts';
 const retryDelay = 'libs/kubernetes/src/status.ts';
 const settings = 'libs/service-state/src/settings.ts';
-const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
-const topologyDelay = 'libs/service-state/src/topology-delay.ts';
+const saturated = 'services/writer/src/scheduling/saturation.ts';
+const topologyDelay = 'libs/service-state/src/write-cooldown.ts';
 
 /** Each minute, a watcher publishes the digests of one Service in `digestRounds`. */
 const digestPeriod = duration(watcherRole, 'digestPeriodMs');
@@ -56,7 +56,7 @@ export const concepts: Rows = {
     ['`--max-writes-in-flight` (default {})', setting('writer.maxInFlight')],
     [
       'request rate, with a burst of {}',
-      written('duration', 'services/writer/src/scheduling/token-bucket.ts', /Math\.max\((1), perSecond\)/, 1_000),
+      written('duration', 'services/writer/src/scheduling/fixed-limit.ts', /Math\.max\((1), perSecond\)/, 1_000),
     ],
     ['together, with a burst of {}', seconds('services/writer/src/scheduling/retry-limit.ts', 'burstSeconds')],
     ["10 is kube-controller-manager's limit", 'upstream'],

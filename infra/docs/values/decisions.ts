@@ -3,11 +3,11 @@ import { bytes, count, duration, setting, times } from '../source-values.ts';
 
 const settings = 'libs/service-state/src/settings.ts';
 const cooldown = 'libs/service-state/src/write-cooldown.ts';
-const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
+const saturated = 'services/writer/src/scheduling/saturation.ts';
 const repair = 'libs/service-state/src/repair.ts';
-const priority = 'services/writer/src/scheduling/write-priority.ts';
+const priority = 'services/writer/src/scheduling/priority-queue.ts';
 const guard = 'services/writer/src/confirmation/mass-change-guard.ts';
-const sampling = 'services/writer/src/confirmation/check-sampling.ts';
+const sampling = 'services/writer/src/confirmation/fresh-read.ts';
 const claim = 'libs/clusters/src/cluster-claim.ts';
 const busClaim = 'libs/backends/src/bus-claim.ts';
 const competing = 'libs/clusters/src/watch-competing-controller.ts';
@@ -107,7 +107,7 @@ export const decisions: Rows = {
     ['one plan in {} is checked', count(sampling, 'interval')],
   ],
   'docs/adr/0044-one-decider.md': [
-    ['at most {}. The share', duration('libs/service-state/src/topology-delay.ts', 'maxTopologyDelayMs')],
+    ['at most {}. The share', duration('libs/service-state/src/write-cooldown.ts', 'maxTopologyDelayMs')],
   ],
   'docs/adr/0054-one-writer-per-cluster.md': [
     ['It lasts {} and', clusterClaim],
@@ -129,7 +129,7 @@ export const decisions: Rows = {
     ['for more than {} and less than {} keeps', ttl, duration(ownership, 'maxSilenceMs')],
   ],
   'docs/adr/0060-compaction.md': [
-    ['expires after {}.', duration('libs/service-state/src/apply-compaction-request.ts', 'compactionExpiresAfterMs')],
+    ['expires after {}.', duration('libs/service-state/src/apply-request.ts', 'compactionExpiresAfterMs')],
     ['every {}, for Services', duration('services/watcher/src/compactor.ts', 'scanPeriodMs')],
   ],
   'docs/adr/0070-local-plans.md': [['At most {} records', count('libs/bus/src/lingering-records.ts', 'maxLingering')]],

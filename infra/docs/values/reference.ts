@@ -1,13 +1,13 @@
 import type { Rows } from '../check-values.ts';
 import { count, duration, seconds, setting, text, times, written } from '../source-values.ts';
 
-const topologyDelay = 'libs/service-state/src/topology-delay.ts';
+const topologyDelay = 'libs/service-state/src/write-cooldown.ts';
 const settings = 'libs/service-state/src/settings.ts';
 const repair = 'libs/service-state/src/repair.ts';
 const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
 const parkedRetry = duration(settings, 'parkedRetryMs');
 const cooldown = 'libs/service-state/src/write-cooldown.ts';
-const saturated = 'services/writer/src/scheduling/saturation-cooldown.ts';
+const saturated = 'services/writer/src/scheduling/saturation.ts';
 const upstream = 'kube-controller-manager';
 
 /** Of the oracle that recorded the vectors. */

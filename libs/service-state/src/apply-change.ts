@@ -2,8 +2,8 @@ import { compareResourceVersions, endpointsWriter, isLeftover } from '@sluice/co
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { applyFact } from './apply-fact.ts';
 import { observerOf } from './own-slices.ts';
-import { park } from './park.ts';
 import { clearTracked, handleMissing, removeService } from './remove-service.ts';
+import { park } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 import { WorkSet } from './work-set.ts';

@@ -2,10 +2,10 @@ import { type Controller, endpointsWriter } from '@sluice/controllers';
 import { noCauses, type PlannedMutations } from '@sluice/messages';
 import type { ControllerState } from './controller-state.ts';
 import type { Decision, Tracked } from './decide.ts';
-import { park } from './park.ts';
 import { trackUnchanged } from './reconcile.ts';
 import { redeliverAt, redelivered } from './redelivery.ts';
 import { afterDecision } from './repair.ts';
+import { park } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,6 +1,5 @@
 import { type Controller, endpointsWriter, type WrittenResource } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
-import { admissionChange } from './admission-change.ts';
 import { noticeForeignWrite } from './foreign-write.ts';
 import { observerOf } from './own-slices.ts';
 import type { ReconcilerPolicy } from './policy.ts';
@@ -8,9 +7,9 @@ import { removeService, removeTracked } from './remove-service.ts';
 import { repairsAdmission } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { topologyDelayMs } from './topology-delay.ts';
-import { isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
+import { admissionChange, isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
 import type { WorkSet } from './work-set.ts';
+import { topologyDelayMs } from './write-cooldown.ts';
 
 /** Applies one fact of a Change with this stamp. Objects that Sluice writes are compared by resourceVersion. */
 export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: WorkSet, settings: Settings): void {

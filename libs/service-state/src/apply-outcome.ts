@@ -9,10 +9,10 @@ import {
 import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
 import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, isChangedAtAdmission, knows } from './apply-result.ts';
-import { jitterOf } from './backoff.ts';
 import { type ControllerState, type InFlight, requestDecision, type UnconfirmedCreates } from './controller-state.ts';
 import { noticeForeignWrites, uncertainAfter } from './foreign-write.ts';
 import { repairAfterOutcome, repairsAdmission } from './repair.ts';
+import { jitterOf } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 

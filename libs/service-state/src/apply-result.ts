@@ -6,11 +6,11 @@ import {
   type WrittenResource,
 } from '@sluice/controllers';
 import type { MutationResult, Stamp } from '@sluice/messages';
-import { admissionChange } from './admission-change.ts';
 import type { InFlight } from './controller-state.ts';
 import { belongsToService } from './own-slices.ts';
 import type { ReconcilerPolicy } from './policy.ts';
 import type { ServiceState } from './service-state.ts';
+import { admissionChange } from './watch-echo.ts';
 
 interface Version {
   readonly uid?: string;

@@ -4,8 +4,7 @@ import { maxRedeliveryMs } from './redelivery.ts';
 import { repairIntervalMs } from './repair.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { maxTopologyDelayMs } from './topology-delay.ts';
-import { maxCooldownMs } from './write-cooldown.ts';
+import { maxCooldownMs, maxTopologyDelayMs } from './write-cooldown.ts';
 
 /**
  * Moves deadlines that are further in the future than the longest delay of their kind back to that delay. Such deadlines were

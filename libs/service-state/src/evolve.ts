@@ -8,10 +8,9 @@ import {
   type ServiceKey,
 } from '@sluice/messages';
 import { applyChange } from './apply-change.ts';
-import { applyCompactionRequest } from './apply-compaction-request.ts';
 import { applyDecision } from './apply-decision.ts';
 import { applyOutcome } from './apply-outcome.ts';
-import { applyRelease } from './apply-release.ts';
+import { applyCompactionRequest, applyRelease } from './apply-request.ts';
 import { clampDeadlines } from './clamp-deadlines.ts';
 import type { Decision } from './decide.ts';
 import { abortSnapshot, invalidate } from './invalidate.ts';

@@ -7,10 +7,9 @@ import {
   endpointsWriter,
 } from '@sluice/controllers';
 import type { Causes, Fact, OutcomeStatus, PlannedMutations } from '@sluice/messages';
-import type { BackoffOptions } from './backoff.ts';
 import type { ControllerState } from './controller-state.ts';
 import { requestRepair } from './repair.ts';
-import { retryAt } from './retry-at.ts';
+import { type BackoffOptions, retryAt } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import { isDeleted } from './tombstones.ts';
 import { type AppliedPlan, writeCooldownMs } from './write-cooldown.ts';

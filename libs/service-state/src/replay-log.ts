@@ -9,10 +9,9 @@ import {
   type Stamp,
 } from '@sluice/messages';
 import { decideUnchanged } from './decide-unchanged.ts';
+import { isDisposable } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
-import { isDisposable } from './is-disposable.ts';
-import { settingsOfPlan } from './logged-settings.ts';
-import { isBasisReached } from './plan-basis.ts';
+import { isBasisReached, settingsOfPlan } from './plan-basis.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 import { type Controller, controllers } from '@sluice/controllers';
 import type { AdaptiveBatching } from './adaptive-batch.ts';
-import type { BackoffOptions } from './backoff.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
+import type { BackoffOptions } from './retries.ts';
 
 export interface Settings {
   /** Enabled controllers. */

@@ -1,4 +1,11 @@
-import type { Controller, MutationGroup } from '@sluice/controllers';
+import {
+  type Controller,
+  type EndpointSlice,
+  type Endpoints,
+  equalMetadata,
+  type MutationGroup,
+  structurallyEqual,
+} from '@sluice/controllers';
 import type { ServiceState } from './service-state.ts';
 
 /**
@@ -27,4 +34,18 @@ function writes(groups: readonly MutationGroup[], name: string): boolean {
 export function isDeletedByPlan(state: ServiceState, controller: Controller, uid: string): boolean {
   const groups = state.controller(controller).inFlight?.message.groups ?? [];
   return groups.some(({ mutations }) => mutations.some((m) => m.verb === 'delete' && m.uid === uid));
+}
+
+/** What an object differs in from what was written: what carries traffic, only labels and the like, or nothing. */
+export type AdmissionChange = 'content' | 'metadata' | undefined;
+
+/**
+ * What a mutating webhook has changed in a write. The response names the version that resulted, but only the watch delivers
+ * its content: `delivered` and `written` have the same version.
+ */
+export function admissionChange<T extends Endpoints | EndpointSlice>(written: T, delivered: T): AdmissionChange {
+  const { metadata, ...content } = written;
+  const { metadata: metadataDelivered, ...contentDelivered } = delivered;
+  if (!structurallyEqual(content, contentDelivered)) return 'content';
+  return equalMetadata(metadata, metadataDelivered) ? undefined : 'metadata';
 }

@@ -4,8 +4,7 @@ export * from './history/history.ts';
 export type { Console, ConsoleOptions } from './http/create-console.ts';
 export { createConsole, lazyConsole } from './http/lazy-console.ts';
 export { BusFollower } from './ingest/bus-follower.ts';
-export { readLogs } from './ingest/read-logs.ts';
-export { tapBus } from './ingest/tap-bus.ts';
+export { readLogs, tapBus } from './ingest/read-logs.ts';
 export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
 export type {
   ClusterView,

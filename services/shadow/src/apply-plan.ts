@@ -1,7 +1,7 @@
 import type { Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
 import { type JsonObject, textAt } from './comparison/json.ts';
-import type { ClusterState } from './comparison/normalise.ts';
+import { type ClusterState, triggerTimeAnnotation } from './comparison/normalise.ts';
 
 /**
  * Returns the state after the plan, or undefined if the plan does not apply: an object that it updates or deletes is
@@ -27,4 +27,19 @@ const nameOf = (mutation: Mutation): string =>
 /** The object in the form that the writer sends. */
 function toJson(object: object): JsonObject {
   return JSON.parse(JSON.stringify(object)) as JsonObject;
+}
+
+/** The desired content of a plan as text, without numbers, versions and generated names. */
+export function contentOf({ groups }: PlannedMutations): string {
+  return JSON.stringify(groups.map(({ mutations }) => mutations.map(wantedBy)));
+}
+
+function wantedBy(mutation: Mutation): unknown {
+  const { verb, resource } = mutation;
+  if (mutation.verb === 'delete') return [verb, resource, mutation.name];
+  const { metadata, ...content } = mutation.object;
+  const { labels, annotations, ownerReferences, name } = metadata;
+  const { [triggerTimeAnnotation]: _, ...others } = annotations ?? {};
+  const named = verb === 'create' && resource === 'endpointslices' ? '' : name;
+  return [verb, resource, named, labels ?? {}, others, ownerReferences ?? [], content];
 }

@@ -1,6 +1,6 @@
 import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
-import { contentOf } from './plan-content.ts';
+import { contentOf } from './apply-plan.ts';
 import { Samples } from './samples.ts';
 
 /** A plan that Sluice would apply and that the cluster does not match yet. */

@@ -2,7 +2,6 @@ export * from './acknowledge-plans.ts';
 export * from './comparison/compare.ts';
 export * from './comparison/explained.ts';
 export * from './comparison/form.ts';
-export * from './comparison/hash-order.ts';
 export * from './comparison/json.ts';
 export * from './comparison/normalise.ts';
 export * from './diff-tracker.ts';

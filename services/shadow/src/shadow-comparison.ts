@@ -4,8 +4,8 @@ import { type Clock, type Logger, sleep } from '@sluice/runtime';
 import type { Metrics } from '@sluice/telemetry';
 import type { ClusterState } from './comparison/normalise.ts';
 import { DiffTracker, type PendingDiff } from './diff-tracker.ts';
-import { type Examined, type Explained, examine } from './examine.ts';
 import type { ReportedDifference, ShadowReport } from './report.ts';
+import { type Examined, type Explained, examine } from './samples.ts';
 
 /** A cluster that Sluice only reads. */
 export interface ShadowedCluster {

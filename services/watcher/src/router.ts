@@ -1,9 +1,8 @@
 import { serviceNameLabel } from '@sluice/controllers';
 import type { Cause } from '@sluice/messages';
-import { describeEvent } from './describe-event.ts';
 import type { DirtyReason } from './dirty-set.ts';
 import { equalSelectors, type Indexer, serviceOfSlice } from './indexer.ts';
-import { type ObjectEvent, parseObjectName } from './object-event.ts';
+import { describeEvent, type ObjectEvent, parseObjectName } from './object-event.ts';
 
 export type MarkDirty = (namespace: string, service: string, reason: DirtyReason, cause: Cause) => void;
 

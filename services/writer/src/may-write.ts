@@ -3,8 +3,7 @@ import { comparePlans, type PlanId, type PlannedMutations } from '@sluice/messag
 import type { ApplyResult } from './apply/apply-mutations.ts';
 import { SupersededError } from './apply/schedule-requests.ts';
 import { confirmChanges } from './confirmation/confirm-changes.ts';
-import { hasPreconditions } from './fencing/has-preconditions.ts';
-import type { PlanFence } from './fencing/plan-fence.ts';
+import { hasPreconditions, type PlanFence } from './fencing/plan-fence.ts';
 import type { PlanCheckpoint } from './partition/plan-checkpoint.ts';
 import type { WritableCluster } from './writable-cluster.ts';
 

@@ -1,5 +1,5 @@
 import { asRecord } from '@sluice/runtime';
-import { fetchFailure } from '../fetch-failure.ts';
+import { fetchFailure } from '../ports.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type {
   HistoryView,

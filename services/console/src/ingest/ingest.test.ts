@@ -6,7 +6,7 @@ import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, podChange, service, shop, sliceOf, snapshot } from '../testing/records.ts';
 import { summarize } from '../view/summarize.ts';
 import { BusFollower } from './bus-follower.ts';
-import { tapBus } from './tap-bus.ts';
+import { tapBus } from './read-logs.ts';
 
 const clock = new VirtualClock(0);
 const key = formatServiceKey(shop('web'));

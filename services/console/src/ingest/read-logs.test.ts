@@ -6,8 +6,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, podChange, service, shop, sliceOf, snapshot, toAppend } from '../testing/records.ts';
 import { BusFollower, firstTime } from './bus-follower.ts';
-import { readLogs } from './read-logs.ts';
-import { tapBus } from './tap-bus.ts';
+import { readLogs, tapBus } from './read-logs.ts';
 
 const web = shop('web');
 const toRecord = (message: Message, id = 'any') => ({

@@ -1,5 +1,4 @@
-import { fetchFailure } from '../fetch-failure.ts';
-import type { ConsoleSources } from '../ports.ts';
+import { type ConsoleSources, fetchFailure } from '../ports.ts';
 import type { TraceView } from '../view/schemas.ts';
 
 /** Timeout of a request to Jaeger. */

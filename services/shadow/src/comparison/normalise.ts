@@ -1,6 +1,15 @@
 import { metadataForm, nameForm, serviceNameLabel, stripped, type Uids, withoutEmptyName } from './form.ts';
-import { withoutHashOrder } from './hash-order.ts';
-import { isObject, type JsonObject, listAt, objectAt, objectIn, sortedCanonically, textAt, without } from './json.ts';
+import {
+  isObject,
+  type Json,
+  type JsonObject,
+  listAt,
+  objectAt,
+  objectIn,
+  sortedCanonically,
+  textAt,
+  without,
+} from './json.ts';
 
 /** The objects of a cluster, as its API server lists them. */
 export interface ClusterState {
@@ -121,4 +130,22 @@ function normaliseMetadata(metadata: JsonObject, { triggerTime = 'keep' }: Norma
     ...without(meant, 'annotations'),
     ...(Object.keys(annotations).length > 0 && { annotations }),
   };
+}
+
+/** Lists whose order derives from the hashes of ports. */
+const hashOrdered = new Set(['ports', 'subsets']);
+
+/**
+ * Sorts the ports of slices, and the ports and subsets of Endpoints. Upstream sorts them by a hash, which is MD5 before
+ * Kubernetes 1.35 and FNV since.
+ */
+export function withoutHashOrder(value: Json): Json {
+  if (Array.isArray(value)) return value.map((element: Json) => withoutHashOrder(element));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      const inner = withoutHashOrder(member);
+      return [key, Array.isArray(inner) && hashOrdered.has(key) ? sortedCanonically(inner as readonly Json[]) : inner];
+    }),
+  );
 }

@@ -10,7 +10,7 @@ import {
 } from '@sluice/controllers';
 import { type ApiError, type ClusterWriter, isApiError, type RawObject } from '@sluice/kubernetes';
 import type { MutationResult, OutcomeStatus, PlannedMutations, ServiceKey } from '@sluice/messages';
-import { equalContent } from './equal-content.ts';
+import { equalContent } from './find-competing-write.ts';
 
 /** The result of applying a plan, from which its Outcome is made. */
 export interface ApplyResult {

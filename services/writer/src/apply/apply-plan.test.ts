@@ -1,7 +1,7 @@
 import type { AdditionEvidence, PlannedMutations, ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { CheckResult } from '../confirmation/check-sampling.ts';
+import type { CheckResult } from '../confirmation/fresh-read.ts';
 import { type Direction, MassChangeGuard } from '../confirmation/mass-change-guard.ts';
 import { aPlan, update } from '../testing/plans.ts';
 import { conflict, forbidden, ScriptedCluster } from '../testing/scripted-cluster.ts';

@@ -1,7 +1,7 @@
 import type { EndpointSlice, Endpoints } from '@sluice/controllers';
 import { describe, expect, test } from 'vitest';
 import { aSlice } from '../testing/plans.ts';
-import { equalContent } from './equal-content.ts';
+import { equalContent } from './find-competing-write.ts';
 
 const wanted = aSlice('a');
 const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'u' } as const;

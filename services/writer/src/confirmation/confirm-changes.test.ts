@@ -3,8 +3,8 @@ import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
-import type { CheckResult } from './check-sampling.ts';
 import { confirmChanges, heldBackReasons } from './confirm-changes.ts';
+import type { CheckResult } from './fresh-read.ts';
 import { MassChangeGuard } from './mass-change-guard.ts';
 
 const gone: RemovalEvidence = { kind: 'pod', name: 'p', uid: 'u' };

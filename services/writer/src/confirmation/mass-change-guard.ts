@@ -1,9 +1,7 @@
 import type { Controller } from '@sluice/controllers';
 import type { PlannedMutations, ReadyEndpointsDelta } from '@sluice/messages';
 import type { Clock } from '@sluice/runtime';
-import { type CheckResult, CheckSampling } from './check-sampling.ts';
-import { DropFromPeak } from './drop-from-peak.ts';
-import { RecentSum } from './recent-sum.ts';
+import { type CheckResult, CheckSampling } from './fresh-read.ts';
 
 export interface MassChangeGuardOptions {
   /**
@@ -112,5 +110,74 @@ class PartitionTotals {
   set(partition: number, count: number): void {
     this.total += count - (this.#byPartition.get(partition) ?? 0);
     this.#byPartition.set(partition, count);
+  }
+}
+
+/** Intervals that a window is divided into. */
+const intervals = 60;
+
+/** The sum of samples within a sliding time window, exact to a sixtieth of the window. */
+export class RecentSum {
+  readonly #intervalMs: number;
+  readonly #sums: { readonly interval: number; sum: number }[] = [];
+  #total = 0;
+
+  constructor(windowMs: number) {
+    this.#intervalMs = windowMs / intervals;
+  }
+
+  /** Adds a sample and returns the sum. */
+  add(sample: number, now: number): number {
+    const interval = Math.floor(now / this.#intervalMs);
+    for (
+      let first = this.#sums[0];
+      first !== undefined && first.interval <= interval - intervals;
+      first = this.#sums[0]
+    ) {
+      this.#total -= first.sum;
+      this.#sums.shift();
+    }
+    if (sample !== 0) {
+      const last = this.#sums.at(-1);
+      if (last?.interval === interval) last.sum += sample;
+      else this.#sums.push({ interval, sum: sample });
+      this.#total += sample;
+    }
+    return this.#total;
+  }
+}
+
+/**
+ * How far a level has dropped below its peak within a sliding time window. A rise before the peak counts for nothing.
+ */
+export class DropFromPeak {
+  readonly #windowMs: number;
+  /**
+   * Candidates for the peak of the current or a later window: descending levels, each with the last time it was held.
+   */
+  readonly #peaks: { level: number; until: number }[] = [];
+  #level = 0;
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  /** Changes the level by `by` and returns its distance from the peak. */
+  add(by: number, now: number): number {
+    const peaks = this.#peaks;
+    // The level has been unchanged until now.
+    const last = peaks.at(-1);
+    if (last?.level === this.#level) last.until = now;
+    else this.#push(this.#level, now);
+    this.#level += by;
+    this.#push(this.#level, now);
+    while (peaks[0] !== undefined && peaks[0].until < now - this.#windowMs) peaks.shift();
+    return (peaks[0]?.level ?? this.#level) - this.#level;
+  }
+
+  #push(level: number, until: number): void {
+    const peaks = this.#peaks;
+    for (let last = peaks.at(-1); last !== undefined && last.level <= level; last = peaks.at(-1)) peaks.pop();
+    peaks.push({ level, until });
   }
 }

@@ -1,5 +1,7 @@
+import type { Mutation } from '@sluice/controllers';
 import { expect, test } from 'vitest';
-import { PlanFence } from './plan-fence.ts';
+import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';
+import { hasPreconditions, PlanFence } from './plan-fence.ts';
 
 const plan = (number: number, epoch = 1) => ({ epoch, number });
 
@@ -39,4 +41,23 @@ test('a newer plan that completes replaces the older one', () => {
   fence.complete('web', plan(21));
   fence.complete('web', plan(25));
   expect([24, 25, 26].map((number) => fence.rejects('web', plan(number)))).toEqual([true, true, false]);
+});
+
+const deletion = (given: object): Mutation => ({
+  ...{ verb: 'delete', resource: 'endpointslices', name: 'web-bbbbb', ...given },
+});
+const unconditional: Mutation = { verb: 'update', resource: 'endpoints', object: someEndpoints };
+
+test.each<[string, boolean, readonly Mutation[]]>([
+  ['no write', true, []],
+  ['an update with a resourceVersion', true, [update('a')]],
+  ['an update without one', false, [unconditional]],
+  ['a create', false, [create('a')]],
+  ['a deletion with a UID', true, [deletion({ uid: 'u' })]],
+  ['a deletion with a resourceVersion', true, [deletion({ resourceVersion: '7' })]],
+  ['a deletion by name', false, [deletion({})]],
+  ['one unsafe write among safe ones', false, [update('a'), create('b'), remove('c')]],
+])('a plan with %s can be repeated safely: %s', (_, expected, mutations) => {
+  expect(hasPreconditions(aPlan([mutations]))).toBe(expected);
+  expect(hasPreconditions(aPlan([[update('z')], mutations]))).toBe(expected);
 });

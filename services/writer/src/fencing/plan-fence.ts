@@ -1,4 +1,5 @@
-import { comparePlans, isPlanId, type PlanId } from '@sluice/messages';
+import type { Mutation } from '@sluice/controllers';
+import { comparePlans, isPlanId, type PlanId, type PlannedMutations } from '@sluice/messages';
 import type { StoredEntry } from '@sluice/store';
 
 const key = 'plans';
@@ -49,5 +50,24 @@ export class PlanFence {
     if (this.#passed === before) return [];
     for (const [workKey, plan] of this.#beyond) if (comparePlans(plan, this.#passed) <= 0) this.#beyond.delete(workKey);
     return [{ key, field, value: this.#passed }];
+  }
+}
+
+/**
+ * Whether every write of the plan carries a resourceVersion or UID, so that the API server rejects it if it was applied
+ * before. A name is not enough: a created object may have been deleted since, and a deleted one created again.
+ */
+export function hasPreconditions({ groups }: PlannedMutations): boolean {
+  return groups.every(({ mutations }) => mutations.every(hasPrecondition));
+}
+
+function hasPrecondition(mutation: Mutation): boolean {
+  switch (mutation.verb) {
+    case 'create':
+      return false;
+    case 'update':
+      return (mutation.object.metadata.resourceVersion ?? '') !== '';
+    case 'delete':
+      return mutation.uid !== undefined || mutation.resourceVersion !== undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { Mutation } from '@sluice/controllers';
 import { describe, expect, test } from 'vitest';
 import { heldBackReasons } from '../confirmation/confirm-changes.ts';
 import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';
-import { failureEvents, failureText } from './failure-events.ts';
+import { failureEvents, failureText } from './report-outcome.ts';
 
 const endpoints = (verb: 'create' | 'update'): Mutation => ({ verb, resource: 'endpoints', object: someEndpoints });
 const failed = (...mutations: readonly Mutation[]) => ({

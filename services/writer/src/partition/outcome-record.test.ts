@@ -1,7 +1,7 @@
 import { noBusLimits } from '@sluice/bus';
 import { type MutationResult, noCauses, type Outcome } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import { outcomeRecord } from './outcome-record.ts';
+import { outcomeRecord } from './report-outcome.ts';
 
 const head = { key: 'c/shop/web', id: 'id', headers: {} };
 const slice = {

@@ -15,15 +15,14 @@ import { planRequests } from '../apply/plan-requests.ts';
 import { SupersededError } from '../apply/schedule-requests.ts';
 import { PlanFence } from '../fencing/plan-fence.ts';
 import { mayWrite, refusePlan, requestChecks } from '../may-write.ts';
-import { saturationCooldownMs } from '../scheduling/saturation-cooldown.ts';
-import { writePriority } from '../scheduling/write-priority.ts';
+import { writePriority } from '../scheduling/priority-queue.ts';
+import { saturationCooldownMs } from '../scheduling/saturation.ts';
 import type { WritableCluster } from '../writable-cluster.ts';
-import { failureEvents } from './failure-events.ts';
 import { PlanCheckpoint } from './plan-checkpoint.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
 import { PlanTrace, type PlanTraceOptions } from './plan-trace.ts';
 import { readPlan } from './read-plan.ts';
-import { type ReceivedPlan, reportOutcome } from './report-outcome.ts';
+import { failureEvents, type ReceivedPlan, reportOutcome } from './report-outcome.ts';
 
 const batchSize = 128;
 

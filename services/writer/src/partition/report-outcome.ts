@@ -1,11 +1,18 @@
-import { type Delivery, recordId } from '@sluice/bus';
-import { endpointsWriter } from '@sluice/controllers';
-import { type Outcome, type PlannedMutations, partitionOf, traceFields, traceHeaders } from '@sluice/messages';
+import { type BusLimits, type Delivery, recordId } from '@sluice/bus';
+import { descriptorOf, type EventToRecord, endpointsWriter, type FailedPlan } from '@sluice/controllers';
+import {
+  MessageRecord,
+  type Outcome,
+  type PlannedMutations,
+  partitionOf,
+  type RecordHead,
+  traceFields,
+  traceHeaders,
+} from '@sluice/messages';
 import type { Logger } from '@sluice/runtime';
 import { FencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
-import { failureText } from './failure-events.ts';
-import { outcomeRecord } from './outcome-record.ts';
+import { heldBackReasons } from '../confirmation/confirm-changes.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
 import type { PlanTrace } from './plan-trace.ts';
 
@@ -95,4 +102,67 @@ function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: nu
     ...(applied.retryAfterMs && { retryAfterMs: applied.retryAfterMs }),
     ...(applied.cooldownMs && { cooldownMs: applied.cooldownMs }),
   };
+}
+
+/**
+ * The record of an Outcome, without what exceeds the limit of the bus: first the objects that were read back, which the
+ * watch delivers as well, then all results. Without results the reconciler decides again.
+ */
+export function outcomeRecord(head: RecordHead, outcome: Outcome, { messageBytes }: BusLimits): MessageRecord {
+  const record = new MessageRecord(head, outcome);
+  // Reading the payload encodes it, which a bus without limits may never do.
+  if (messageBytes === Number.POSITIVE_INFINITY || record.payload.length <= messageBytes) return record;
+  const results = outcome.results.map(({ current, ...result }) => (current === null ? { ...result, current } : result));
+  const smaller = new MessageRecord(head, { ...outcome, results });
+  if (smaller.payload.length <= messageBytes) return smaller;
+  const message = 'the results exceed what the bus accepts';
+  return new MessageRecord(head, { ...outcome, status: 'conflict', results: [], message });
+}
+
+/**
+ * Returns the Events of a plan's controller for a plan that failed or is incomplete, as upstream does (section J), and an Event of Sluice's own for a change that was held back.
+ */
+export function failureEvents(
+  plan: PlannedMutations,
+  { failures, message }: Pick<ApplyResult, 'failures' | 'message'>,
+): readonly EventToRecord[] {
+  const { namespace, service: name } = plan.key;
+  const service = { namespace, name, uid: plan.serviceUid };
+  if (message !== undefined)
+    for (const [change, reason] of Object.entries(heldBackReasons))
+      if (message.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
+  return descriptorOf(plan.controller).events.failed?.(failedPlan(plan, failures)) ?? [];
+}
+
+function failedPlan(plan: PlannedMutations, failures: ApplyResult['failures']): FailedPlan {
+  const { namespace, service: name } = plan.key;
+  return {
+    service: { namespace, name, uid: plan.serviceUid },
+    failures,
+    incomplete: plan.incomplete,
+    groups: plan.groups,
+  };
+}
+
+type HeldBackChange = keyof typeof heldBackReasons;
+const eventReasons = { removal: 'EndpointRemovalHeldBack', addition: 'EndpointAdditionHeldBack' } as const;
+
+/** Has no upstream counterpart: upstream writes what its caches contain. */
+function heldBack(
+  service: { namespace: string; name: string; uid: string },
+  reason: string,
+  message: string,
+): EventToRecord {
+  const { namespace, name, uid } = service;
+  const regarding = { kind: 'Service', namespace, name, ...(uid !== '' && { uid }) } as const;
+  return { type: 'Warning', reason, message, regarding };
+}
+
+/** The log text for a failed plan, worded as upstream does (E28, H7, H20, section J). */
+export function failureText(plan: PlannedMutations, { failures }: Pick<ApplyResult, 'failures'>): string {
+  const own = descriptorOf(plan.controller).events.failureText?.(failedPlan(plan, failures));
+  if (own !== undefined) return own;
+  return failureEvents(plan, { failures })
+    .map(({ message }) => message)
+    .join('; ');
 }

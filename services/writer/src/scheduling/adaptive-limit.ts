@@ -1,9 +1,8 @@
 import { isApiError } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/runtime';
-import type { FairShare } from './fair-share.ts';
-import { PriorityQueue } from './priority-queue.ts';
+import { TokenBucket } from './fixed-limit.ts';
+import { type FairShare, PriorityQueue } from './priority-queue.ts';
 import { Saturation } from './saturation.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 export interface AdaptiveLimitOptions {
   /** Maximum number of concurrent requests. */

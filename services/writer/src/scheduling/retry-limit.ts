@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/runtime';
-import { TokenBucket } from './token-bucket.ts';
+import { TokenBucket } from './fixed-limit.ts';
 
 export interface RetryLimitOptions {
   /** Retries per second. */

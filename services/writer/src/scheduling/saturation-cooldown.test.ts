@@ -1,6 +1,6 @@
 import type { Controller, Mutation } from '@sluice/controllers';
 import { expect, test } from 'vitest';
-import { saturationCooldownMs } from './saturation-cooldown.ts';
+import { saturationCooldownMs } from './saturation.ts';
 
 const object = { metadata: { namespace: 'shop', name: 'web' } };
 const create: Mutation = { verb: 'create', resource: 'endpoints', object };

@@ -11,7 +11,7 @@ export const writerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a slice with more endpoints counts as equal',
-    file: `${writer}/apply/equal-content.ts`,
+    file: `${writer}/apply/find-competing-write.ts`,
     search: 'return list.length === part.length && part.every(',
     replace: 'return part.every(',
   },

@@ -1,6 +1,6 @@
 import { VirtualClock } from '@sluice/runtime';
 import { beforeEach, expect, test } from 'vitest';
-import { type CheckResult, CheckSampling } from './check-sampling.ts';
+import { type CheckResult, CheckSampling } from './fresh-read.ts';
 
 let clock: VirtualClock;
 let sampling: CheckSampling;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type ClosableCluster, type DrainableCluster, drainable } from './drainable-cluster.ts';
 import { ScriptedCluster } from './testing/scripted-cluster.ts';
+import { type ClosableCluster, type DrainableCluster, drainable } from './writable-cluster.ts';
 
 const { signal } = new AbortController();
 let closed: number;

@@ -1,7 +1,6 @@
 import type { Node, Pod } from '@sluice/controllers';
 import { expect, test } from 'vitest';
-import { describeEvent } from './describe-event.ts';
-import type { ObjectEvent } from './object-event.ts';
+import { describeEvent, type ObjectEvent } from './object-event.ts';
 import { aNode, aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
 
 const podEvent = (old: Partial<Pod> | undefined, next: Partial<Pod> | undefined): ObjectEvent => ({

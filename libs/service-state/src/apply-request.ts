@@ -1,5 +1,5 @@
-import { descriptorOf } from '@sluice/controllers';
-import type { CompactionRequest } from '@sluice/messages';
+import { controllers, descriptorOf } from '@sluice/controllers';
+import type { CompactionRequest, RemovalRelease } from '@sluice/messages';
 import { requestDecision } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -20,5 +20,18 @@ export function applyCompactionRequest(
     const before = state.controller(controller);
     if (!descriptorOf(controller).compacts || before.parked !== null) continue;
     state.setController(controller, { ...requestDecision(before, now, causes, now), compaction });
+  }
+}
+
+/** Decides parked keys at once and lets their next plan pass the guards against mass removals and additions. */
+export function applyRelease(state: ServiceState, { releasedAt }: RemovalRelease, now: number): void {
+  const causes = {
+    first: [{ description: 'held-back change released by an operator', observedAt: releasedAt }],
+    more: 0,
+  };
+  for (const controller of controllers) {
+    const before = state.controller(controller);
+    if (before.parkedSince === null) continue;
+    state.setController(controller, { ...requestDecision(before, now, causes, now), released: true });
   }
 }

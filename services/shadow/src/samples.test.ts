@@ -2,7 +2,7 @@ import type { Mutation } from '@sluice/controllers';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from './comparison/json.ts';
 import type { ClusterState } from './comparison/normalise.ts';
-import { examine } from './examine.ts';
+import { examine } from './samples.ts';
 import { aPlan, aSlice } from './testing/plans.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fetchFailure } from './fetch-failure.ts';
+import { fetchFailure } from './ports.ts';
 
 test.each<[string, unknown]>([
   [
