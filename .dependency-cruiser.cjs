@@ -3,7 +3,8 @@
  *
  *   tests, bench, chaos, conformance → services/sluice (CLI → composition) → services → libs
  *
- * and inside libs: adapters → ports → messages → controllers, with runtime (clock, random and logger ports) at the bottom.
+ * and inside libs: fleet → service-state → messages → controllers → model, with the ports bus and store, their adapters beside them,
+ * kubernetes and telemetry below fleet, and platform at the bottom.
  */
 const ours = '^(libs|services|fake-apiserver|demo|tests|bench|chaos|conformance|infra)/';
 
@@ -19,6 +20,17 @@ const room = (path, ...allowed) => ({
       (name) => `^${name}/`,
     ),
   },
+});
+/** Inside `path`, only `parts` use `parts`; what lies beside them must not. Each is a folder, or several joined by `|`. */
+const below = (path, parts) => apart(path, `(?!(${parts})/)`, parts);
+
+/** Inside `path`, `from` must not use `to`. */
+const apart = (path, from, to) => ({
+  name: `${path.split('/')[1]}-${from.replaceAll(/[^a-z]+/g, '-')}-without-${to.replaceAll(/[^a-z]+/g, '-')}`,
+  comment: `inside ${path}, ${from} must not use ${to}`,
+  severity: 'error',
+  from: { path: `^${path}/(${from})`, pathNot: '(\\.test\\.ts$|/testing/)' },
+  to: { path: `^${path}/(${to})` },
 });
 const roots = new Set(['fake-apiserver', 'demo', 'tests', 'bench', 'chaos', 'conformance']);
 
@@ -37,87 +49,66 @@ module.exports = {
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
 
     // Libraries
-    room('libs/runtime'),
-    room('libs/controllers'),
-    room('libs/messages', 'controllers', 'runtime'),
-    room('libs/service-state', 'controllers', 'messages'),
-    room('libs/bus', 'messages', 'runtime'),
-    room('libs/bus-jetstream', 'bus', 'runtime'),
-    room('libs/bus-kafka', 'bus', 'runtime'),
-    room('libs/store', 'messages', 'runtime'),
-    room('libs/store-redis', 'store', 'runtime'),
-    room('libs/ownership', 'store', 'messages', 'runtime'),
-    room('libs/telemetry', 'controllers', 'messages', 'process', 'runtime'),
-    room('libs/kubernetes-protobuf', 'controllers'),
-    room('libs/kubernetes', 'kubernetes-protobuf', 'controllers', 'runtime'),
-    room('libs/preflight', 'controllers', 'kubernetes', 'process', 'runtime'),
-    room('libs/process', 'runtime'),
-    room('libs/capacity'),
-    room(
-      'libs/configuration',
-      ...['bus-jetstream', 'bus-kafka', 'store-redis', 'controllers', 'process', 'runtime', 'service-state'],
-    ),
+    room('libs/platform'),
+    room('libs/model'),
+    room('libs/controllers', 'model'),
+    room('libs/messages', 'controllers', 'model', 'platform'),
+    room('libs/service-state', 'controllers', 'messages', 'model'),
+    room('libs/bus', 'platform'),
+    room('libs/store', 'platform'),
+    room('libs/kubernetes', 'controllers', 'model', 'platform'),
+    room('libs/telemetry', 'controllers', 'messages', 'model', 'platform'),
     ...testedRoom(
-      'libs/clusters',
-      ['configuration', 'controllers', 'kubernetes', 'preflight', 'process', 'runtime', 'store'],
+      'libs/fleet',
+      ['bus', 'controllers', 'kubernetes', 'messages', 'model', 'platform', 'service-state', 'store', 'telemetry'],
       ['fake-apiserver'],
     ),
 
-    room(
-      'libs/backends',
-      'bus',
-      'bus-jetstream',
-      'bus-kafka',
+    // Inside a library, ports do not know their adapters, and what stands lower does not know what stands above it.
+    below('libs/platform/src', 'process|archive'),
+    below('libs/bus/src', 'jetstream|kafka'),
+    apart('libs/bus/src', 'jetstream', 'kafka'),
+    below('libs/store/src', 'redis'),
+    below('libs/kubernetes/src', 'preflight'),
+    apart('libs/kubernetes/src', 'protobuf', '(?!protobuf/)'),
+    apart(
+      'libs/fleet/src',
       'configuration',
-      'messages',
-      'ownership',
-      'process',
-      'runtime',
-      'store',
-      'store-redis',
-      'telemetry',
+      'clusters|identity|infrastructure|leader-election|migration|ownership|roles',
     ),
+    apart(
+      'libs/fleet/src',
+      'ownership',
+      'clusters|configuration|identity|infrastructure|leader-election|migration|roles',
+    ),
+    apart('libs/fleet/src', 'roles|infrastructure', 'clusters|identity|leader-election|migration'),
+    apart('libs/fleet/src', 'clusters|identity|leader-election|migration', 'infrastructure|roles'),
 
     // Services never import each other.
     ...testedRoom(
       'services/watcher',
-      ['bus', 'controllers', 'kubernetes', 'messages', 'runtime', 'store', 'telemetry'],
+      ['bus', 'controllers', 'kubernetes', 'messages', 'model', 'platform', 'store', 'telemetry'],
       ['fake-apiserver'],
     ),
     ...testedRoom(
       'services/reconciler',
-      ['bus', 'controllers', 'messages', 'runtime', 'service-state', 'store', 'telemetry'],
+      ['bus', 'controllers', 'messages', 'model', 'platform', 'service-state', 'store', 'telemetry'],
       ['fake-apiserver'],
     ),
     ...testedRoom(
       'services/writer',
-      ['bus', 'controllers', 'kubernetes', 'messages', 'preflight', 'runtime', 'store', 'telemetry'],
+      ['bus', 'controllers', 'kubernetes', 'messages', 'model', 'platform', 'store', 'telemetry'],
       ['fake-apiserver'],
     ),
     room(
       'services/console',
-      'backends',
-      'bus',
-      'controllers',
-      'kubernetes',
-      'messages',
-      'process',
-      'runtime',
-      'service-state',
-      'store',
+      ...['bus', 'controllers', 'fleet', 'kubernetes', 'messages', 'model', 'platform', 'service-state', 'store'],
     ),
     room(
       'services/shadow',
-      'bus',
-      'controllers',
-      'kubernetes',
-      'messages',
-      'process',
-      'runtime',
-      'store',
-      'telemetry',
-      'service-state',
+      ...['bus', 'controllers', 'kubernetes', 'messages', 'model', 'platform', 'service-state', 'store', 'telemetry'],
     ),
+    room('services/capacity'),
 
     // The program: the command line above, the composition of processes below.
     {
@@ -157,27 +148,17 @@ module.exports = {
       comment: 'decisions are pure: no I/O and no package; zod checks stored states',
       severity: 'error',
       from: {
-        path: '^libs/(controllers|service-state)/',
+        path: '^libs/(model|controllers|service-state)/',
         pathNot: '(\\.test\\.ts$|/testing/|/(load-state|stored-schemas)\\.ts$)',
       },
       to: { dependencyTypes: ['core', 'npm'] },
     },
 
     // Test packages
-    room('fake-apiserver', 'controllers', 'kubernetes', 'kubernetes-protobuf', 'runtime'),
+    room('fake-apiserver', 'controllers', 'kubernetes', 'model', 'platform'),
     room(
       'demo',
-      'fake-apiserver',
-      'backends',
-      'bus',
-      'clusters',
-      'configuration',
-      'kubernetes',
-      'messages',
-      'process',
-      'runtime',
-      'store',
-      'infra/local',
+      ...['bus', 'fake-apiserver', 'fleet', 'infra/local', 'kubernetes', 'messages', 'model', 'platform', 'store'],
     ),
     {
       name: 'tests',
@@ -222,7 +203,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
       to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/|lease-thread/)?index\\.ts|testing/)',
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/|process/|configuration/|configuration/load/|jetstream/|kafka/|redis/|protobuf/|preflight/|clusters/|ownership/|roles/|roles/lease-thread/)?index\\.ts|((configuration|jetstream|redis|protobuf)/)?testing/)',
         pathNot: '^$1/',
       },
     },
@@ -240,7 +221,7 @@ module.exports = {
       name: 'kafkajs-internals',
       comment: 'one file uses kafkajs beneath its public API, and its tests guard what it relies on (ADR 0014)',
       severity: 'error',
-      from: { pathNot: '^libs/bus-kafka/src/kafkajs-internals\\.ts$|node_modules' },
+      from: { pathNot: '^libs/bus/src/kafka/kafkajs-internals\\.ts$|node_modules' },
       to: { path: 'kafkajs/src/' },
     },
   ],

@@ -12,7 +12,7 @@ await runBench({
   name: 'capacity',
   about: `Runs a fleet of one worker with NATS and Redis on fake clusters over HTTP, of 1, 20 and 100 clusters, and prints what it used
 beside what "sluice capacity" predicts. Exit status 1 if they differ by more than ${tolerance * 100} %. With --costs measured, first
-measures the unit costs at other sizes, predicts from those, and prints them as JSON for libs/capacity/src/unit-costs.ts.
+measures the unit costs at other sizes, predicts from those, and prints them as JSON for services/capacity/src/unit-costs.ts.
 `,
   options: {
     costs: choice(['stored', 'measured'], 'stored', 'unit costs to predict from'),

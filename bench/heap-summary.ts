@@ -1,7 +1,7 @@
 /** Summarizes heap snapshots by owner. See `--help`. */
 
 import { readFileSync } from 'node:fs';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { parseHeapSnapshot } from './src/heap/heap-snapshot.ts';
 import { type Owner, summarizeHeap } from './src/heap/owners.ts';

@@ -1,6 +1,6 @@
 /** Measures how faulty clusters affect the healthy ones beside them. See `--help`. */
 
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { integer, say, selection } from '@sluice/program';
 import { forms, measureIsolation, type Phase, type Round } from './src/clusters/isolation-measure.ts';
 import { runBench } from './src/run-bench.ts';

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { runProgram, say } from '@sluice/program';
 import { conditionsNow, rotate } from './src/conditions.ts';
 import { CONTROLLERS } from './src/controllers.ts';

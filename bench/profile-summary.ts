@@ -1,7 +1,7 @@
 /** Summarizes CPU profiles by package and by function. See `--help`. */
 
 import { readFileSync } from 'node:fs';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { type CpuProfile, type Share, summarizeProfile } from './src/profile.ts';
 

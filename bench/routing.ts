@@ -1,6 +1,7 @@
 /** Measures the watcher's cost of finding the Services of a Pod. See `--help`. */
 
-import { ServiceSelectorCache, type StringMap } from '@sluice/controllers';
+import { ServiceSelectorCache } from '@sluice/controllers';
+import type { StringMap } from '@sluice/model';
 import { integer, integers } from '@sluice/program';
 import { runBench } from './src/run-bench.ts';
 import { median } from './src/statistics.ts';

@@ -1,7 +1,7 @@
 /** Measures what watchers of EndpointSlices receive, with compaction and with adaptive batching. See `--help`. */
 
+import { advance } from '@sluice/platform/testing';
 import { integer, integers } from '@sluice/program';
-import { advance } from '@sluice/runtime/testing';
 import { runBench } from './src/run-bench.ts';
 import { WatchTraffic } from './src/watch-traffic.ts';
 

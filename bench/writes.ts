@@ -2,9 +2,9 @@
 
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { startControlPlane } from '@sluice/local';
-import { systemClock as clock } from '@sluice/process';
+import { silentLogger } from '@sluice/platform';
+import { systemClock as clock } from '@sluice/platform/process';
 import { integer } from '@sluice/program';
-import { silentLogger } from '@sluice/runtime';
 import { cpuSeconds } from './src/process-stats.ts';
 import { runBench } from './src/run-bench.ts';
 import { percentile, reliablePercentile } from './src/statistics.ts';

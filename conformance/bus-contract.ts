@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Bus, ChunkedBus, networkedBus, rejectionOf, streamStart } from '@sluice/bus';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, describe, expect, test } from 'vitest';
 import { after, ids, records, take, takeUntil } from './bus-records.ts';
 import type { BusFeatures, BusUnderTest, CreateBusUnderTest } from './bus-under-test.ts';

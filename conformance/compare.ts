@@ -1,5 +1,5 @@
 /** Compares results of `conformance/replay.ts` with vectors. See `--help`. */
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { compareScenario } from './golden/compare-scenario.ts';
 import { comparedRounds, isCompared } from './golden/compared-rounds.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { streamStart } from '@sluice/bus';
 import { startNats, startRedis } from '@sluice/local';
-import { recordingLogger } from '@sluice/runtime/testing';
+import { recordingLogger } from '@sluice/platform/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
 import { connectBus } from './jetstream-fixture.ts';

@@ -1,34 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {
-  type AddressType,
   addHints,
   dumpEndpointPort,
   dumpEndpointPorts,
   dumpEndpointSubset,
   dumpEndpointsPort,
-  type EndpointPort,
-  type EndpointSlice,
-  type EndpointSubset,
-  type Endpoints,
   endpointPorts,
   endpointSlicePrefix,
-  fnv1a128,
   hintsEnabled,
   isOverloaded,
   nodeTopology,
   podToEndpoint,
   podToEndpointAddress,
   portMapKey,
-  projectNode,
-  projectPod,
-  projectService,
   repackSubsets,
   type SliceInfo,
-  type StringMap,
   trafficDistributionHints,
   truncateSubsets,
 } from '@sluice/controllers';
+import {
+  type AddressType,
+  type EndpointPort,
+  type EndpointSlice,
+  type EndpointSubset,
+  type Endpoints,
+  fnv1a128,
+  projectNode,
+  projectPod,
+  projectService,
+  type StringMap,
+} from '@sluice/model';
 import { type LabelledPod, podChange, podProjectionKey } from '@sluice/shadow';
 import { describe, expect, it } from 'vitest';
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { connectJetStreamBus, type JetStreamBusOptions } from '@sluice/bus-jetstream';
+import { connectJetStreamBus, type JetStreamBusOptions } from '@sluice/bus/jetstream';
 import { type Nats, type NatsOptions, startNats } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/process';
-import { type Logger, silentLogger } from '@sluice/runtime';
+import { type Logger, silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import type { BusUnderTest } from './bus-under-test.ts';
 
 /** A real nats-server for the tests of one file. */

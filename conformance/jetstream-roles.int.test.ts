@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { AckPolicy, DeliverPolicy, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers, type NatsConnection } from '@nats-io/transport-node';
 import { type Bus, streamStart } from '@sluice/bus';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';
 import { connectBus, type NatsFixture, startNatsFixture } from './jetstream-fixture.ts';

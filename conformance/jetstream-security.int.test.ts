@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nkeys } from '@nats-io/transport-node';
 import { streamStart } from '@sluice/bus';
-import type { JetStreamBusOptions } from '@sluice/bus-jetstream';
+import type { JetStreamBusOptions } from '@sluice/bus/jetstream';
 import { makeServingCertificate, type ServingCertificate } from '@sluice/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ids, records, take } from './bus-records.ts';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { streamStart } from '@sluice/bus';
-import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus/kafka';
 import { type Kafka, startKafkaCluster } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
-import { recordingLogger } from '@sluice/runtime/testing';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
+import { recordingLogger } from '@sluice/platform/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ids, records, take, takeUntil } from './bus-records.ts';
 

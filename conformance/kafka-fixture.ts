@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bus, Topic } from '@sluice/bus';
-import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus-kafka';
+import { connectKafkaBus, defaultKafkaTopics, type KafkaBusOptions } from '@sluice/bus/kafka';
 import { type Kafka, startKafka } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import kafkajs from 'kafkajs';
 import type { BusFaults, BusUnderTest, CreateBusUnderTest } from './bus-under-test.ts';
 

@@ -1,8 +1,8 @@
 import { networkedBus, rejectionOf, streamStart } from '@sluice/bus';
-import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus-kafka';
-import { systemClock } from '@sluice/process';
-import { silentLogger, sleep } from '@sluice/runtime';
-import { recordingLogger } from '@sluice/runtime/testing';
+import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus/kafka';
+import { silentLogger, sleep } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { recordingLogger } from '@sluice/platform/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { after, ids, records, take } from './bus-records.ts';
 import { KafkaFixture } from './kafka-fixture.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '@sluice/process';
-import { sleep } from '@sluice/runtime';
+import { sleep } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import type { GroupState, Heartbeat, Leases } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 

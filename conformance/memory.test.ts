@@ -1,9 +1,9 @@
 import { ChunkedBus, MemoryBus } from '@sluice/bus';
-import { MemoryNats, memoryConnection, memoryJetStreamBus } from '@sluice/bus-jetstream/testing';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { MemoryNats, memoryConnection, memoryJetStreamBus } from '@sluice/bus/jetstream/testing';
+import { silentLogger, VirtualClock } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
-import { Lua, type MemoryPortsOptions, MemoryRedis, memoryPorts } from '@sluice/store-redis/testing';
+import { Lua, type MemoryPortsOptions, MemoryRedis, memoryPorts } from '@sluice/store/redis/testing';
 import { busContract } from './bus-contract.ts';
 import { busFaultsContract } from './bus-faults-contract.ts';
 import type { BusUnderTest } from './bus-under-test.ts';

@@ -2,15 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  type EndpointSlice,
-  type Endpoints,
-  projectEndpointSlice,
-  projectEndpoints,
-  projectNode,
-  projectPod,
-  projectService,
-} from '@sluice/controllers';
-import {
   Connection,
   HttpCluster,
   isApiError,
@@ -20,8 +11,17 @@ import {
   watchedResources,
 } from '@sluice/kubernetes';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import {
+  type EndpointSlice,
+  type Endpoints,
+  projectEndpointSlice,
+  projectEndpoints,
+  projectNode,
+  projectPod,
+  projectService,
+} from '@sluice/model';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const root = mkdtempSync(path.join(tmpdir(), 'sluice-protobuf-'));

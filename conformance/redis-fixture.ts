@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { startLeaseThread } from '@sluice/backends/lease-thread';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
-import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store-redis';
+import { startLeaseThread } from '@sluice/fleet/lease-thread';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { openRedis, type RedisOptions, type RedisPorts } from '@sluice/store/redis';
 
 /**
  * The user of docs/guides/redis.md. Tests run with exactly its permissions, on fleets whose names begin with `sluice`.

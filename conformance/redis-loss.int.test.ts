@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { type RedisServer, startRedis, startRedisSentinel } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { type Clock, silentLogger } from '@sluice/runtime';
+import { type Clock, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import type { Commit, Store } from '@sluice/store';
-import { openRedis } from '@sluice/store-redis';
+import { openRedis } from '@sluice/store/redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Connections, documentedRights, SLUICE_PASSWORD, SLUICE_USER } from './redis-fixture.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RedisServer, startRedis } from '@sluice/local';
 import type { Commit, Store } from '@sluice/store';
-import type { RedisPorts } from '@sluice/store-redis';
+import type { RedisPorts } from '@sluice/store/redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Connections } from './redis-fixture.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RedisServer, startRedis, startRedisCluster, startRedisSentinel } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
-import { openRedis, type RedisOptions } from '@sluice/store-redis';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { openRedis, type RedisOptions } from '@sluice/store/redis';
 import { expect, test } from 'vitest';
 
 /** A password of Redis is rotated under open connections (ADR 0016), in every topology and with TLS. */

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RedisServer, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
-import { openRedis } from '@sluice/store-redis';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { openRedis } from '@sluice/store/redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The store connects to a server only if its certificate is of the configured authority and for its address. */

@@ -3,7 +3,7 @@
 import { globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { canonical, type Json, sortedCanonically } from '@sluice/shadow';
 import { makeVector, type OracleResult, type Scenario, withResyncs, withRounds } from './golden/make-vector.ts';

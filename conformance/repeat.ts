@@ -1,6 +1,6 @@
 /** Runs the contract suites of bus and store and the loss tests repeatedly with different seeds. See `--help`. */
 
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, parseCommandLine, runProgram, say } from '@sluice/program';
 import { repeatedSuites } from './repeated-suites.ts';
 import { runSuites } from './run-suites.ts';

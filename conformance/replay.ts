@@ -1,9 +1,9 @@
 /** Replays recorded scenarios through the whole pipeline. See `--help`. */
 
 import { createInterface } from 'node:readline';
-import { UsageError } from '@sluice/process';
+import { errorMessage } from '@sluice/platform';
+import { UsageError } from '@sluice/platform/process';
 import { parseCommandLine, runProgram } from '@sluice/program';
-import { errorMessage } from '@sluice/runtime';
 import { replayScenario } from './replay/replay-scenario.ts';
 import { parseScenario } from './replay/scenario.ts';
 import { deviations } from './replay/upstream/policy.ts';

@@ -2,7 +2,7 @@
 
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, parseCommandLine, runProgram } from '@sluice/program';
 import { type AsShipped, readAsShipped, writeAsShipped } from './golden/as-shipped.ts';
 import { isListed } from './golden/explained.ts';

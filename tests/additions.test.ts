@@ -1,8 +1,8 @@
 import { findParked } from '@sluice/console';
 import { FakeApiServer, FakeClient, FaultPlan, type Population, populate } from '@sluice/fake-apiserver';
 import type { ClusterReader } from '@sluice/kubernetes';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { releaseParked } from '@sluice/sluice';
 import { MassChangeGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,9 +1,9 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import { streamStart } from '@sluice/bus';
-import { loadConfiguration } from '@sluice/configuration/load';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/fleet/roles';
 import {
   ensureKafkaJars,
   freePorts,
@@ -16,9 +16,9 @@ import {
   startNats,
   startRedis,
 } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom, sleep } from '@sluice/runtime';
-import { recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, sleep } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { recordingLogger } from '@sluice/platform/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 /** Certificates and SASL passwords of the bus are rotated under a running process: real servers, secrets in files. */

@@ -1,6 +1,6 @@
 import { FakeApiServer } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
 import { differencesFromExpected } from './harness/converged.ts';
 import { startFleet } from './harness/fleet.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { asRecord, seededRandom, silentLogger } from '@sluice/runtime';
-import { openRedis, type RedisPorts } from '@sluice/store-redis';
+import { asRecord, seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { openRedis, type RedisPorts } from '@sluice/store/redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slicesOf } from './harness/expected-endpoints.ts';
 

@@ -1,8 +1,8 @@
 import { MemoryBus } from '@sluice/bus';
 import { FakeApiServer, FakeClient, FaultPlan, type Population, populate } from '@sluice/fake-apiserver';
+import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { runReconciler } from '@sluice/reconciler';
-import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';

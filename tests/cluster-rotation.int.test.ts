@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, kubectl, makeServingCertificate, startControlPlane } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 /** Credentials of a cluster are rotated under a running process, on a real kube-apiserver. */

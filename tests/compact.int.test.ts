@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { namespaceObject, nodeObject, podObject, podStatus, reference, serviceObject } from '@sluice/conformance';
-import { until } from '@sluice/runtime/testing';
+import { until } from '@sluice/platform/testing';
 import { type JsonObject, labelOf, listAt, objectAt, serviceNameLabel, textAt } from '@sluice/shadow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RealFleet } from './harness/real-fleet.ts';

@@ -1,6 +1,6 @@
 import { FakeApiServer, FakeClient, type Population, populate } from '@sluice/fake-apiserver';
-import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { startAllInOne } from '@sluice/sluice';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { FakeApiServer, populate } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { slicesOf } from './harness/expected-endpoints.ts';
 import { type Fleet, startFleet } from './harness/fleet.ts';

@@ -3,12 +3,12 @@ import { get as httpGet } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kubeconfigText } from '@sluice/clusters/testing';
 import { SluiceProcess } from '@sluice/conformance';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
+import { kubeconfigText } from '@sluice/fleet/testing';
 import { freePorts } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 /** A user of the machine sends many expensive requests to the console of `sluice run`, and reads the responses or does not. */

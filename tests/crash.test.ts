@@ -10,9 +10,9 @@ import {
 } from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { runReconciler } from '@sluice/reconciler';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { startAllInOne } from '@sluice/sluice';
 import { type Commit, MemoryStore, type ScopeState, type Store } from '@sluice/store';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect } from '@sluice/clusters';
-import type { Controller } from '@sluice/controllers';
 import { ApiServerHttp, FakeApiServer, FaultPlan, kubeconfigOf, populate } from '@sluice/fake-apiserver';
+import { connect } from '@sluice/fleet/clusters';
 import { type Resource, watchedResources } from '@sluice/kubernetes';
-import { systemClock as clock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import type { Controller } from '@sluice/model';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock as clock } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
 import { startAllInOne } from '@sluice/sluice';
 import { afterEach, beforeEach, expect, test } from 'vitest';

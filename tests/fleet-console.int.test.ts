@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Distributed, startDistributed } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The CLI explains a deleted Pod in a fleet of processes with real NATS and Redis. */

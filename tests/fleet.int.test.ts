@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { openInfrastructure } from '@sluice/backends';
-import { loadConfiguration } from '@sluice/configuration/load';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
+import { openInfrastructure } from '@sluice/fleet/roles';
 import { type RedisServer, type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { randomInteger, seededRandom, silentLogger } from '@sluice/runtime';
+import { randomInteger, seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import type { Role } from '@sluice/sluice';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 

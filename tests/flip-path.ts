@@ -5,8 +5,8 @@
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 import { FakeApiServer } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { startFleet } from './harness/fleet.ts';
 import { nodeObject, podObject } from './harness/objects.ts';
 

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kubeconfigText } from '@sluice/clusters/testing';
 import { SluiceProcess } from '@sluice/conformance';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
-import { encodedWatchEvent, framed } from '@sluice/kubernetes-protobuf/testing';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { kubeconfigText } from '@sluice/fleet/testing';
+import { encodedWatchEvent, framed } from '@sluice/kubernetes/protobuf/testing';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { endpointDifferences } from './harness/expected-endpoints.ts';
 import {

@@ -11,9 +11,9 @@ import {
   populate,
 } from '@sluice/fake-apiserver';
 import { type Jaeger, type Nats, type RedisServer, startJaeger, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import type { Role } from '@sluice/sluice';
 import { parseScrape, sampleOf } from '@sluice/telemetry/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

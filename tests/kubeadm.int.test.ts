@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { enablesControllers } from '@sluice/kubernetes/preflight';
 import { ensureBinaries, KUBERNETES_VERSION } from '@sluice/local';
-import { enablesControllers } from '@sluice/preflight';
 import { load } from 'js-yaml';
 import { beforeAll, expect, test } from 'vitest';
 

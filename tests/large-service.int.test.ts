@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
 import { type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import { afterEach, expect, test } from 'vitest';
 
 /**

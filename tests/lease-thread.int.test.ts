@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type RedisServer, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
-import { openRedis, type RedisPorts } from '@sluice/store-redis';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { openRedis, type RedisPorts } from '@sluice/store/redis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 /**

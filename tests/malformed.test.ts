@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject, Resource } from '@sluice/kubernetes';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MemoryBus, streamStart } from '@sluice/bus';
-import { ClusterSet, type ConnectedCluster, fenceWrites, guardWrites } from '@sluice/clusters';
+import { ClusterSet, type ConnectedCluster, fenceWrites, guardWrites } from '@sluice/fleet/clusters';
 import { ApiError, type ApiRequest, type ClusterAccess, type Connection, HttpCluster } from '@sluice/kubernetes';
 import { decodeMessage, encodeMessage, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { aborted, asRecord, type JsonRecord, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { aborted, asRecord, type JsonRecord, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { writable } from '@sluice/sluice';
 import { MemoryStore } from '@sluice/store';
 import { defaultRetry, mayWrite, runPlanPartition, type unlimited } from '@sluice/writer';

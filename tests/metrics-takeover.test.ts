@@ -1,9 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
-import { aService } from '@sluice/controllers/testing';
 import { encodeMessage, formatServiceKey } from '@sluice/messages';
+import { aService } from '@sluice/model/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { Metrics } from '@sluice/telemetry';

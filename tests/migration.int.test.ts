@@ -11,9 +11,9 @@ import {
   startControlPlane,
   startKubeControllerManager,
 } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { errorMessage, sleep } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { errorMessage, sleep } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createNamespace, createPod, createService, setReady, wrongEndpoints } from './harness/real-services.ts';
 

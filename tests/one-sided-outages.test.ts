@@ -1,11 +1,11 @@
 import { MemoryBus } from '@sluice/bus';
-import type { ConnectedCluster, EarlyConnections } from '@sluice/clusters';
-import { LeaseServer } from '@sluice/clusters/testing';
-import { resolve } from '@sluice/configuration/testing';
 import { FakeApiServer, FakeClient, type Population, populate } from '@sluice/fake-apiserver';
+import type { ConnectedCluster, EarlyConnections } from '@sluice/fleet/clusters';
+import { resolve } from '@sluice/fleet/configuration/testing';
+import { LeaseServer } from '@sluice/fleet/testing';
 import { type ClusterAccess, chainReader, chainWriter } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { type RunningRole, startRole } from '@sluice/sluice';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

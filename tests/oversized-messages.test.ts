@@ -1,8 +1,8 @@
 import type { BusLimits } from '@sluice/bus';
 import { findParked } from '@sluice/console';
 import { FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Fleet, type FleetOptions, startFleet } from './harness/fleet.ts';
 

@@ -1,7 +1,7 @@
 import { findByName, findParked, matchesFilter, type ParkedKey } from '@sluice/console';
 import { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { retryParked } from '@sluice/sluice';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
+import { neededAccess, reviewAccess, usefulAccess } from '@sluice/kubernetes/preflight';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
-import { neededAccess, reviewAccess, usefulAccess } from '@sluice/preflight';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** The permission check of the startup on a real API server. */

@@ -1,7 +1,7 @@
 import { findParked, type ParkedKey } from '@sluice/console';
 import { FakeApiServer, FaultPlan, type Population, populate } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { releaseParked } from '@sluice/sluice';
 import { MassChangeGuard } from '@sluice/writer';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

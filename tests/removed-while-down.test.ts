@@ -1,10 +1,10 @@
 import { MemoryBus } from '@sluice/bus';
-import type { ConnectedCluster, EarlyConnections } from '@sluice/clusters';
-import { resolve } from '@sluice/configuration/testing';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
+import type { ConnectedCluster, EarlyConnections } from '@sluice/fleet/clusters';
+import { resolve } from '@sluice/fleet/configuration/testing';
 import type { ClusterAccess } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { type Role, type RunningRole, startRole } from '@sluice/sluice';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const program = join(import.meta.dirname, '..', 'bin', 'sluice');

@@ -1,9 +1,9 @@
-import type { OpenInfrastructure } from '@sluice/backends';
 import { History, readLogs } from '@sluice/console';
+import type { OpenInfrastructure } from '@sluice/fleet/roles';
 import { decodeMessage, type PlannedMutations, parseServiceKey } from '@sluice/messages';
-import { systemClock } from '@sluice/process';
-import { randomInteger, seededRandom } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { randomInteger, seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import { defaultSettings, replayLog } from '@sluice/service-state';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RealFleet } from './harness/real-fleet.ts';

@@ -1,6 +1,6 @@
 import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { responsesContract } from './harness/responses-contract.ts';
 
 responsesContract('fake API server', async () => {

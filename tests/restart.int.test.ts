@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
 import type { StreamOffset, Topic } from '@sluice/bus';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/fleet/roles';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import type { Role } from '@sluice/sluice';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slicesOf } from './harness/expected-endpoints.ts';

@@ -1,7 +1,7 @@
 import { type Bus, ForwardingBus, MemoryBus } from '@sluice/bus';
 import { FakeApiServer, type StoredObject } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';

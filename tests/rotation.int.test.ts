@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
-import { startLeaseThread } from '@sluice/backends/lease-thread';
-import { loadConfiguration } from '@sluice/configuration/load';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
+import { startLeaseThread } from '@sluice/fleet/lease-thread';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/fleet/roles';
 import { freePorts, type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /** Passwords of bus and store are rotated under a running process: real NATS and Redis, passwords in mounted files. */

@@ -1,8 +1,8 @@
-import type { EndpointSlice } from '@sluice/controllers';
 import { FakeApiServer, FakeClient, type Population, populate } from '@sluice/fake-apiserver';
 import { chainWriter } from '@sluice/kubernetes';
-import { type Clock, seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { EndpointSlice } from '@sluice/model';
+import { type Clock, seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { AdaptiveLimit } from '@sluice/writer';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { differencesFromExpected } from './harness/converged.ts';

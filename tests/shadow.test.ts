@@ -1,8 +1,8 @@
 import { ClusterSimulator } from '@sluice/demo';
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { type JsonObject, objectAt, type ReportedDifference, textAt } from '@sluice/shadow';
 import { type Shadow, startShadow } from '@sluice/sluice';

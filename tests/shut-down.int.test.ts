@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kubeconfigText } from '@sluice/clusters/testing';
 import { SluiceProcess } from '@sluice/conformance';
 import { ApiServerHttp, FakeApiServer, FaultPlan, FaultyNetwork } from '@sluice/fake-apiserver';
+import { kubeconfigText } from '@sluice/fleet/testing';
 import { freePorts } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 let directory: string;

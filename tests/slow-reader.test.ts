@@ -1,8 +1,8 @@
 import { streamStart } from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { runReconciler } from '@sluice/reconciler';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
 import { type Nats, type RedisServer, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { asRecord, seededRandom, silentLogger } from '@sluice/runtime';
-import { openRedis } from '@sluice/store-redis';
+import { asRecord, seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { openRedis } from '@sluice/store/redis';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 let directory: string;

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kubeconfigText } from '@sluice/clusters/testing';
 import { FakeApiServer } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { kubeconfigText } from '@sluice/fleet/testing';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, HostileServer } from './harness/hostile-server.ts';
 

@@ -1,9 +1,9 @@
 import { History, tapBus } from '@sluice/console';
 import { FakeApiServer } from '@sluice/fake-apiserver';
 import { parseServiceKey } from '@sluice/messages';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { noPartitionMetrics, observeDecisions } from '@sluice/reconciler';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { defaultSettings, type ServiceState, type Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { traceIdOf } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import type { RecordedSpan } from '@sluice/telemetry/testing';

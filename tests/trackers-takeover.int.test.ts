@@ -9,7 +9,7 @@ import {
   serviceObject,
 } from '@sluice/conformance';
 import { kubectl } from '@sluice/local';
-import { until } from '@sluice/runtime/testing';
+import { until } from '@sluice/platform/testing';
 import {
   type JsonObject,
   labelOf,

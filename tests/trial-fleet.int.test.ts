@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openInfrastructure } from '@sluice/backends';
-import { loadConfiguration } from '@sluice/configuration/load';
 import { RoleProcess } from '@sluice/demo/distributed';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
+import { openInfrastructure } from '@sluice/fleet/roles';
 import {
   type ControlPlane,
   freePorts,
@@ -16,8 +16,8 @@ import {
   startRedis,
 } from '@sluice/local';
 import { partitionOf } from '@sluice/messages';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 /**

@@ -1,7 +1,7 @@
 import { FakeApiServer, FaultPlan, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { describe, expect, test } from 'vitest';
 import { slicesOf } from './harness/expected-endpoints.ts';
 import { startFleet } from './harness/fleet.ts';

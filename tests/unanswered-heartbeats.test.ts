@@ -1,6 +1,6 @@
-import { Ownership } from '@sluice/ownership';
-import { aborted, seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { Ownership } from '@sluice/fleet/ownership';
+import { aborted, seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import type { KeepAliveOptions, Leases } from '@sluice/store';
 import {
   groupKeys,
@@ -11,7 +11,7 @@ import {
   memoryClient,
   memoryPorts,
   Script,
-} from '@sluice/store-redis/testing';
+} from '@sluice/store/redis/testing';
 import { beforeEach, expect, test } from 'vitest';
 
 const lua = await Lua.load();

@@ -1,7 +1,7 @@
 import type { Bus, BusRecord, Topic } from '@sluice/bus';
 import { FakeApiServer, populate } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 import { nextMajorVersion, RewritingBus } from './harness/rewriting-bus.ts';

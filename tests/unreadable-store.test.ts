@@ -1,6 +1,6 @@
 import { FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore, type ScopeState } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';

@@ -1,5 +1,5 @@
-import type { ApiClient, Reference, Resource } from '@sluice/conformance';
 import {
+  type ApiClient,
   applyNode,
   applyPod,
   applySampleObjects,
@@ -11,6 +11,8 @@ import {
   Pair,
   pod,
   podStatus,
+  type Reference,
+  type Resource,
   rewritesAbsentPorts,
   serviceObject,
   services,

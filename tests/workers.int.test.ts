@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
-import { loadConfiguration } from '@sluice/configuration/load';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/fleet/roles';
 import { type RedisServer, type RunningServer, startKafka, startNats, startRedis } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endpointDifferences } from './harness/expected-endpoints.ts';
 

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { kubeconfigText } from '@sluice/clusters/testing';
 import { SluiceProcess } from '@sluice/conformance';
 import { ApiServerHttp, FakeApiServer, FaultPlan, type FaultyRequest, populate } from '@sluice/fake-apiserver';
+import { kubeconfigText } from '@sluice/fleet/testing';
 import { freePorts } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 /** Limits of a real process on an API server over HTTP, which notes when slices are created. */

@@ -1,9 +1,9 @@
 import type { Bus, BusRecord } from '@sluice/bus';
 import { FakeApiServer, populate } from '@sluice/fake-apiserver';
 import { type Change, decodeMessage, encodeMessage } from '@sluice/messages';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { reconcilerMetrics } from '@sluice/reconciler';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { slicesOf } from './harness/expected-endpoints.ts';

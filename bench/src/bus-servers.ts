@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Bus, ChunkedBus, MemoryBus } from '@sluice/bus';
-import { connectJetStreamBus } from '@sluice/bus-jetstream';
-import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
+import { connectJetStreamBus } from '@sluice/bus/jetstream';
+import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus/kafka';
 import { startKafka, startNats } from '@sluice/local';
-import { systemClock as clock, systemRandom as random } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock as clock, systemRandom as random } from '@sluice/platform/process';
 
 /** A bus and its servers. */
 export interface BusUnderMeasure {

@@ -1,5 +1,4 @@
 import type { Bus } from '@sluice/bus';
-import { projectPod, projectService } from '@sluice/controllers';
 import {
   type Change,
   encodeMessage,
@@ -9,6 +8,7 @@ import {
   partitionOf,
   type ServiceKey,
 } from '@sluice/messages';
+import { projectPod, projectService } from '@sluice/model';
 import { PartitionAppender } from './partition-appender.ts';
 import { kubernetesTime } from './populate.ts';
 import {

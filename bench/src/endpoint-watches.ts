@@ -1,4 +1,4 @@
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 import type { ApiClient } from './api-client.ts';
 import { type PodReadinessEvent, parseEvent } from './pod-readiness-event.ts';
 import { isBenchNamespace, type Shape } from './shape.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { describe, expect, it } from 'vitest';
 import { HELP, parseLatencyOptions } from './latency-options.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerProcess } from '@sluice/local';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import type { Controller, StartOptions } from './controllers.ts';
 import { Convergence } from './convergence.ts';
 import { EndpointsFlips } from './endpoints-flips.ts';

@@ -1,4 +1,4 @@
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import { expect, it } from 'vitest';
 import { PodPool } from './pod-pool.ts';
 import { benchPods } from './shape.ts';

@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import type { BenchPod } from './shape.ts';
 
 /** Pods by readiness, and those free to flip: the ones without a pending flip. */

@@ -1,5 +1,5 @@
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
-import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { defaultSettings } from '@sluice/service-state';
 import { type AllInOneOptions, startAllInOne } from '@sluice/sluice';
 import { namespaceNames, type Shape } from './shape.ts';

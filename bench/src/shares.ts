@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerProcess } from '@sluice/local';
-import { systemClock as clock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock as clock } from '@sluice/platform/process';
 import type { GroupState, Lease } from '@sluice/store';
-import { openRedis, type RedisPorts } from '@sluice/store-redis';
+import { openRedis, type RedisPorts } from '@sluice/store/redis';
 
 const TTL_MILLISECONDS = 60_000;
 

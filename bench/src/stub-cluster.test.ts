@@ -1,5 +1,5 @@
-import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
+import type { EndpointSlice, Mutation } from '@sluice/model';
 import { expect, it } from 'vitest';
 import { StubCluster } from './stub-cluster.ts';
 

@@ -1,5 +1,5 @@
-import type { EndpointSlice, Endpoints, Mutation, ObjectMeta } from '@sluice/controllers';
 import type { Fact, MutationResult, PlannedMutations, PublishedResourceVersions } from '@sluice/messages';
+import type { EndpointSlice, Endpoints, Mutation, ObjectMeta } from '@sluice/model';
 
 /** The result of applying a plan, and the resulting watch events. */
 export interface Applied {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlPlane, type ServerProcess, startControlPlane } from '@sluice/local';
 import { defaultPartitions, formatServiceKey, partitionOf } from '@sluice/messages';
-import { type Random, seededRandom } from '@sluice/runtime';
+import { type Random, seededRandom } from '@sluice/platform';
 import { ApiClient } from './api-client.ts';
 import { Convergence } from './convergence.ts';
 import { EndpointWatches } from './endpoint-watches.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bus, ChunkedBus, type PartitionReader, streamStart } from '@sluice/bus';
-import { connectJetStreamBus } from '@sluice/bus-jetstream';
+import { connectJetStreamBus } from '@sluice/bus/jetstream';
 import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
-import { systemClock as clock, systemRandom as random } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock as clock, systemRandom as random } from '@sluice/platform/process';
 import { timeUnit } from './calibrate.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Fleet } from './fleet.ts';

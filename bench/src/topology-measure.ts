@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts, type ServerProcess, startControlPlane } from '@sluice/local';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import { ApiClient } from './api-client.ts';
 import { startSluice } from './controllers.ts';
 import { EndpointWatches } from './endpoint-watches.ts';

@@ -1,6 +1,6 @@
 import { FakeApiServer, FakeClient, FaultPlan, type Population, populate } from '@sluice/fake-apiserver';
-import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings, type Settings, sliceBytes } from '@sluice/service-state';
 import { startAllInOne } from '@sluice/sluice';
 

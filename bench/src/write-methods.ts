@@ -1,5 +1,5 @@
-import type { WrittenResource } from '@sluice/controllers';
-import { encodeObject, protobufMediaType } from '@sluice/kubernetes-protobuf';
+import { encodeObject, protobufMediaType } from '@sluice/kubernetes/protobuf';
+import type { WrittenResource } from '@sluice/model';
 
 /** An object of which each write flips one endpoint. */
 export interface Flip {

@@ -1,5 +1,5 @@
-import { systemClock, systemRandom } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { AuditMatcher } from './audit/audit-matcher.ts';
 import { checkSteadyWrites } from './audit/check-steady-writes.ts';
 import type { RecoveryTimes } from './audit/recovery-times.ts';

@@ -1,6 +1,6 @@
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findMissingWrites } from './find-missing-writes.ts';
 

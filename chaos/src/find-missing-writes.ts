@@ -1,10 +1,15 @@
 import { MemoryBus } from '@sluice/bus';
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
-import { projectEndpointSlice, projectEndpoints } from '@sluice/controllers';
 import { semanticEqual } from '@sluice/fake-apiserver';
 import { type ClusterReader, type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import {
+  type EndpointSlice,
+  type Endpoints,
+  projectEndpointSlice,
+  projectEndpoints,
+  type WrittenResource,
+} from '@sluice/model';
+import { type Clock, type Random, silentLogger, sleep } from '@sluice/platform';
 import { runReconciler } from '@sluice/reconciler';
-import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
 import { defaultSettings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { count, oneOf, parseCommandLine } from '@sluice/program';
 import { programIn } from './fleet/program-in.ts';
 import { type FleetKind, fleets } from './schedule.ts';

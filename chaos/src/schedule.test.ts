@@ -1,4 +1,4 @@
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { chaosActions, fleets, freezeActions, schedule, type Topology } from './schedule.ts';
 

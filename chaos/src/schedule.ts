@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 
 /** Faults of any process: Sluice's roles and the servers. */
 export type Disturbance = 'kill' | 'freeze' | 'restart';

@@ -1,5 +1,5 @@
 import type { HttpCluster } from '@sluice/kubernetes';
-import { type Clock, type Random, sleep } from '@sluice/runtime';
+import { type Clock, type Random, sleep } from '@sluice/platform';
 import { findMissingWrites } from './find-missing-writes.ts';
 import type { AuditTail } from './observe/audit-tail.ts';
 import type { SteadyServices } from './workload/steady-services.ts';

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { ensureBinaries, VERSION_VARIABLE } from '@sluice/local';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { flag, integer, runCommand, say, textOr } from '@sluice/program';
 import { checkContracts, checkDifferential, checkVectors, type WorkloadOptions } from './checks.ts';
 import { minorOf, releases } from './releases.ts';

@@ -1,6 +1,6 @@
 import { type ApiRequest, Connection, isApiError, loadKubeconfig } from '@sluice/kubernetes';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { type ClusterState, isObject, type JsonObject, listAt, textAt } from '@sluice/shadow';
 
 export type Resource = 'namespaces' | 'nodes' | 'services' | 'pods' | 'endpoints' | 'endpointslices';

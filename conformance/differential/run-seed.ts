@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import {
   autoServices,
   canonical,

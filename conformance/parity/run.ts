@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { flag, integer, list, runCommand, say, text } from '@sluice/program';
 import { checkRules, findTests } from './check-rules.ts';
 import { parityPage } from './page.ts';

@@ -1,7 +1,7 @@
-import type { Controller, EventToRecord } from '@sluice/controllers';
 import { FakeApiServer, FakeClient, FaultPlan, mergePatch } from '@sluice/fake-apiserver';
 import { chainWriter, type RawObject } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import type { Controller, EventToRecord } from '@sluice/model';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { type AllInOne, startAllInOne } from '@sluice/sluice';
 import { defaultRetry } from '@sluice/writer';

@@ -10,7 +10,7 @@ import {
   startControlPlane,
   startKubeControllerManager,
 } from '@sluice/local';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/shadow';
 import { ApiClient } from '../differential/api-client.ts';
 import { namespaceObject } from '../differential/objects.ts';

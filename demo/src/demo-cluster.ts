@@ -1,7 +1,7 @@
-import { type ConnectedCluster, open } from '@sluice/clusters';
 import { ApiServerHttp, FakeApiServer } from '@sluice/fake-apiserver';
+import { type ConnectedCluster, open } from '@sluice/fleet/clusters';
 import { anonymousAccess } from '@sluice/kubernetes';
-import { type Clock, type Logger, type Random, randomInteger, seededRandom } from '@sluice/runtime';
+import { type Clock, type Logger, type Random, randomInteger, seededRandom } from '@sluice/platform';
 import { ClusterSimulator } from './simulator/cluster-simulator.ts';
 
 export interface SimulationOptions {

@@ -1,6 +1,6 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import { Reflector, watchedResources, wholeObject } from '@sluice/kubernetes';
-import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { ClusterSimulator } from './simulator/cluster-simulator.ts';
 

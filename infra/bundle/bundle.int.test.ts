@@ -215,7 +215,7 @@ test('worker threads run from the bundle, and their chunks are shared with the p
 });
 
 test("the bundle of this program runs the lease thread's chunk, not its sources", async () => {
-  const worker = join(root, 'libs/backends/src/lease-thread-worker.ts');
+  const worker = join(root, 'libs/fleet/src/roles/lease-thread-worker.ts');
   const directory = join(folder, 'with-lease-thread');
   await bundle({ entry: sources, workers: [worker], directory });
   const code = readdirSync(directory)

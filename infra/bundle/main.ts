@@ -4,14 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
-import { systemClock as clock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock as clock } from '@sluice/platform/process';
 import { bundle } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 await bundle({
   entry: join(root, 'services/sluice/src/main.ts'),
-  workers: [join(root, 'libs/backends/src/lease-thread-worker.ts')],
+  workers: [join(root, 'libs/fleet/src/roles/lease-thread-worker.ts')],
   directory: join(root, '.cache/program'),
 });
 

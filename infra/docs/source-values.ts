@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../..');
 export interface SourceValue {
   readonly kind: 'duration' | 'size' | 'count' | 'percent' | 'text';
   readonly value: number | string;
-  /** Where a writer finds it: `maxSilenceMs in libs/ownership/src/ownership.ts`. */
+  /** Where a writer finds it: `maxSilenceMs in libs/fleet/src/ownership/ownership.ts`. */
   readonly source: string;
 }
 

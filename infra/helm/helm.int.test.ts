@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
+import { asRecord, asString, type JsonRecord } from '@sluice/platform';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { type ControlPlane, ensureHelm, ensurePrometheus, kubectl, startControlPlane } from '../local/src/index.ts';
 import { invalidValues, type Values, validValues } from './testing/values.ts';

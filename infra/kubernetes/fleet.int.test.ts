@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   type ControlPlane,

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Expressions that can take more than linear time, or are composed when the program runs, and why they may. */
 const exceptions: Readonly<Record<string, string>> = {
-  'libs/runtime/src/redact.ts: composed': 'its test redacts megabytes of what would make each of them slow',
+  'libs/platform/src/redact.ts: composed': 'its test redacts megabytes of what would make each of them slow',
   'services/sluice/src/cli/help.ts: /\\s*\\n\\s*/g': 'reads descriptions of options only',
 };
 

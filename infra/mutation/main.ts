@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { type Given, oneOf, parseCommandLine, runProgram, say } from '@sluice/program';
 import type { MutantResult } from '@stryker-mutator/api/core';
 import { limit, readScores, writeScores } from './recorded-scores.ts';

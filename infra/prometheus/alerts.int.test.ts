@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   ensurePrometheus,

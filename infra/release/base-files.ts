@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { ArchiveEntry } from '@sluice/process/archive';
+import type { ArchiveEntry } from '@sluice/platform/archive';
 import { sha256 } from './checksums.ts';
 import type { Architecture } from './oci.ts';
 import type { OtherComponent } from './sbom.ts';

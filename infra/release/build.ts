@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ArchiveEntry, tarGz, under } from '@sluice/process/archive';
+import { type ArchiveEntry, tarGz, under } from '@sluice/platform/archive';
 import { baseFiles, user } from './base-files.ts';
 import { checksums, publicKeyOf, sha256, signature } from './checksums.ts';
 import { krewManifest } from './krew.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { version } from '@sluice/process';
+import { version } from '@sluice/platform/process';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { changelogEntries, changelogProblems } from './changelog.ts';

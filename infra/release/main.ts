@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { runCommand, say, text, textOr } from '@sluice/program';
 import { buildRelease } from './build.ts';
 import { changelogEntries, changelogProblems } from './changelog.ts';

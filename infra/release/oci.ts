@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { type ArchiveEntry, tar } from '@sluice/process/archive';
+import { type ArchiveEntry, tar } from '@sluice/platform/archive';
 import { sha256 } from './checksums.ts';
 
 export type Architecture = 'amd64' | 'arm64';

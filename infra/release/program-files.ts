@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { ArchiveEntry } from '@sluice/process/archive';
+import type { ArchiveEntry } from '@sluice/platform/archive';
 import { bundle } from '../bundle/bundle.ts';
 
 /** Flags of Node with which Sluice runs, as in infra/bundle/start. */
@@ -12,7 +12,7 @@ export const nodeFlags = ['--disable-warning=ExperimentalWarning'] as const;
 export const mainFile = 'lib/program/main.js';
 
 /** Files that the program reads at run time, beside the places of their sources. */
-const assets = ['services/console/page/**/*.{ts,html,css,svg}', 'libs/store-redis/src/lua/*.lua'];
+const assets = ['services/console/page/**/*.{ts,html,css,svg}', 'libs/store/src/redis/lua/*.lua'];
 
 /** Files of packages that the console serves to its page. */
 const pagePackages: Readonly<Record<string, readonly string[]>> = {
@@ -35,7 +35,7 @@ export async function buildProgram(root: string): Promise<Program> {
   try {
     await bundle({
       entry: join(root, 'services/sluice/src/main.ts'),
-      workers: [join(root, 'libs/backends/src/lease-thread-worker.ts')],
+      workers: [join(root, 'libs/fleet/src/roles/lease-thread-worker.ts')],
       directory,
     });
     const program = readdirSync(directory)

@@ -4,7 +4,7 @@ import { appendFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { version } from '@sluice/process';
+import { version } from '@sluice/platform/process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { user } from './base-files.ts';
 import { buildRelease } from './build.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asRecord, asString, seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { asRecord, asString, seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { type AutoscalerSpec, PodAutoscaler } from './pod-autoscaler.ts';

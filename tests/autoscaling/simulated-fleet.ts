@@ -1,5 +1,5 @@
-import { type HeldLease, Ownership } from '@sluice/ownership';
-import { type Random, silentLogger, sleep, type VirtualClock } from '@sluice/runtime';
+import { type HeldLease, Ownership } from '@sluice/fleet/ownership';
+import { type Random, silentLogger, sleep, type VirtualClock } from '@sluice/platform';
 import { type Leases, MemoryLeases } from '@sluice/store';
 import { Metrics, type PartitionLag, partitionLag } from '@sluice/telemetry';
 import { parseScrape, sampleOf } from '@sluice/telemetry/testing';

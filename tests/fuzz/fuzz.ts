@@ -1,4 +1,4 @@
-import { randomInteger, seededRandom } from '@sluice/runtime';
+import { randomInteger, seededRandom } from '@sluice/platform';
 import { mutate } from './mutate.ts';
 import type { FuzzTarget } from './targets.ts';
 

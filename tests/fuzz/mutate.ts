@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 
 /** Bytes at the limits of protobuf's numbers and lengths, and those with a meaning in JSON. */
 const interesting = Buffer.from([0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x12, 0x1a, ...Buffer.from('[]{}",:\\\n0-')]);

@@ -1,8 +1,8 @@
-import { projectEndpointSlice, projectEndpoints, projectNode, projectPod, projectService } from '@sluice/controllers';
 import { isApiError, type RawObject, type Resource } from '@sluice/kubernetes';
 import { type Decoder, decodeJsonWatch, decodeList, decodeProtobufWatch } from '@sluice/kubernetes/testing';
 import { decodeMessage, encodeMessage, isMessageError } from '@sluice/messages';
-import { exceededLimit, objectLimits, type Random, randomInteger } from '@sluice/runtime';
+import { projectEndpointSlice, projectEndpoints, projectNode, projectPod, projectService } from '@sluice/model';
+import { exceededLimit, objectLimits, type Random, randomInteger } from '@sluice/platform';
 import { busRecordInputs, jsonWatchInputs, listInputs, manyContainers, protobufWatchInputs } from './corpus.ts';
 
 /** A decoder of outside input. `run` throws only if the decoder breaks, not if it rejects the input. */

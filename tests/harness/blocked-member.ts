@@ -4,11 +4,11 @@
  * runs.
  */
 import { existsSync } from 'node:fs';
-import { startLeaseThread } from '@sluice/backends/lease-thread';
-import { Ownership } from '@sluice/ownership';
-import { systemClock, systemRandom } from '@sluice/process';
-import { aborted, silentLogger } from '@sluice/runtime';
-import { openRedis } from '@sluice/store-redis';
+import { startLeaseThread } from '@sluice/fleet/lease-thread';
+import { Ownership } from '@sluice/fleet/ownership';
+import { aborted, silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
+import { openRedis } from '@sluice/store/redis';
 
 const [url = '', fleet = '', ttlMs = '0', blockMs = '0', end = ''] = process.argv.slice(2);
 const redis = await openRedis({ urls: [url], fleet }, { clock: systemClock, logger: silentLogger, startLeaseThread });

@@ -1,6 +1,6 @@
 import { FakeApiServer, type StoredObject } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { expect, test } from 'vitest';
 import { writesOfFreshStart } from './converged.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
-import type { VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import type { Settings } from '@sluice/service-state';
 import { type EndpointLines, endpointsOf, slicesOf } from './expected-endpoints.ts';
 import { startFleet } from './fleet.ts';

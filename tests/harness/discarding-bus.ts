@@ -10,7 +10,7 @@ import {
   type StreamOffset,
   type Topic,
 } from '@sluice/bus';
-import { type Clock, sleep } from '@sluice/runtime';
+import { type Clock, sleep } from '@sluice/platform';
 
 export interface DiscardingBusOptions {
   readonly partitions: number;

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiServerHttp, FakeApiServer, FaultyNetwork, kubeconfigOf } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { PodPopulation, type PodPopulationShape } from './pod-population.ts';
 
 interface Owned {

@@ -1,8 +1,8 @@
 import { type Bus, type BusLimits, MemoryBus, networkedBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, chainReader, mapWatch } from '@sluice/kubernetes';
+import { seededRandom, silentLogger, sleep, type VirtualClock } from '@sluice/platform';
 import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
-import { seededRandom, silentLogger, sleep, type VirtualClock } from '@sluice/runtime';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';

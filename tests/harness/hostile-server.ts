@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiServerHttp, type FakeApiServer } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
+import { systemClock } from '@sluice/platform/process';
 
 /** Answers a request and returns true, or returns false: the request is then answered as an API server does. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;

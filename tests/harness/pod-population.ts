@@ -1,5 +1,5 @@
 import { type FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 
 type PodState = 'ready' | 'not ready' | 'gone';
 

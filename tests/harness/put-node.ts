@@ -1,6 +1,6 @@
 import { type FakeApiServer, timestamp } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 
 /** Creates or replaces a Node. It keeps its time of creation, which `put` would not set. */
 export function putNode(server: FakeApiServer, node: RawObject, now: number): void {

@@ -1,6 +1,6 @@
 import { type FakeApiServer, isStatusError, type StoredObject } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord, type Clock, type Random, randomInteger } from '@sluice/runtime';
+import { asRecord, type Clock, type Random, randomInteger } from '@sluice/platform';
 import { namespace as defaultNamespace, nodeObject, podObject } from './objects.ts';
 import { putNode } from './put-node.ts';
 

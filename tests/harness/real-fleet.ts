@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
-import { loadConfiguration } from '@sluice/configuration/load';
 import { ApiClient } from '@sluice/conformance';
 import { RoleProcess } from '@sluice/demo/distributed';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
+import { type OpenInfrastructure, openInfrastructure } from '@sluice/fleet/roles';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
@@ -15,9 +15,9 @@ import {
   startNats,
   startRedis,
 } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import { wrongEndpoints } from './real-services.ts';
 
 export type FleetRole = ConstructorParameters<typeof RoleProcess>[1];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { decodeMessage, formatServiceKey, type Message, type PlannedMutations } from '@sluice/messages';
-import { printableLine } from '@sluice/process';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
+import { printableLine } from '@sluice/platform/process';
 import { defaultSettings, replayLog, type ServiceMessage, type ServiceState } from '@sluice/service-state';
 
 /** Replays a file that `sluice history export` has written, with the settings that its plans name. */

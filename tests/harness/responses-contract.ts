@@ -1,9 +1,9 @@
 import { MemoryBus, type PartitionReader, streamStart } from '@sluice/bus';
-import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import { anonymousAccess, Connection, HttpCluster } from '@sluice/kubernetes';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import type { EndpointSlice, Mutation } from '@sluice/model';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { MemoryStore } from '@sluice/store';
 import { AdaptiveLimit, runWriter } from '@sluice/writer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import type { AppendedOffsets, Bus, BusRecord, Topic } from '@sluice/bus';
-import { type Clock, sleep } from '@sluice/runtime';
+import { type Clock, sleep } from '@sluice/platform';
 
 /** A bus whose appends take a millisecond. Counts records by topic and passes each through `rewrite`. */
 export class RewritingBus implements Bus {

@@ -15,7 +15,7 @@ import {
   mapWatch,
   type WatchStream,
 } from '@sluice/kubernetes';
-import { aborted } from '@sluice/runtime';
+import { aborted } from '@sluice/platform';
 
 /** `refuse`: connections break and are refused. `swallow`: bytes are dropped silently, so nothing ever answers. */
 export type Severing = 'refuse' | 'swallow';

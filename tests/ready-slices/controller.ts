@@ -2,17 +2,19 @@ import {
   type ControllerDescriptor,
   type ControllerInputs,
   type ControllerMetricRow,
-  type EndpointSlice,
   endpointSlicePrefix,
-  type Mutation,
-  managedByLabel,
   podToEndpoint,
   type Reconciled,
-  type Service,
   type SyncCounts,
+} from '@sluice/controllers';
+import {
+  type EndpointSlice,
+  type Mutation,
+  managedByLabel,
+  type Service,
   serviceNameLabel,
   structurallyEqual,
-} from '@sluice/controllers';
+} from '@sluice/model';
 
 /** A fourth controller, for tests: a slice with only the ready addresses of each headless Service, for clients without conditions. */
 

@@ -1,5 +1,5 @@
 import type { Topic } from '@sluice/bus';
-import type { LogFields } from '@sluice/runtime';
+import type { LogFields } from '@sluice/platform';
 
 export const describeRecord =
   (topic: Topic) =>

@@ -1,6 +1,6 @@
 import type { Topic } from '@sluice/bus';
 import type { Fault } from '@sluice/fake-apiserver';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import { type AppendFaults, noAppendFaults } from './doubles/faulty-bus.ts';
 import type { Cut } from './doubles/reach.ts';
 import type { SimulatedLog } from './doubles/simulated-bus.ts';

@@ -1,6 +1,6 @@
-import { Reachability, type RoleOptions, type ServedShare } from '@sluice/backends';
 import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, networkedBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
+import { Reachability, type RoleOptions, type ServedShare } from '@sluice/fleet/roles';
 import { chainReader, chainWriter, type Middleware } from '@sluice/kubernetes';
 import {
   type Clock,
@@ -10,7 +10,7 @@ import {
   seededRandom,
   type VirtualClock,
   YieldQueue,
-} from '@sluice/runtime';
+} from '@sluice/platform';
 import type { Settings } from '@sluice/service-state';
 import { assertUsable, runReconcilerRole, runWatcherRole, runWriterRole, watcherShare, writable } from '@sluice/sluice';
 import type { DeadLetters } from '@sluice/store';

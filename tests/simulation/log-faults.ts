@@ -1,5 +1,5 @@
 import type { Topic } from '@sluice/bus';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import type { SimulatedLog } from './doubles/simulated-bus.ts';
 import { leaseTimes, type Role } from './fleet.ts';
 import type { World } from './world.ts';

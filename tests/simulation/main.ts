@@ -1,6 +1,6 @@
 /** Runs whole fleets on a virtual clock, one per seed. See `--help`. */
 
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { choice, flag, integer, list, oneOf, runCommand, say, text, textOr } from '@sluice/program';
 import type { PlantedBug } from '@sluice/program/planted-bug';
 import { Coverage } from './coverage/coverage.ts';

@@ -1,5 +1,5 @@
 import type { Topic } from '@sluice/bus';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import { noAppendFaults } from './doubles/faulty-bus.ts';
 import type { Operation, Place, Strike } from './doubles/operations.ts';
 import { leaseTimes, type Member } from './fleet.ts';

@@ -1,9 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
 import { FakeApiServer, FakeClient, FaultPlan, populate } from '@sluice/fake-apiserver';
 import { type ClusterRequest, chainWriter, type Middleware } from '@sluice/kubernetes';
+import { type Clock, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { runReconciler } from '@sluice/reconciler';
-import { type Clock, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { runWriterRole } from '@sluice/sluice';
 import { type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';

@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import { type Member, replacedWithinMs } from './fleet.ts';
 import type { World } from './world.ts';
 

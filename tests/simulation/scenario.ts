@@ -1,4 +1,4 @@
-import { type Random, randomInteger, seededRandom } from '@sluice/runtime';
+import { type Random, randomInteger, seededRandom } from '@sluice/platform';
 import { type SuiteEventKind, type SuiteName, suiteKinds, suiteOf } from './suites/suite-kinds.ts';
 
 /** Layers that repair what another one missed. A run without one of them judges the layers before it. */

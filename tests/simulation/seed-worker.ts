@@ -1,5 +1,5 @@
 /** Runs seeds in a process of its own, as the parent process sends them. */
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 import { takeReached } from './coverage/reached.ts';
 import { runState } from './exhaustive/states.ts';
 import { runTwice } from './run-twice.ts';

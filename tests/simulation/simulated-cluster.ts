@@ -1,5 +1,5 @@
 import { FakeApiServer, FaultPlan, type StoredObject } from '@sluice/fake-apiserver';
-import { type Random, randomInteger, seededRandom, type VirtualClock } from '@sluice/runtime';
+import { type Random, randomInteger, seededRandom, type VirtualClock } from '@sluice/platform';
 import { nodeObject, podObject } from '../harness/objects.ts';
 import { RandomUser } from '../harness/random-user.ts';
 import { MalformedObjects } from './doubles/malformed-objects.ts';

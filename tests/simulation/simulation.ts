@@ -1,5 +1,5 @@
-import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryDeadLetters } from '@sluice/store';
 import { formatFields } from './describe.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';

@@ -1,5 +1,5 @@
-import { seededRandom, type VirtualClock } from '@sluice/runtime';
-import { Lua } from '@sluice/store-redis/testing';
+import { seededRandom, type VirtualClock } from '@sluice/platform';
+import { Lua } from '@sluice/store/redis/testing';
 import { JetStreamBusDouble } from './doubles/jetstream-bus.ts';
 import { LossyBus } from './doubles/lossy-bus.ts';
 import type { SimulatedBus } from './doubles/simulated-bus.ts';

@@ -1,6 +1,6 @@
 import type { FakeApiServer, StoredObject } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord, type Random } from '@sluice/runtime';
+import { asRecord, type Random } from '@sluice/platform';
 import type { Action } from '../harness/random-user.ts';
 
 const finalizer = 'example.org/hold';

@@ -1,4 +1,4 @@
-import type { VirtualClock } from '@sluice/runtime';
+import type { VirtualClock } from '@sluice/platform';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
 import type { Operations } from './doubles/operations.ts';
 import type { SimulatedBus } from './doubles/simulated-bus.ts';

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { type Bus, noBusLimits, type PartitionReader, type StreamOffset } from '@sluice/bus';
 import { type ClusterReader, Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { ClusterWatcher } from '@sluice/watcher';
 import { parsePeak } from '../process-stats.ts';
 

@@ -1,6 +1,6 @@
-import { defaultTraceRatio } from '@sluice/configuration';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { defaultTraceRatio } from '@sluice/fleet/configuration';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { startConsole, startTracing } from '@sluice/sluice';
 import { Metrics } from '@sluice/telemetry';
 import { Replay } from '../replay-cost.ts';

@@ -1,4 +1,4 @@
-import { projectEndpointSlice, projectEndpoints, projectPod, projectService } from '@sluice/controllers';
+import { projectEndpointSlice, projectEndpoints, projectPod, projectService } from '@sluice/model';
 import { expect, it } from 'vitest';
 import { ClusterIndex } from './cluster-index.ts';
 

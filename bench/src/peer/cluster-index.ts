@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { selectorMatches } from '@sluice/controllers';
 import {
   type projectEndpointSlice,
   type projectEndpoints,
   type projectPod,
   type Service,
-  selectorMatches,
   serviceNameLabel,
-} from '@sluice/controllers';
+} from '@sluice/model';
 
 export type IndexedPod = ReturnType<typeof projectPod>;
 export type Slice = ReturnType<typeof projectEndpointSlice>;

@@ -8,20 +8,22 @@ import {
   makeInformer,
 } from '@kubernetes/client-node';
 import {
-  type Mutation,
   nodeTopology,
+  reconcileEndpointSlices,
+  reconcileEndpoints,
+  type ServiceHints,
+  type TriggerTimes,
+} from '@sluice/controllers';
+import {
+  type Mutation,
   type PodOnNode,
   projectEndpointSlice,
   projectEndpoints,
   projectNode,
   projectPod,
   projectService,
-  reconcileEndpointSlices,
-  reconcileEndpoints,
-  type ServiceHints,
   serviceNameLabel,
-  type TriggerTimes,
-} from '@sluice/controllers';
+} from '@sluice/model';
 import { ClusterIndex } from './cluster-index.ts';
 import { plainObject } from './plain-object.ts';
 import { WorkQueue } from './work-queue.ts';

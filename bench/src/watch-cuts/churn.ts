@@ -1,6 +1,6 @@
 import { type FakeApiServer, type FaultPlan, populate } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 
 const services = 10;
 const podsPerService = 20;

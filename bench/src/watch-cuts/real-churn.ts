@@ -1,6 +1,6 @@
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import type { ControlPlane } from '@sluice/local';
-import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
+import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/platform';
 import { kubernetesTime } from '../populate.ts';
 import { type BenchPod, benchPods, namespaceNames, namespaceObject, podObject } from '../shape.ts';
 import type { Change } from './delivery-checker.ts';

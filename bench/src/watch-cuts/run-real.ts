@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FaultyNetwork } from '@sluice/fake-apiserver';
 import { Connection, HttpCluster, loadKubeconfig, Reflector } from '@sluice/kubernetes';
 import type { ControlPlane } from '@sluice/local';
-import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/runtime';
+import { type Clock, type Random, randomInteger, silentLogger, sleep } from '@sluice/platform';
 import type { Churned } from './churn.ts';
 import { DeliveryChecker } from './delivery-checker.ts';
 import { RealChurn } from './real-churn.ts';

@@ -1,5 +1,5 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { runWatchCuts } from './run.ts';
 

@@ -1,6 +1,6 @@
 import type { FakeApiServer, FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, Reflector } from '@sluice/kubernetes';
-import { type Clock, type Random, silentLogger, sleep } from '@sluice/runtime';
+import { type Clock, type Random, silentLogger, sleep } from '@sluice/platform';
 import { addFaults, Churn, type Churned } from './churn.ts';
 import { type CheckResult, DeliveryChecker } from './delivery-checker.ts';
 

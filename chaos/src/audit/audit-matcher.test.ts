@@ -1,5 +1,5 @@
-import type { Mutation } from '@sluice/controllers';
 import type { PlanId, PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { AuditMatcher } from './audit-matcher.ts';
 import { contentDigest } from './content-digest.ts';

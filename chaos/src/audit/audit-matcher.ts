@@ -1,5 +1,5 @@
-import type { Mutation } from '@sluice/controllers';
 import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import { contentDigest } from './content-digest.ts';
 import type { Violation } from './violation.ts';
 import type { Write } from './write.ts';

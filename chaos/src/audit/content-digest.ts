@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { WrittenResource } from '@sluice/controllers';
+import type { WrittenResource } from '@sluice/model';
 
 /**
  * Digest of a write's content that is equal for the object in a plan and for the same object in the API server's audit

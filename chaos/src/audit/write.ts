@@ -1,4 +1,4 @@
-import type { WrittenResource } from '@sluice/controllers';
+import type { WrittenResource } from '@sluice/model';
 import { contentDigest } from './content-digest.ts';
 
 /** Sluice never uses the last two. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import kafkajs from 'kafkajs';
 import type { PlanObserver } from '../observe/plan-observer.ts';
 import { type BusNode, duplicateWindowMs } from './bus-servers.ts';

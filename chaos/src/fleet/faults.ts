@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Direction } from '@sluice/local';
-import { type Random, randomInteger, seededRandom } from '@sluice/runtime';
+import { type Random, randomInteger, seededRandom } from '@sluice/platform';
 import type { PlanObserver } from '../observe/plan-observer.ts';
 import type { Action, Kind } from '../schedule.ts';
 import { BusFaults } from './bus-faults.ts';

@@ -28,7 +28,7 @@ const program = (systemClock: string) => `
 test('a process with a stepped clock follows each step in all threads, and its monotonic clock does not', async () => {
   writeFileSync(offset, '0');
   const main = join(directory, 'main.mjs');
-  writeFileSync(main, program(import.meta.resolve('@sluice/process')));
+  writeFileSync(main, program(import.meta.resolve('@sluice/platform/process')));
   const preload = new URL('./stepped-clock.ts', import.meta.url);
   preload.searchParams.set('offset', offset);
   const child = spawn(process.execPath, ['--import', preload.href, main]);

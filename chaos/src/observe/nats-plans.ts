@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliverPolicy, type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { toDelivery } from '@sluice/bus-jetstream';
+import { toDelivery } from '@sluice/bus/jetstream';
 import { type OnPlan, PlanAssembler, type PlanObserver } from './plan-observer.ts';
 
 export interface NatsPlansOptions {

@@ -1,6 +1,6 @@
-import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus-kafka';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus/kafka';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import type { Fleet } from '../fleet/start-fleet.ts';
 import { followBusPlans } from './bus-plans.ts';
 import { followNatsPlans } from './nats-plans.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { ApiClient } from '@sluice/conformance';
 import { Connection, HttpCluster, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, startControlPlane } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { AuditTail } from './audit-tail.ts';
 
 /** Sluice's user name in the API server. */

@@ -1,6 +1,6 @@
 import { ChunkedBus, MemoryBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type PlannedMutations } from '@sluice/messages';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { PlanAssembler } from './plan-observer.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClusterReader } from '@sluice/kubernetes';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 import { isObject, type Json, listAt, objectAt, textAt } from '@sluice/shadow';
 
 /** Called for each Pod in each EndpointSlice of the namespace whenever the slice changes. */

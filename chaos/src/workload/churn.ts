@@ -1,5 +1,5 @@
-import type { ApiClient } from '@sluice/conformance';
 import {
+  type ApiClient,
   deleteService,
   namespaceObject,
   nextStep,
@@ -11,7 +11,7 @@ import {
   weightedSteps,
 } from '@sluice/conformance';
 import { isApiError } from '@sluice/kubernetes';
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 import type { FlipProbe, SteadyServices } from './steady-services.ts';
 
 const namespace = 'shop';

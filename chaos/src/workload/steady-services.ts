@@ -1,6 +1,6 @@
 import type { ApiClient } from '@sluice/conformance';
 import * as objects from '@sluice/conformance';
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import { isObject, type Json, type JsonObject, listAt, objectAt, textAt } from '@sluice/shadow';
 import { readyPods } from '../audit/write.ts';
 

@@ -1,4 +1,4 @@
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { weightedSteps } from './weighted-steps.ts';
 import { nextStep, Workload } from './workload.ts';

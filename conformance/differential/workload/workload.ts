@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import type { JsonObject } from '@sluice/shadow';
 import type { Request } from '../pair.ts';
 

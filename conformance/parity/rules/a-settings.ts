@@ -27,7 +27,7 @@ export const settingsRules: readonly Rule[] = [
         file: 'libs/controllers/src/endpoints/controller.ts',
         search: "flags: ['endpoints-controller', 'endpoint'],",
         replace: "flags: ['endpoints-controller'],",
-        tests: ['libs/configuration/src/options/settings-options.test.ts'],
+        tests: ['libs/fleet/src/configuration/options/settings-options.test.ts'],
       },
     ],
   },
@@ -68,16 +68,16 @@ export const settingsRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/configuration/src/settings.ts',
+        file: 'libs/fleet/src/configuration/settings.ts',
         search: 'const upTo1000 = integer(1, 1000);',
         replace: 'const upTo1000 = integer(0, 1000);',
-        tests: ['libs/configuration/src/options/settings-options.test.ts'],
+        tests: ['libs/fleet/src/configuration/options/settings-options.test.ts'],
       },
       {
         file: 'libs/service-state/src/settings.ts',
         search: 'maxEndpointsPerSlice: 100,',
         replace: 'maxEndpointsPerSlice: 1000,',
-        tests: ['libs/configuration/src/options/settings-options.test.ts'],
+        tests: ['libs/fleet/src/configuration/options/settings-options.test.ts'],
       },
     ],
   },
@@ -119,10 +119,10 @@ export const settingsRules: readonly Rule[] = [
     title: 'managedFields are dropped',
     broken: [
       {
-        file: 'libs/controllers/src/projections/project-metadata.ts',
+        file: 'libs/model/src/projections/project-metadata.ts',
         search: "key !== 'managedFields' && raw[key]",
         replace: 'raw[key]',
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
     ],
   },
@@ -149,7 +149,7 @@ export const settingsRules: readonly Rule[] = [
     title: 'workers start again after a failure',
     broken: [
       {
-        file: 'libs/runtime/src/run-with-backoff.ts',
+        file: 'libs/platform/src/run-with-backoff.ts',
         search: 'if (isFatal(error)) throw error;',
         replace: 'throw error;',
         tests: ['tests/crash.test.ts'],
@@ -184,10 +184,10 @@ export const settingsRules: readonly Rule[] = [
     title: 'permissions',
     broken: [
       {
-        file: 'libs/preflight/src/needed-access.ts',
+        file: 'libs/kubernetes/src/preflight/needed-access.ts',
         search: "access(resource, 'get', 'create', 'update', 'delete')),",
         replace: "access(resource, 'get', 'create', 'update')),",
-        tests: ['libs/preflight/src/check-connection.test.ts'],
+        tests: ['libs/kubernetes/src/preflight/check-connection.test.ts'],
       },
     ],
   },

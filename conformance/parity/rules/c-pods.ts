@@ -6,16 +6,16 @@ export const podRules: readonly Rule[] = [
     title: 'ready',
     broken: [
       {
-        file: 'libs/controllers/src/projections/project-pod.ts',
+        file: 'libs/model/src/projections/project-pod.ts',
         search: "ready.status === 'True'",
         replace: "ready.status !== 'False'",
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
       {
-        file: 'libs/controllers/src/projections/project-pod.ts',
+        file: 'libs/model/src/projections/project-pod.ts',
         search: 'if (found !== null || stringAt',
         replace: 'if (stringAt',
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
     ],
   },
@@ -24,10 +24,10 @@ export const podRules: readonly Rule[] = [
     title: 'finished Pods',
     broken: [
       {
-        file: 'libs/controllers/src/projections/project-pod.ts',
+        file: 'libs/model/src/projections/project-pod.ts',
         search: "phase === 'Failed' || phase === 'Succeeded'",
         replace: "phase === 'Failed'",
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
     ],
   },
@@ -72,10 +72,10 @@ export const podRules: readonly Rule[] = [
         tests: [recorded('podToEndpoint')],
       },
       {
-        file: 'libs/controllers/src/projections/project-pod.ts',
+        file: 'libs/model/src/projections/project-pod.ts',
         search: "=== 'Always'",
         replace: "=== 'OnFailure'",
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
     ],
   },
@@ -84,16 +84,16 @@ export const podRules: readonly Rule[] = [
     title: 'IPs in canonical form',
     broken: [
       {
-        file: 'libs/controllers/src/network/ip-address.ts',
+        file: 'libs/model/src/network/ip-address.ts',
         search: 'hasLeadingZero(text) ? printIpv4(address) : text',
         replace: 'text',
-        tests: ['libs/controllers/src/network/ip-address.test.ts', recorded('podToEndpoint')],
+        tests: ['libs/model/src/network/ip-address.test.ts', recorded('podToEndpoint')],
       },
       {
-        file: 'libs/controllers/src/network/ip-address.ts',
+        file: 'libs/model/src/network/ip-address.ts',
         search: 'groups[5] === 0xffff && groups',
         replace: 'groups[5] === 0xfffe && groups',
-        tests: ['libs/controllers/src/network/ip-address.test.ts'],
+        tests: ['libs/model/src/network/ip-address.test.ts'],
       },
     ],
   },
@@ -102,10 +102,10 @@ export const podRules: readonly Rule[] = [
     title: 'invalid IPs',
     broken: [
       {
-        file: 'libs/controllers/src/network/ip-address.ts',
+        file: 'libs/model/src/network/ip-address.ts',
         search: "{ family: 'IPv4', text: '<nil>' }",
         replace: "{ family: 'IPv6', text: '<nil>' }",
-        tests: ['libs/controllers/src/network/ip-address.test.ts'],
+        tests: ['libs/model/src/network/ip-address.test.ts'],
       },
     ],
   },
@@ -200,7 +200,7 @@ export const podRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/projections/project-pod.ts',
+        file: 'libs/model/src/projections/project-pod.ts',
         search: "hostname: stringAt(spec, 'hostname', 'spec.hostname')",
         replace: "hostname: ''",
         tests: ['services/watcher/src/cluster-watcher.test.ts'],

@@ -12,10 +12,10 @@ export const trackerRules: readonly Rule[] = [
         tests: ['libs/controllers/src/trackers/trigger-time-tracker.test.ts'],
       },
       {
-        file: 'libs/controllers/src/projections/project-pod.ts',
+        file: 'libs/model/src/projections/project-pod.ts',
         search: "'lastTransitionTime', 'lastTransitionTime')",
         replace: "'lastProbeTime', 'lastTransitionTime')",
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
     ],
   },

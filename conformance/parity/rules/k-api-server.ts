@@ -121,13 +121,13 @@ export const apiServerRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/comparison/is-noop-update.ts',
+        file: 'libs/model/src/comparison/is-noop-update.ts',
         search: 'structurallyEqual(content, contentAfter)',
         replace: 'content === contentAfter',
         tests: [endpointsTest],
       },
       {
-        file: 'libs/controllers/src/comparison/is-noop-update.ts',
+        file: 'libs/model/src/comparison/is-noop-update.ts',
         search: '    equalStringMaps(a.labels, b.labels) &&\n',
         replace: '',
         tests: [{ file: endpointsTest, title: 'are updated if their set of labels' }],

@@ -1,7 +1,7 @@
 import { type Rule, recorded } from '../rule.ts';
 
-const hash = 'libs/controllers/src/hashing/fnv-1a-128.ts';
-const hashTest = 'libs/controllers/src/hashing/fnv-1a-128.test.ts';
+const hash = 'libs/model/src/hashing/fnv-1a-128.ts';
+const hashTest = 'libs/model/src/hashing/fnv-1a-128.test.ts';
 const portKey = 'libs/controllers/src/endpointslice/port-map-key.ts';
 const dump = 'libs/controllers/src/endpoints/subset-dump.ts';
 
@@ -131,10 +131,10 @@ export const hashingRules: readonly Rule[] = [
         tests: [recorded('truncateEndpoints')],
       },
       {
-        file: 'libs/controllers/src/projections/quantity.ts',
+        file: 'libs/model/src/projections/quantity.ts',
         search: '(scaled + divisor - 1n) / divisor',
         replace: 'scaled / divisor',
-        tests: ['libs/controllers/src/projections/projections.test.ts'],
+        tests: ['libs/model/src/projections/projections.test.ts'],
       },
     ],
   },

@@ -1,4 +1,5 @@
-import { defaultPolicy, type EndpointSlice, endpointsEqualBeyondHash, type MirroredGroup } from '@sluice/controllers';
+import { defaultPolicy, endpointsEqualBeyondHash, type MirroredGroup } from '@sluice/controllers';
+import type { EndpointSlice } from '@sluice/model';
 
 /** Counts endpoints as upstream does: a duplicate makes up for a missing one (H15). */
 export function holdsAsMany(slice: EndpointSlice, group: MirroredGroup, max: number): boolean {

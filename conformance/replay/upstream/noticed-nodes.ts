@@ -1,4 +1,4 @@
-import { projectNode } from '@sluice/controllers';
+import { projectNode } from '@sluice/model';
 import type { ScenarioObject } from '../scenario.ts';
 
 /**

@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs';
-import {
-  defaultPolicy,
-  type EndpointSlice,
-  projectEndpointSlice,
-  projectEndpoints,
-  projectService,
-  reconcileMirroring,
-} from '@sluice/controllers';
+import { defaultPolicy, reconcileMirroring } from '@sluice/controllers';
+import { type EndpointSlice, projectEndpointSlice, projectEndpoints, projectService } from '@sluice/model';
 import { initialControllerState, neverStale, ServiceState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
 import { type Deviation, deviations, policyWith } from './policy.ts';

@@ -1,10 +1,5 @@
-import {
-  type Controller,
-  type DecisionPolicy,
-  defaultPolicy,
-  descriptorOf,
-  endpointSliceTracker,
-} from '@sluice/controllers';
+import { type DecisionPolicy, defaultPolicy, descriptorOf, endpointSliceTracker } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import { neverStale, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
 import { noticedAtEnd, noticedBy, sliceDelayMs } from '@sluice/shadow';
 import { holdsAsMany } from './mirrored-endpoints.ts';

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import { initialControllerState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
 import { dueAfterDecision, retryTime } from './queues.ts';

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import { type Moment, pendingDelay } from '@sluice/service-state';
 
 const ofSlices = { baseMs: 1000, maxMs: 1_000_000 };

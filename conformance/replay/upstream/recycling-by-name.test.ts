@@ -1,4 +1,5 @@
-import { type AddressType, type EndpointSlice, recycleSlices } from '@sluice/controllers';
+import { recycleSlices } from '@sluice/controllers';
+import type { AddressType, EndpointSlice } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
 import { recycleByName } from './recycling-by-name.ts';
 

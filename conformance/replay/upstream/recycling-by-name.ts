@@ -1,4 +1,5 @@
-import { type AddressType, type EndpointSlice, portMapKey, type Recycled, replaceSlice } from '@sluice/controllers';
+import { portMapKey, type Recycled, replaceSlice } from '@sluice/controllers';
+import type { AddressType, EndpointSlice } from '@sluice/model';
 
 /**
  * Recycles slices as upstream does (H19): the first create without a name is dropped from the list, not the recycled one.

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { freePorts } from '@sluice/local';
-import { defaultBindAddress, formatBindAddress } from '@sluice/process';
+import { defaultBindAddress, formatBindAddress } from '@sluice/platform/process';
 
 /** The default address of the console, or another port if it is taken. */
 export async function freeAddress(): Promise<string> {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice/fake-apiserver';
-import { systemClock } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Distributed, startDistributed } from './start-distributed.ts';
 import type { Takeover } from './takeover-observer.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openInfrastructure } from '@sluice/backends';
 import { kubeconfigOf } from '@sluice/fake-apiserver';
+import { openInfrastructure } from '@sluice/fleet/roles';
 import { LocalError } from '@sluice/local';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
-import { closing, marginMs, type ShutdownStep, shutDown, UsageError } from '@sluice/process';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random } from '@sluice/platform';
+import { closing, marginMs, type ShutdownStep, shutDown, UsageError } from '@sluice/platform/process';
 import { consoleLine, freeAddress } from './console-address.ts';
 import type { DistributedBus } from './distributed-bus.ts';
 import { followPlans } from './follow-plans.ts';

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openInfrastructure } from '@sluice/backends';
-import { type ShutdownStep, systemClock, systemRandom } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { openInfrastructure } from '@sluice/fleet/roles';
+import { silentLogger } from '@sluice/platform';
+import { type ShutdownStep, systemClock, systemRandom } from '@sluice/platform/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Servers, startServers } from './start-servers.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Configuration } from '@sluice/configuration';
-import { loadConfiguration } from '@sluice/configuration/load';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { loadConfiguration } from '@sluice/fleet/configuration/load';
 import { ensureKafkaJars, ensureNatsServer, startKafka, startNats, startRedis } from '@sluice/local';
-import { graceMs, type ShutdownStep } from '@sluice/process';
-import type { Logger } from '@sluice/runtime';
+import type { Logger } from '@sluice/platform';
+import { graceMs, type ShutdownStep } from '@sluice/platform/process';
 import type { DistributedBus } from './distributed-bus.ts';
 
 export interface ServersOptions {

@@ -1,5 +1,5 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { SupervisedProcess } from './supervised-process.ts';
 

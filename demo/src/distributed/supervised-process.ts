@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import type { RoleProcess } from './role-process.ts';
 
 export interface SupervisedProcessOptions {

@@ -1,5 +1,5 @@
-import { VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryLeases } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Takeover, TakeoverObserver } from './takeover-observer.ts';

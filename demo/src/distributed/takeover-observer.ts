@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '@sluice/runtime';
+import { type Clock, sleep } from '@sluice/platform';
 import type { Lease, Leases } from '@sluice/store';
 
 export interface Takeover {

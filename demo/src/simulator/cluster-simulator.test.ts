@@ -1,5 +1,5 @@
 import { FakeApiServer } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { type ClusterActivity, describeActivity } from './activity.ts';
 import { ClusterSimulator } from './cluster-simulator.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@sluice/runtime';
+import type { Clock, Random } from '@sluice/platform';
 import type { ClusterActivity } from './activity.ts';
 import { ActivityGenerator } from './activity-generator.ts';
 import { CustomEndpoints } from './custom-endpoints.ts';

@@ -1,6 +1,6 @@
 import { randomUid, timestamp } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 import type { ContainerSpec, WorkloadSpec } from './sample-objects.ts';
 
 /** A revision of a workload's Pod template. */

@@ -1,5 +1,5 @@
 import { isStatusError } from '@sluice/fake-apiserver';
-import { type Cancel, type Clock, type Random, randomInteger } from '@sluice/runtime';
+import { type Cancel, type Clock, type Random, randomInteger } from '@sluice/platform';
 import type { ClusterActivity } from './activity.ts';
 import type { SimulatorApi } from './simulator-api.ts';
 

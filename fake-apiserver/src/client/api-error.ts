@@ -1,5 +1,5 @@
 import { ApiError, errorFromResponse, type RequestedObject } from '@sluice/kubernetes';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 import { isPlainAnswer } from '../faults/plain-answer.ts';
 import { isStatusError, type Status } from '../server/status.ts';
 

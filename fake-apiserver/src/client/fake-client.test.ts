@@ -1,5 +1,5 @@
-import type { EndpointSlice } from '@sluice/controllers';
-import { seededRandom } from '@sluice/runtime';
+import type { EndpointSlice } from '@sluice/model';
+import { seededRandom } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { type Fault, FaultPlan } from '../faults/fault-plan.ts';
 import { newServer, slice } from '../testing/fixtures.ts';

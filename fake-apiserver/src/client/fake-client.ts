@@ -1,4 +1,3 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import {
   type ClusterReader,
   type ClusterWriter,
@@ -10,7 +9,8 @@ import {
   type WatchOptions,
   type WrittenMeta,
 } from '@sluice/kubernetes';
-import type { Clock } from '@sluice/runtime';
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
+import type { Clock } from '@sluice/platform';
 import { FaultPlan, type FaultyRequest } from '../faults/fault-plan.ts';
 import { perform } from '../faults/perform.ts';
 import type { StoredObject } from '../server/object.ts';

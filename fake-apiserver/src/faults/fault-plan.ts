@@ -1,4 +1,4 @@
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 import { isResourceName, resources } from '../server/resources.ts';
 import {
   alreadyExists,

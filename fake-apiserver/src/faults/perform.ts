@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '@sluice/runtime';
+import { type Clock, sleep } from '@sluice/platform';
 import { StatusError } from '../server/status.ts';
 import { Watch } from '../server/watch.ts';
 import type { FaultPlan, FaultyRequest } from './fault-plan.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { FaultPlan } from '../faults/fault-plan.ts';
 import type { FakeApiServer } from '../server/server.ts';
 import { pathNotFound } from '../server/status.ts';

@@ -1,5 +1,5 @@
 import { anonymousAccess, Connection, HttpCluster, type RawObject, Reflector } from '@sluice/kubernetes';
-import { type Clock, seededRandom, silentLogger } from '@sluice/runtime';
+import { type Clock, seededRandom, silentLogger } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FaultyNetwork } from '../faults/faulty-network.ts';
 import { FakeApiServer } from '../server/server.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawObject } from '@sluice/kubernetes';
-import { errorMessage, isRecord } from '@sluice/runtime';
+import { errorMessage, isRecord } from '@sluice/platform';
 import { badRequest, StatusError } from '../server/status.ts';
 
 /** Size limit of a request body, in bytes. */

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawObject } from '@sluice/kubernetes';
-import type { Clock } from '@sluice/runtime';
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString, type Clock } from '@sluice/platform';
 import type { FaultPlan, Verb } from '../faults/fault-plan.ts';
 import { perform } from '../faults/perform.ts';
 import type { DeleteOptions } from '../server/deletion.ts';

@@ -1,5 +1,5 @@
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import { arrayOf } from '../server/object.ts';
 import type { ResourceName } from '../server/resources.ts';
 

@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 
 export type IPFamily = 'IPv4' | 'IPv6';
 

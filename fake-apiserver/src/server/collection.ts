@@ -1,7 +1,6 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import type { LogEntry } from './event-log.ts';
-import type { StoredObject } from './object.ts';
-import { keyOf } from './object.ts';
+import { keyOf, type StoredObject } from './object.ts';
 import { type Selection, selects } from './selection.ts';
 import { badRequest, expired } from './status.ts';
 

@@ -1,4 +1,4 @@
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import { arrayOf, type GivenObject } from './object.ts';
 import type { ResourceInfo } from './resources.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import type { LogEntry } from './event-log.ts';
 import { keyOf, type StoredObject } from './object.ts';
 import { type ResourceName, resources } from './resources.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '@sluice/runtime';
+import { isRecord } from '@sluice/platform';
 
 /** JSON merge patch (RFC 7386). */
 export function mergePatch(target: unknown, patch: unknown): unknown {

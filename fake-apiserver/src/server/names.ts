@@ -1,4 +1,4 @@
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxBaseLength = 58;

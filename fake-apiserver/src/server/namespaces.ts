@@ -1,5 +1,4 @@
-import type { Clock } from '@sluice/runtime';
-import { asRecord } from '@sluice/runtime';
+import { asRecord, type Clock } from '@sluice/platform';
 import type { StoredObject } from './object.ts';
 import { type ResourceInfo, type ResourceName, resourceNames, resources } from './resources.ts';
 import { namespaceTerminating, notFound } from './status.ts';

@@ -1,8 +1,7 @@
-import type { ObjectMeta } from '@sluice/controllers';
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord, isRecord } from '@sluice/runtime';
-import type { ResourceInfo } from './resources.ts';
-import { apiVersionOf } from './resources.ts';
+import type { ObjectMeta } from '@sluice/model';
+import { asRecord, isRecord } from '@sluice/platform';
+import { apiVersionOf, type ResourceInfo } from './resources.ts';
 
 /** Stored metadata. Cluster-scoped objects have an empty namespace. */
 export interface StoredMeta extends ObjectMeta {

@@ -1,4 +1,4 @@
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import type { ClusterIPs } from './cluster-ips.ts';
 import { applyDefaults } from './defaults.ts';
 import type { ServerFeatures } from './features.ts';

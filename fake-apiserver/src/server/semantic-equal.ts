@@ -1,4 +1,4 @@
-import { isRecord } from '@sluice/runtime';
+import { isRecord } from '@sluice/platform';
 
 /**
  * Deep equality as in the API server: an absent field, null, an empty list and an empty map are equal, because they are

@@ -1,6 +1,5 @@
 import type { RawObject } from '@sluice/kubernetes';
-import type { Clock, Random } from '@sluice/runtime';
-import { asRecord, isRecord } from '@sluice/runtime';
+import { asRecord, type Clock, isRecord, type Random } from '@sluice/platform';
 import { ClusterIPs } from './cluster-ips.ts';
 import type { Page } from './collection.ts';
 import { checkPreconditions, type DeleteOptions, gracePeriod } from './deletion.ts';

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import { type ClusterIPs, familyOf, type IPFamily } from './cluster-ips.ts';
 import { type FieldError, invalid } from './field-error.ts';
 import { arrayOf, type GivenObject, type StoredObject } from './object.ts';

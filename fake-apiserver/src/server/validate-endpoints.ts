@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import { type FieldError, invalid, notSupported, required } from './field-error.ts';
 import { arrayOf, type GivenObject } from './object.ts';
 import { validateAddress } from './validate-address.ts';

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import { duplicate, type FieldError, invalid, notSupported, required, tooMany } from './field-error.ts';
 import { arrayOf, type GivenObject, type StoredObject } from './object.ts';
 import { semanticEqual } from './semantic-equal.ts';

@@ -1,4 +1,4 @@
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import { type FieldError, invalid, required } from './field-error.ts';
 import type { GivenObject } from './object.ts';
 import type { ResourceInfo } from './resources.ts';

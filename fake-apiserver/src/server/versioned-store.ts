@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { Collection, type Page } from './collection.ts';
 import { EventLog, type LogEntry } from './event-log.ts';
 import { keyOf, type StoredObject } from './object.ts';

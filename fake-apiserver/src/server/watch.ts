@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '@sluice/runtime';
+import type { Cancel, Clock } from '@sluice/platform';
 import type { EventLog, LogEntry } from './event-log.ts';
 import { type StoredObject, withType } from './object.ts';
 import { apiVersionOf, type ResourceInfo, type ResourceName, resources } from './resources.ts';

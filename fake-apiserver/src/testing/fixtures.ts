@@ -1,4 +1,4 @@
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { FakeApiServer, type FakeApiServerOptions } from '../server/server.ts';
 import { isStatusError, type Status } from '../server/status.ts';
 

@@ -8,14 +8,14 @@ const repair = 'libs/service-state/src/repair.ts';
 const priority = 'services/writer/src/scheduling/priority-queue.ts';
 const guard = 'services/writer/src/confirmation/mass-change-guard.ts';
 const sampling = 'services/writer/src/confirmation/fresh-read.ts';
-const claim = 'libs/clusters/src/cluster-claim.ts';
-const busClaim = 'libs/backends/src/bus-claim.ts';
-const competing = 'libs/clusters/src/watch-competing-controller.ts';
+const claim = 'libs/fleet/src/leader-election/cluster-claim.ts';
+const busClaim = 'libs/fleet/src/roles/bus-claim.ts';
+const competing = 'libs/fleet/src/leader-election/watch-competing-controller.ts';
 const requestLimit = 'services/console/src/http/request-limit.ts';
-const ownership = 'libs/ownership/src/ownership.ts';
-const progress = 'libs/ownership/src/progress.ts';
+const ownership = 'libs/fleet/src/ownership/ownership.ts';
+const progress = 'libs/fleet/src/ownership/progress.ts';
 const ttl = setting('leases.ttl');
-const clusterClaim = duration('libs/clusters/src/claim-lease.ts', 'claimDurationMs');
+const clusterClaim = duration('libs/fleet/src/leader-election/claim-lease.ts', 'claimDurationMs');
 const writerCommit = duration('services/sluice/src/composition/roles/writer-role.ts', 'commitIntervalMs');
 const reconcilerCommit = duration('services/sluice/src/composition/roles/reconciler-role.ts', 'commitIntervalMs');
 
@@ -26,7 +26,7 @@ export const decisions: Rows = {
     ['one to {}. A terminating', times(duration(settings, 'parkedRetryMs'), 2)],
   ],
   'docs/adr/0007-own-reflector.md': [
-    ['{} of each type', count('libs/kubernetes-protobuf/src/text-table.ts', 'maxMessages')],
+    ['{} of each type', count('libs/kubernetes/src/protobuf/text-table.ts', 'maxMessages')],
   ],
   'docs/adr/0009-loss-detection.md': [
     ['up to {}, with jitter', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
@@ -41,16 +41,16 @@ export const decisions: Rows = {
     ['multiples of {} and {} on', writerCommit, reconcilerCommit],
   ],
   'docs/adr/0013-jetstream.md': [
-    ['every {} records', count('libs/bus-jetstream/src/acks.ts', 'ackEvery')],
+    ['every {} records', count('libs/bus/src/jetstream/acks.ts', 'ackEvery')],
     [
       'up to {} records and {},',
-      count('libs/bus-jetstream/src/partition-reader.ts', 'maxBuffered.records'),
-      bytes('libs/bus-jetstream/src/pull-session.ts', 'pullBytes'),
+      count('libs/bus/src/jetstream/partition-reader.ts', 'maxBuffered.records'),
+      bytes('libs/bus/src/jetstream/pull-session.ts', 'pullBytes'),
     ],
   ],
   'docs/adr/0015-leases.md': [
     ['TTL {},', ttl],
-    ['opens none for {}:', duration('libs/clusters/src/early-connections.ts', 'maxAgeMs')],
+    ['opens none for {}:', duration('libs/fleet/src/clusters/early-connections.ts', 'maxAgeMs')],
     ['within {}, so no older', duration('libs/kubernetes/src/middleware/catch-up.ts', 'maxLagMs')],
   ],
   'docs/adr/0023-write-scheduling.md': [
@@ -80,7 +80,7 @@ export const decisions: Rows = {
     ['are read every {}, otherwise every {}.', duration(competing, 'changeCheckMs'), duration(competing, 'checkMs')],
   ],
   'docs/adr/0025-many-clusters.md': [
-    ['completely every {} and', duration('libs/clusters/src/cluster-set.ts', 'refreshMs')],
+    ['completely every {} and', duration('libs/fleet/src/clusters/cluster-set.ts', 'refreshMs')],
     ['and every {}. If it differs', duration('libs/kubernetes/src/middleware/identity-guard.ts', 'recheckMs')],
   ],
   'docs/adr/0026-history-from-the-log.md': [
@@ -134,7 +134,7 @@ export const decisions: Rows = {
   ],
   'docs/adr/0070-local-plans.md': [['At most {} records', count('libs/bus/src/lingering-records.ts', 'maxLingering')]],
   'docs/adr/0071-leader-election.md': [
-    ['Lease every {}, or', duration('libs/clusters/src/election/leader-elector.ts', 'observeMs')],
+    ['Lease every {}, or', duration('libs/fleet/src/leader-election/leader-elector.ts', 'observeMs')],
   ],
   'docs/adr/0075-generations-of-partitions.md': [
     ['begins with {} partitions', setting('partitions')],
@@ -146,10 +146,10 @@ export const decisions: Rows = {
     ['until answers have arrived for {}.', duration(progress, 'giveUpMs')],
     ['renews for no longer than {} after', duration(ownership, 'maxSilenceMs')],
     ['of its share alone for {}, the others', duration(progress, 'acquireWithinMs')],
-    ['has held for {} without', duration('libs/ownership/src/holdings.ts', 'startWithinMs')],
+    ['has held for {} without', duration('libs/fleet/src/ownership/holdings.ts', 'startWithinMs')],
     ['left to others for {}, and', duration(progress, 'lateStartMs')],
-    ['probes every {}:', duration('libs/backends/src/silence.ts', 'probeIntervalMs')],
-    ['{} clusters per second', count('libs/backends/src/reachability.ts', 'maxProbesPerSecond')],
-    ['has answered nothing for {}, or', duration('libs/backends/src/silence.ts', 'silentMs.min')],
+    ['probes every {}:', duration('libs/fleet/src/roles/silence.ts', 'probeIntervalMs')],
+    ['{} clusters per second', count('libs/fleet/src/roles/reachability.ts', 'maxProbesPerSecond')],
+    ['has answered nothing for {}, or', duration('libs/fleet/src/roles/silence.ts', 'silentMs.min')],
   ],
 };

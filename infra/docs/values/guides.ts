@@ -1,15 +1,15 @@
 import type { Rows } from '../check-values.ts';
 import { bytes, count, duration, setting, share, text, times, written } from '../source-values.ts';
 
-const port = count('libs/process/src/bind-address.ts', 'defaultBindAddress.port');
-const busClaim = duration('libs/backends/src/bus-claim.ts', 'ttlMs');
-const clusterClaim = duration('libs/clusters/src/claim-lease.ts', 'claimDurationMs');
-const election = 'libs/configuration/src/options/leader-election-options.ts';
+const port = count('libs/platform/src/process/bind-address.ts', 'defaultBindAddress.port');
+const busClaim = duration('libs/fleet/src/roles/bus-claim.ts', 'ttlMs');
+const clusterClaim = duration('libs/fleet/src/leader-election/claim-lease.ts', 'claimDurationMs');
+const election = 'libs/fleet/src/configuration/options/leader-election-options.ts';
 const partitions = setting('partitions');
 const sizeOfPartition = setting('bus.maxBytes.changes');
-const sourcesRead = duration('libs/clusters/src/cluster-set.ts', 'refreshMs');
+const sourcesRead = duration('libs/fleet/src/clusters/cluster-set.ts', 'refreshMs');
 const requestLimit = 'services/console/src/http/request-limit.ts';
-const competing = 'libs/clusters/src/watch-competing-controller.ts';
+const competing = 'libs/fleet/src/leader-election/watch-competing-controller.ts';
 
 export const guides: Rows = {
   'docs/guides/console.md': [
@@ -38,14 +38,14 @@ export const guides: Rows = {
       ),
     ],
     ['when the leases of {} expire', setting('leases.ttl')],
-    ['event loop has been blocked for {}', duration('libs/ownership/src/ownership.ts', 'maxSilenceMs')],
+    ['event loop has been blocked for {}', duration('libs/fleet/src/ownership/ownership.ts', 'maxSilenceMs')],
     ['to the others within {}', duration('tests/one-sided-outages.test.ts', 'takeOverWithinMs')],
   ],
   'docs/guides/helm.md': [],
   'docs/guides/high-availability.md': [
     [
       'within {}, because the leader releases',
-      duration('libs/clusters/src/election/leader-elector.ts', 'releaseTimeoutMs'),
+      duration('libs/fleet/src/leader-election/leader-elector.ts', 'releaseTimeoutMs'),
     ],
     ['after the lease duration ({})', duration(election, 'leaseDurationMs')],
     ['up to about a second |', 'the times below'],
@@ -61,7 +61,7 @@ export const guides: Rows = {
     ['tested on {}.', text('infra/local/src/kafka-jars.ts', 'KAFKA_VERSION')],
     ["the fleet's, {} |", partitions],
     ['replication factor | {} |', setting('bus.replicas', 1)],
-    ['`min.insync.replicas` | {} |', count('libs/bus-kafka/src/options.ts', 'minInsyncReplicas')],
+    ['`min.insync.replicas` | {} |', count('libs/bus/src/kafka/options.ts', 'minInsyncReplicas')],
     ['with 3 replicas, one broker may be down', 'the row above'],
     ['`retention.ms` | {} |', setting('bus.maxAge.changes')],
     ['`retention.bytes` | {} |', sizeOfPartition],
@@ -70,7 +70,7 @@ export const guides: Rows = {
     [
       '`max.message.bytes` | {} | {} |',
       setting('bus.maxMessageBytes'),
-      bytes('libs/bus-kafka/src/topic-mismatches.ts', 'minMessageBytes'),
+      bytes('libs/bus/src/kafka/topic-mismatches.ts', 'minMessageBytes'),
     ],
     ['`connections.max.reauth.ms` must exceed 10 s', "kafkajs's reauthenticationThreshold"],
   ],
@@ -91,7 +91,7 @@ export const guides: Rows = {
       { ...times(partitions, 2), value: Number(partitions.value) * 2 + 1, source: '2 × default of partitions + 1' },
     ],
     ['with {} partitions. Readers', partitions],
-    ['NATS ≥ 2.{},', written('count', 'libs/bus-jetstream/src/link.ts', /oldestServer = \[2, (14)\]/)],
+    ['NATS ≥ 2.{},', written('count', 'libs/bus/src/jetstream/link.ts', /oldestServer = \[2, (14)\]/)],
     ['`jetstream: { sync_interval` | {…}', 'settings of nats-server'],
     ['`max_payload` | {…}', 'settings of nats-server'],
     ['| at least 3 GB |', 'room for the size below'],
@@ -112,9 +112,9 @@ export const guides: Rows = {
     ['take-over within two seconds', 'tests/workers.int.test.ts and the page performance'],
   ],
   'docs/guides/redis.md': [
-    ['Redis ≥ {}.0', count('libs/store-redis/src/check-server.ts', 'MINIMUM_MAJOR')],
+    ['Redis ≥ {}.0', count('libs/store/src/redis/check-server.ts', 'MINIMUM_MAJOR')],
     ['Valkey ≥ 7.2', 'the first version of Valkey'],
-    ['when it starts and each {}.', duration('libs/store-redis/src/server-monitor.ts', 'periodMs')],
+    ['when it starts and each {}.', duration('libs/store/src/redis/server-monitor.ts', 'periodMs')],
     ['Redis 7.0 replays', 'a behaviour of Redis'],
   ],
   'docs/guides/repartition.md': [
@@ -142,7 +142,7 @@ export const guides: Rows = {
   ],
   'docs/guides/tls.md': [],
   'docs/guides/tracing.md': [
-    ['`--trace-ratio` (default {})', share('libs/configuration/src/settings.ts', 'defaultTraceRatio')],
+    ['`--trace-ratio` (default {})', share('libs/fleet/src/configuration/settings.ts', 'defaultTraceRatio')],
     ['`--trace-slow` ({})', setting('traces.slow')],
     [
       'Spans are exported in batches, 5 s after the first span of a batch or when 512 wait.',

@@ -43,27 +43,30 @@ export const operations: Rows = {
   'docs/operations/doctor.md': [
     ['Exit status 0, or 1 if', 'docs/reference/cli.md has the generated table'],
     ['limited to less than {},', bytes('services/sluice/src/cli/doctor/check-infrastructure.ts', 'ampleMessageBytes')],
-    ['fails before Kubernetes 1.{};', written('count', 'libs/preflight/src/server-version.ts', /minor >= (\d+)/)],
-    ['more than {} apart', duration('libs/preflight/src/check-cluster.ts', 'skewMs')],
-    ['in the last {}.', duration('libs/preflight/src/competing-controller.ts', 'recentMs')],
-    ['waits up to {} for', duration('libs/preflight/src/probe-controllers.ts', 'waitMs')],
-    ["Sluice's writes within a minute", 'three checks of libs/clusters/src/watch-competing-controller.ts'],
+    [
+      'fails before Kubernetes 1.{};',
+      written('count', 'libs/kubernetes/src/preflight/server-version.ts', /minor >= (\d+)/),
+    ],
+    ['more than {} apart', duration('libs/kubernetes/src/preflight/check-cluster.ts', 'skewMs')],
+    ['in the last {}.', duration('libs/kubernetes/src/preflight/competing-controller.ts', 'recentMs')],
+    ['waits up to {} for', duration('libs/kubernetes/src/preflight/probe-controllers.ts', 'waitMs')],
+    ["Sluice's writes within a minute", 'three checks of libs/fleet/src/leader-election/watch-competing-controller.ts'],
   ],
   'docs/operations/logs.md': [
     [
       'at most {} times in {} for each cluster',
-      count('libs/process/src/line-limit.ts', 'maxLines'),
-      duration('libs/process/src/line-limit.ts', 'windowMs'),
+      count('libs/platform/src/process/line-limit.ts', 'maxLines'),
+      duration('libs/platform/src/process/line-limit.ts', 'windowMs'),
     ],
   ],
   'docs/operations/monitoring.md': [
-    ['`/readyz` on `127.0.0.1:{}`', count('libs/process/src/bind-address.ts', 'defaultBindAddress.port')],
+    ['`/readyz` on `127.0.0.1:{}`', count('libs/platform/src/process/bind-address.ts', 'defaultBindAddress.port')],
     ['blocked for {}, or', duration('libs/telemetry/src/server/event-loop-monitor.ts', 'eventLoopLimitMs')],
-    ['heartbeat round for {}.', duration('libs/backends/src/role-health.ts', 'stuckMs')],
+    ['heartbeat round for {}.', duration('libs/fleet/src/roles/role-health.ts', 'stuckMs')],
     ['has answered within {} |', duration('libs/telemetry/src/shared-request.ts', 'probeTimeoutMs')],
     [
       'is at most {} lease durations old',
-      written('count', 'libs/backends/src/role-health.ts', /maxAgeMs = (\d) \* leaseTimes/),
+      written('count', 'libs/fleet/src/roles/role-health.ts', /maxAgeMs = (\d) \* leaseTimes/),
     ],
   ],
   'docs/operations/releases.md': [
@@ -99,7 +102,7 @@ export const operations: Rows = {
     ['another latency than {}, choose', latency],
   ],
   'docs/operations/support-bundle.md': [
-    ['default `http://127.0.0.1:{}`', count('libs/process/src/bind-address.ts', 'defaultBindAddress.port')],
+    ['default `http://127.0.0.1:{}`', count('libs/platform/src/process/bind-address.ts', 'defaultBindAddress.port')],
     ['the last {} of each', bytes('services/sluice/src/cli/support-bundle/bundle-files.ts', 'maxLogBytes')],
   ],
   'docs/operations/watch-traffic.md': [

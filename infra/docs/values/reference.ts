@@ -18,7 +18,7 @@ export const serversVersion = text('infra/local/src/binaries.ts', 'KUBERNETES_VE
 export const reference: Rows = {
   'docs/reference/cli.md': [
     ['fits into terminals of {} columns', written('count', 'services/sluice/src/cli/help.ts', /Math\.max\((\d+),/)],
-    ['| status | meaning {…}', 'compared with the code by libs/process/src/exit-status.test.ts'],
+    ['| status | meaning {…}', 'compared with the code by libs/platform/src/process/exit-status.test.ts'],
   ],
   'docs/reference/parity.md': [
     ['- **{…}', 'generated from conformance/parity/rules'],

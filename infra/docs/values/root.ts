@@ -6,7 +6,7 @@ import { bytes, count, duration, type SourceValue, setting, share, written } fro
 
 const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
 const requestLimit = 'services/console/src/http/request-limit.ts';
-const limits = 'libs/runtime/src/json-limits.ts';
+const limits = 'libs/platform/src/json-limits.ts';
 const budget = 'libs/kubernetes/src/list-budget.ts';
 const streams = count('services/console/src/http/create-console.ts', 'maxStreams');
 const consoleShare = share('services/sluice/src/composition/telemetry/start-console.ts', 'threadShare');
@@ -65,7 +65,7 @@ export const root: Rows = {
       'single request | {}; {} of an error; {} of Secrets',
       bytes('libs/kubernetes/src/connection.ts', 'defaultResponseBytes'),
       bytes('libs/kubernetes/src/connection.ts', 'errorBytes'),
-      bytes('libs/clusters/src/secrets-source.ts', 'maxResponseBytes'),
+      bytes('libs/fleet/src/clusters/secrets-source.ts', 'maxResponseBytes'),
     ],
     [
       'on the bus | {} levels, {} values',

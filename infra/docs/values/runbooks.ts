@@ -4,8 +4,8 @@ import { bytes, count, duration, setting, times, written } from '../source-value
 const alerts = 'infra/prometheus/alerts.yaml';
 const slos = 'infra/prometheus/slos.yaml';
 const repair = 'libs/service-state/src/repair.ts';
-const busClaim = 'libs/backends/src/bus-claim.ts';
-const redisCheck = duration('libs/store-redis/src/server-monitor.ts', 'periodMs');
+const busClaim = 'libs/fleet/src/roles/bus-claim.ts';
+const redisCheck = duration('libs/store/src/redis/server-monitor.ts', 'periodMs');
 const parkedRetry = duration('libs/service-state/src/settings.ts', 'parkedRetryMs');
 const digests = times(
   duration('services/sluice/src/composition/roles/watcher-role.ts', 'digestPeriodMs'),
@@ -38,7 +38,10 @@ export const runbooks: Rows = {
     ['at most once per {}.', duration(repair, 'intervalMs')],
     ['up to {}. Changes', duration(repair, 'maxRepairIntervalMs')],
     ['After {} without a repair', duration(repair, 'resetAfterMs')],
-    ['Writes resume within a minute after', 'three checks of libs/clusters/src/watch-competing-controller.ts'],
+    [
+      'Writes resume within a minute after',
+      'three checks of libs/fleet/src/leader-election/watch-competing-controller.ts',
+    ],
   ],
   'docs/operations/runbooks/dead-letters.md': [
     ['at most every {}, until', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
@@ -65,13 +68,13 @@ export const runbooks: Rows = {
     ['after one to {}. Other', times(parkedRetry, 2)],
   ],
   'docs/operations/runbooks/redis-data-loss.md': [
-    ['and a second later one line', 'libs/ownership/src/partition-logger.ts'],
+    ['and a second later one line', 'libs/fleet/src/ownership/partition-logger.ts'],
     ['The alert ends within {}.', redisCheck],
   ],
   'docs/operations/runbooks/redis-unavailable.md': [],
   'docs/operations/runbooks/role-down.md': [
     ['when its leases of {} expire', setting('leases.ttl')],
-    ['keeps its leases for up to {}.', duration('libs/ownership/src/ownership.ts', 'maxSilenceMs')],
+    ['keeps its leases for up to {}.', duration('libs/fleet/src/ownership/ownership.ts', 'maxSilenceMs')],
   ],
   'docs/operations/runbooks/slow-changes.md': [],
   'docs/operations/runbooks/state-differences.md': [

@@ -1,4 +1,4 @@
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 
 /** @throws UsageError */
 export function count(option: string, text: string): number {

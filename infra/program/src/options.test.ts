@@ -1,4 +1,4 @@
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import { expect, test } from 'vitest';
 import { parseCommandLine } from './options.ts';
 

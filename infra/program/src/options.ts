@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from '@sluice/process';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
+import { UsageError } from '@sluice/platform/process';
 import type { OptionSet, OptionValues } from './option.ts';
 
 type Defaults = Readonly<Record<string, string | false | undefined>>;

@@ -1,4 +1,4 @@
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 
 /** Prints a line of progress to standard error; results go to standard output. */
 export function say(line: string): void {

@@ -1,4 +1,4 @@
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BusRecord, type Delivery, LogTruncatedError, type PartitionReader, streamStart } from './bus.ts';
 import { ChunkedBus } from './chunked-bus.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@sluice/runtime';
+import type { Clock, Logger } from '@sluice/platform';
 import type { AppendedOffsets, Bus, BusRecord, Delivery, PartitionReader, StreamOffset, Topic } from './bus.ts';
 import { ChunkAssembler, chunkOf, splitRecord } from './chunks.ts';
 import { ForwardingBus } from './forwarding-bus.ts';

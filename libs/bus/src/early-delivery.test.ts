@@ -1,5 +1,5 @@
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type AppendedOffsets,

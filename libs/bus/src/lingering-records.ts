@@ -1,4 +1,4 @@
-import { backoffMs, type Clock, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, type Random, sleep } from '@sluice/platform';
 import { type AppendedOffsets, BusClosedError, type BusRecord } from './bus.ts';
 
 export interface LingeringRecordsOptions {

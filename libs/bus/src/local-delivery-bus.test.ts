@@ -1,4 +1,4 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { type AppendedOffsets, type BusRecord, type Delivery, type PartitionReader, streamStart } from './bus.ts';
 import { ChunkedBus } from './chunked-bus.ts';

@@ -1,4 +1,4 @@
-import { type Cancel, type Clock, type Random, untilTick } from '@sluice/runtime';
+import { type Cancel, type Clock, type Random, untilTick } from '@sluice/platform';
 import type { AppendedOffsets, Bus, BusRecord, PartitionReader, StreamOffset, Topic } from './bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
 import { LingeringRecords } from './lingering-records.ts';

@@ -1,5 +1,5 @@
-import { type LogFields, silentLogger } from '@sluice/runtime';
-import { recordingLogger } from '@sluice/runtime/testing';
+import { type LogFields, silentLogger } from '@sluice/platform';
+import { recordingLogger } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
 import { type AppendedOffsets, type BusLimits, type BusRecord, streamStart, type Topic } from './bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';

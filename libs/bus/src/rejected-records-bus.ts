@@ -1,4 +1,4 @@
-import type { Clock, Logger } from '@sluice/runtime';
+import type { Clock, Logger } from '@sluice/platform';
 import type { AppendedOffsets, Bus, BusRecord, Topic } from './bus.ts';
 import { ChunkedBus } from './chunked-bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';

@@ -1,13 +1,11 @@
+import type { Plan, PodOnNode, Service } from '@sluice/model';
+import { aPod, aService, onNode } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { reconcileEndpoints } from './endpoints/reconcile-endpoints.ts';
 import { reconcileEndpointSlices } from './endpointslice/reconcile-endpointslices.ts';
-import type { PodOnNode } from './objects/pod.ts';
-import type { Service } from './objects/service.ts';
-import type { Plan } from './plan.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from './testing/apply-plan.ts';
 import { arbitraryPods, changed, edited, edits, podChanges, services, stablePods } from './testing/arbitraries.ts';
-import { aPod, aService, onNode } from './testing/fixtures.ts';
 import { nodeTopology, type ServiceHints } from './trackers/topology-cache.ts';
 import type { TriggerTimes } from './trackers/trigger-time-tracker.ts';
 

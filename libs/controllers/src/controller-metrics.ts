@@ -1,4 +1,4 @@
-import type { Mutation, MutationGroup } from './plan.ts';
+import type { Mutation, MutationGroup } from '@sluice/model';
 import type { CountedSlices, SyncCounts } from './sync-counts.ts';
 
 /** A metric that a controller declares. The label `identity` of a cluster is exposed as its name. */

@@ -1,11 +1,17 @@
+import type {
+  Controller,
+  EndpointSlice,
+  Endpoints,
+  EventToRecord,
+  MutationGroup,
+  NodeTopology,
+  Plan,
+  PodOnNode,
+  Service,
+  WrittenResource,
+} from '@sluice/model';
 import type { ControllerMetricRow, ControllerMetrics, RecordMetric } from './controller-metrics.ts';
 import type { FailedMutation, Named } from './failures/failure-events.ts';
-import type { Endpoints } from './objects/endpoints.ts';
-import type { EndpointSlice } from './objects/endpointslice.ts';
-import type { NodeTopology } from './objects/node.ts';
-import type { PodOnNode } from './objects/pod.ts';
-import type { Service } from './objects/service.ts';
-import type { Controller, EventToRecord, MutationGroup, Plan, WrittenResource } from './plan.ts';
 import type { DecisionPolicy } from './policy.ts';
 import type { SyncCounts } from './sync-counts.ts';
 import type { ServiceHints } from './trackers/topology-cache.ts';

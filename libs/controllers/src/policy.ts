@@ -1,9 +1,7 @@
-import { isNoOpUpdate } from './comparison/is-noop-update.ts';
+import { type EndpointSlice, type Endpoints, isNoOpUpdate } from '@sluice/model';
 import type { MirroredGroup } from './endpointslicemirroring/mirrored-addresses.ts';
 import { hasExactContent } from './endpointslicemirroring/mirrored-slice.ts';
 import { type Recycled, recycleSlices } from './endpointslicemirroring/recycling.ts';
-import type { Endpoints } from './objects/endpoints.ts';
-import type { EndpointSlice } from './objects/endpointslice.ts';
 
 /**
  * Decisions in which Sluice deviates from upstream (docs/reference/parity.md), as a port: replays of upstream recordings

@@ -1,8 +1,8 @@
+import type { Controller, WrittenResource } from '@sluice/model';
 import type { ControllerDescriptor, ReadResource } from './controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
 import { endpointSlicesController } from './endpointslice/controller.ts';
 import { mirroringController } from './endpointslicemirroring/controller.ts';
-import type { Controller, WrittenResource } from './plan.ts';
 
 const descriptors = new Map<Controller, ControllerDescriptor>();
 const byManager = new Map<string, Controller>();

@@ -1,4 +1,4 @@
-import { connectionProblem } from '@sluice/runtime';
+import { connectionProblem } from '@sluice/platform';
 
 /** Classifies a failed request by what the caller can do. */
 export type ApiErrorKind =

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 import type { BeforeSend } from './before-send.ts';
 import type { ListOptions, ListPage, RawObject, Resource, WatchEvent, WatchOptions, WrittenMeta } from './cluster.ts';
 

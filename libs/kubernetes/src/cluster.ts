@@ -1,4 +1,4 @@
-import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 import type { BeforeSend } from './before-send.ts';
 import type { NamespaceScope } from './namespace-scope.ts';
 

@@ -1,7 +1,7 @@
-import { protobufMediaType } from '@sluice/kubernetes-protobuf';
-import { encodedStatus, enveloped } from '@sluice/kubernetes-protobuf/testing';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type ApiClient, type ApiRequest, withUserAgent } from './connection.ts';
+import { protobufMediaType } from './protobuf/index.ts';
+import { encodedStatus, enveloped } from './protobuf/testing/fixtures.ts';
 import { connect, type Handler, json, noAbort, startServer } from './testing/fixtures.ts';
 
 const cleanups: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, describe, expect, test } from 'vitest';
 import { certificateFingerprints } from './certificate-fingerprints.ts';
 import { type ApiRequest, Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-import { asRecord, asString, errorMessage } from '@sluice/runtime';
+import { asRecord, asString, errorMessage } from '@sluice/platform';
 import { ApiError } from './api-error.ts';
 
 /** TLS errors that no retry can fix, with what to do. */

@@ -2,11 +2,10 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import path from 'node:path';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiError, isApiError } from './api-error.ts';
-import type { ConnectionOptions } from './connection.ts';
-import { Connection } from './connection.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
 import {
   clusterOver,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import path from 'node:path';
-import { redact, silentLogger, VirtualClock } from '@sluice/runtime';
+import { redact, silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import { Credentials } from './credentials.ts';

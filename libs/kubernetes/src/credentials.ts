@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import { type Clock, knownSecrets, type Logger, secretsIn, sleep } from '@sluice/runtime';
+import { type Clock, knownSecrets, type Logger, secretsIn, sleep } from '@sluice/platform';
 import { ApiError, isApiError } from './api-error.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { isKubeconfigError, KubeconfigError } from './kubeconfig-error.ts';

@@ -1,4 +1,4 @@
-import type { EventToRecord } from '@sluice/controllers';
+import type { EventToRecord } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { EventCorrelator } from './event-correlator.ts';
 

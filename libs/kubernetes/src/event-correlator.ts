@@ -1,4 +1,4 @@
-import type { EventToRecord } from '@sluice/controllers';
+import type { EventToRecord } from '@sluice/model';
 
 /** What to do with an event, given all earlier ones (J4). */
 export type EventCorrelateResult =

@@ -1,5 +1,5 @@
-import type { EventToRecord } from '@sluice/controllers';
-import { seededRandom } from '@sluice/runtime';
+import type { EventToRecord } from '@sluice/model';
+import { seededRandom } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { eventObject, timestamp } from './event-object.ts';
 

@@ -1,5 +1,5 @@
-import type { EventToRecord } from '@sluice/controllers';
-import type { Random } from '@sluice/runtime';
+import type { EventToRecord } from '@sluice/model';
+import type { Random } from '@sluice/platform';
 
 export interface EventCount {
   readonly count: number;

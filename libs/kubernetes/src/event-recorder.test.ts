@@ -1,5 +1,5 @@
-import type { EventToRecord } from '@sluice/controllers';
-import { type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import type { EventToRecord } from '@sluice/model';
+import { type Logger, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import type { EventObject } from './event-object.ts';

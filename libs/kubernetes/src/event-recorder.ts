@@ -1,5 +1,5 @@
-import { type EventToRecord, endpointController } from '@sluice/controllers';
-import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type EventToRecord, endpointController } from '@sluice/model';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import { type ApiError, isApiError } from './api-error.ts';
 import { EventCorrelator } from './event-correlator.ts';
 import { type EventObject, eventObject, timestamp } from './event-object.ts';

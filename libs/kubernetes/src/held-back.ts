@@ -1,4 +1,4 @@
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import type { RawObject } from './cluster.ts';
 
 /**

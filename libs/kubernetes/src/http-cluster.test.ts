@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { protobufMediaType } from '@sluice/kubernetes-protobuf';
-import { encodedSlice, enveloped, sliceFrame } from '@sluice/kubernetes-protobuf/testing';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ApiError, isApiError } from './api-error.ts';
 import type { SkippedObject, WatchEvent } from './cluster.ts';
 import { eventObject } from './event-object.ts';
 import type { HttpClusterOptions } from './http-cluster.ts';
+import { protobufMediaType } from './protobuf/index.ts';
+import { encodedSlice, enveloped, sliceFrame } from './protobuf/testing/fixtures.ts';
 import { clusterOver, connect, type Handler, json, noAbort, startServer } from './testing/fixtures.ts';
 
 const cleanups: (() => Promise<void>)[] = [];

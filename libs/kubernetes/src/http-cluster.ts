@@ -1,12 +1,5 @@
-import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
-import {
-  decodeStoredMetadata,
-  encodeObject,
-  MalformedProtobufError,
-  protobufMediaType,
-  TextTable,
-} from '@sluice/kubernetes-protobuf';
-import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/runtime';
+import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
+import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/platform';
 import { ApiError } from './api-error.ts';
 import type { BeforeSend } from './before-send.ts';
 import type {
@@ -27,6 +20,13 @@ import type { EventStore } from './event-recorder.ts';
 import { heldBack } from './held-back.ts';
 import { MalformedListError } from './list-splitter.ts';
 import { once } from './middleware.ts';
+import {
+  decodeStoredMetadata,
+  encodeObject,
+  MalformedProtobufError,
+  protobufMediaType,
+  TextTable,
+} from './protobuf/index.ts';
 import { readList } from './read-list.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
 import { eventsOfFrames, eventsOfLines } from './watch-events.ts';

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import type { RawObject, WatchEvent } from './cluster.ts';
 
 /** Collects the initial events of a WatchList up to their closing bookmark: the streamed equivalent of a list. */

@@ -1,4 +1,4 @@
-import type { JsonRecord } from '@sluice/runtime';
+import type { JsonRecord } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { kubeconfigEntries } from './kubeconfig-entries.ts';
 import { isKubeconfigError } from './kubeconfig-error.ts';

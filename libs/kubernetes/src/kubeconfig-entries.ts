@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
+import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/platform';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /** The used fields of a cluster. Strings are not empty if present. */

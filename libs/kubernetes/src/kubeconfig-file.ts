@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/runtime';
+import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/platform';
 import { type KubeconfigEntries, kubeconfigEntries, malformed } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 

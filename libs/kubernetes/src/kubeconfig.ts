@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import { type Authenticator, plainAuthenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';

@@ -1,4 +1,4 @@
-import { asRecord, type JsonRecord } from '@sluice/runtime';
+import { asRecord, type JsonRecord } from '@sluice/platform';
 import { isApiError } from './api-error.ts';
 import type { ApiResponse, Connection } from './connection.ts';
 import { type LeasePath, type LeaseRecord, leaseRecord, released } from './lease.ts';

@@ -1,4 +1,4 @@
-import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
+import { asRecord, asString, type JsonRecord } from '@sluice/platform';
 import type { RequestedObject } from './status.ts';
 
 /** What a Lease says about its holder. Times are in milliseconds since the Unix epoch. */

@@ -1,4 +1,4 @@
-import { randomInteger, seededRandom } from '@sluice/runtime';
+import { randomInteger, seededRandom } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { ListSplitter, MalformedListError } from './list-splitter.ts';
 

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import type { ClusterReader, ClusterWriter } from './cluster.ts';
 import type { ClusterRequest, RequestOf, Responses, ResponseTo, Verb, WatchStream } from './cluster-request.ts';
 

@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node';
-import { type JsonRecord, redact, secretsIn } from '@sluice/runtime';
+import { type JsonRecord, redact, secretsIn } from '@sluice/platform';
 import type { Authenticator } from './authenticator.ts';
 import type { KubeconfigCluster, KubeconfigUser } from './kubeconfig-entries.ts';
 

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import type { ListPage, RawObject } from './cluster.ts';
 import { ListSplitter, MalformedListError } from './list-splitter.ts';
 

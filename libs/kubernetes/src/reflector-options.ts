@@ -1,4 +1,4 @@
-import type { Clock, Logger, Random } from '@sluice/runtime';
+import type { Clock, Logger, Random } from '@sluice/platform';
 import type { ApiError } from './api-error.ts';
 import type { ClusterReader, RawObject, Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import type { ListBudget } from './list-budget.ts';

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@sluice/runtime/testing';
+import { recordingLogger } from '@sluice/platform/testing';
 import { describe, expect, test } from 'vitest';
 import type { RawObject, SkippedObject, WatchEvent } from './cluster.ts';
 import { ListBudget } from './list-budget.ts';

@@ -1,4 +1,4 @@
-import { type Random, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type Random, randomInteger, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from './api-error.ts';
 import type { ClusterReader, RawObject, WatchEvent } from './cluster.ts';

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@sluice/runtime/testing';
+import { recordingLogger } from '@sluice/platform/testing';
 import { describe, expect, it } from 'vitest';
 import type { ApiError } from './api-error.ts';
 import type { RawObject, WatchEvent } from './cluster.ts';

@@ -1,4 +1,4 @@
-import { errorMessage, sleep } from '@sluice/runtime';
+import { errorMessage, sleep } from '@sluice/platform';
 import { type ApiError, isApiError, isOutage } from './api-error.ts';
 import type { RawObject, SkippedObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';

@@ -1,4 +1,4 @@
-import { compareResourceVersions } from '@sluice/controllers';
+import { compareResourceVersions } from '@sluice/model';
 
 /** Whether `a` is older than `b`. Versions that are not numbers are incomparable, so never older. */
 export function isOlderVersion(a: string, b: string): boolean {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
-import { type Cancel, VirtualClock } from '@sluice/runtime';
+import { type Cancel, VirtualClock } from '@sluice/platform';
 import { buildConnector } from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resumeSessions } from './resume-sessions.ts';

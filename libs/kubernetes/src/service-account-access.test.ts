@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import path from 'node:path';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ApiClient, Connection, withUserAgent } from './connection.ts';
 import { type ClusterAccess, loadKubeconfig } from './kubeconfig.ts';

@@ -1,5 +1,5 @@
 import type { RequestOptions } from 'node:https';
-import { asRecord, asString, type Clock } from '@sluice/runtime';
+import { asRecord, asString, type Clock } from '@sluice/platform';
 import { ApiError, isApiError } from './api-error.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { ApiClient } from './connection.ts';

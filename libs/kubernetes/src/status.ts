@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { asRecord, asString, backoffMs, isRecord, oneLine, type Random } from '@sluice/runtime';
+import { asRecord, asString, backoffMs, isRecord, oneLine, type Random } from '@sluice/platform';
 import { ApiError, type ApiErrorKind } from './api-error.ts';
 
 /** An object that a request is about. */

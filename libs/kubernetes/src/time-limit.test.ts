@@ -1,4 +1,4 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from './api-error.ts';
 import { TimeLimit } from './time-limit.ts';

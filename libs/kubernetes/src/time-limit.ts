@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Cancel, Clock } from '@sluice/runtime';
+import type { Cancel, Clock } from '@sluice/platform';
 import { type ApiError, isApiError } from './api-error.ts';
 import { abortedError, errorFromFailure, timeoutError } from './connection-error.ts';
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import path from 'node:path';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTransport } from './transport.ts';
 

@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { NotSentError } from './before-send.ts';
 import type { TlsOptions } from './credentials.ts';

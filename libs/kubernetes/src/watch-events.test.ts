@@ -1,7 +1,7 @@
-import { TextTable } from '@sluice/kubernetes-protobuf';
-import { encodedBookmark, encodedWatchEvent, framed, sliceFrame } from '@sluice/kubernetes-protobuf/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SkippedObject, WatchEvent } from './cluster.ts';
+import { TextTable } from './protobuf/index.ts';
+import { encodedBookmark, encodedWatchEvent, framed, sliceFrame } from './protobuf/testing/fixtures.ts';
 import { eventsOfFrames, eventsOfLines, type WatchReading } from './watch-events.ts';
 
 let skipped: SkippedObject[];

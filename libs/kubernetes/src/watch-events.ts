@@ -1,8 +1,7 @@
-import type { TextTable } from '@sluice/kubernetes-protobuf';
-import { FrameSplitter } from '@sluice/kubernetes-protobuf';
 import { ApiError } from './api-error.ts';
 import type { Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import { LineSplitter } from './line-splitter.ts';
+import { FrameSplitter, type TextTable } from './protobuf/index.ts';
 import { parseWatchFrame, type WatchFrame } from './watch-frame.ts';
 import { parseWatchLine } from './watch-line.ts';
 

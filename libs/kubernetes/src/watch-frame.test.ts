@@ -1,6 +1,6 @@
-import { TextTable } from '@sluice/kubernetes-protobuf';
-import { encodedBookmark, encodedSlice, encodedStatus, encodedWatchEvent } from '@sluice/kubernetes-protobuf/testing';
 import { expect, it } from 'vitest';
+import { TextTable } from './protobuf/index.ts';
+import { encodedBookmark, encodedSlice, encodedStatus, encodedWatchEvent } from './protobuf/testing/fixtures.ts';
 import { parseWatchFrame } from './watch-frame.ts';
 
 const parse = (frame: Buffer) => parseWatchFrame('endpointslices', frame, new TextTable(), 0);

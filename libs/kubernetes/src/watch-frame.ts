@@ -1,5 +1,5 @@
-import { decodeWatchEvent, MalformedProtobufError, type TextTable } from '@sluice/kubernetes-protobuf';
 import type { Resource } from './cluster.ts';
+import { decodeWatchEvent, MalformedProtobufError, type TextTable } from './protobuf/index.ts';
 import { errorFromStatus } from './status.ts';
 import { type WatchLine, watchLineOf } from './watch-line.ts';
 

@@ -1,4 +1,4 @@
-import { asRecord, asString, isRecord } from '@sluice/runtime';
+import { asRecord, asString, isRecord } from '@sluice/platform';
 import type { ApiError } from './api-error.ts';
 import type { Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import { errorFromStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints, NodePlacement, NodeTopology, Pod, Service } from '@sluice/controllers';
+import type { EndpointSlice, Endpoints, NodePlacement, NodeTopology, Pod, Service } from '@sluice/model';
 import type { Causes } from './cause.ts';
 import type { Digest } from './digest.ts';
 import type { ServiceKey } from './service-key.ts';

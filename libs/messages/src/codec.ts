@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { exceededLimit, messageLimits } from '@sluice/runtime';
+import { exceededLimit, messageLimits } from '@sluice/platform';
 import type { z } from 'zod';
 import type { Change, ClusterRemoved } from './change.ts';
 import type { Outcome } from './outcome.ts';

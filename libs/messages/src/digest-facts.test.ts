@@ -1,4 +1,4 @@
-import { aPodNamed, aService } from '@sluice/controllers/testing';
+import { aPodNamed, aService } from '@sluice/model/testing';
 import { expect, test } from 'vitest';
 import type { Change, Fact } from './change.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';

@@ -1,4 +1,4 @@
-import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
+import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 import type { Causes } from './cause.ts';
 import type { PlanId } from './planned-mutations.ts';
 import type { ServiceKey } from './service-key.ts';

@@ -1,4 +1,4 @@
-import type { Controller, EventToRecord, MutationGroup } from '@sluice/controllers';
+import type { Controller, EventToRecord, MutationGroup } from '@sluice/model';
 import type { Causes } from './cause.ts';
 import type { ReadyEndpointsDelta } from './ready-endpoints-delta.ts';
 import type { ServiceKey } from './service-key.ts';

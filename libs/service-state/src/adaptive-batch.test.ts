@@ -1,5 +1,5 @@
-import type { EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { EndpointSlice, Mutation, MutationGroup } from '@sluice/model';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AdaptiveBatching, type BatchState, nextBatch, sliceBytes, watchBytes } from './adaptive-batch.ts';

@@ -1,5 +1,5 @@
-import type { Endpoint, EndpointSlice, MutationGroup } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
+import type { Endpoint, EndpointSlice, MutationGroup } from '@sluice/model';
 
 /** `--freshness-target` and `--slice-watchers`. */
 export interface AdaptiveBatching {

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Mutation } from '@sluice/controllers';
+import type { EndpointSlice, Mutation } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { addedEndpoints } from './added-endpoints.ts';
 import { ServiceState } from './service-state.ts';

@@ -1,13 +1,6 @@
-import {
-  type Controller,
-  type Endpoint,
-  type EndpointAddress,
-  type Endpoints,
-  endpointsWriter,
-  type Mutation,
-  reads,
-} from '@sluice/controllers';
+import { endpointsWriter, reads } from '@sluice/controllers';
 import type { AdditionEvidence, ReadyEndpointsDelta } from '@sluice/messages';
+import type { Controller, Endpoint, EndpointAddress, Endpoints, Mutation } from '@sluice/model';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 

@@ -1,5 +1,5 @@
-import type { EndpointSlice } from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { planOf } from './decide.ts';
 import { evolve } from './evolve.ts';

@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import { type Change, type Fact, noCauses } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decide, planOf } from './decide.ts';
 import { decisionOrder } from './decision-order.ts';

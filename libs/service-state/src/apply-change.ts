@@ -1,5 +1,6 @@
-import { compareResourceVersions, endpointsWriter, isLeftover } from '@sluice/controllers';
+import { endpointsWriter, isLeftover } from '@sluice/controllers';
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
+import { compareResourceVersions } from '@sluice/model';
 import { applyFact } from './apply-fact.ts';
 import { observerOf } from './own-slices.ts';
 import { clearTracked, handleMissing, removeService } from './remove-service.ts';

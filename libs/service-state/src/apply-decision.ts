@@ -1,5 +1,6 @@
-import { type Controller, endpointsWriter } from '@sluice/controllers';
+import { endpointsWriter } from '@sluice/controllers';
 import { noCauses, type PlannedMutations } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import type { ControllerState } from './controller-state.ts';
 import type { Decision, Tracked } from './decide.ts';
 import { trackUnchanged } from './reconcile.ts';

@@ -1,5 +1,5 @@
-import type { Controller, Mutation } from '@sluice/controllers';
 import { type Fact, noCauses } from '@sluice/messages';
+import type { Controller, Mutation } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { InFlight } from './controller-state.ts';
 import { decisionOrder } from './decision-order.ts';

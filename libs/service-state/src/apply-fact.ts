@@ -1,5 +1,6 @@
-import { type Controller, endpointsWriter, type WrittenResource } from '@sluice/controllers';
+import { endpointsWriter } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
+import type { Controller, WrittenResource } from '@sluice/model';
 import { noticeForeignWrite } from './foreign-write.ts';
 import { observerOf } from './own-slices.ts';
 import type { ReconcilerPolicy } from './policy.ts';

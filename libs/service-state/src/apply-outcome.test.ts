@@ -1,4 +1,3 @@
-import type { Controller, EndpointSlice, Mutation } from '@sluice/controllers';
 import {
   type Change,
   digestFacts,
@@ -8,6 +7,7 @@ import {
   type Outcome,
   type PlannedMutations,
 } from '@sluice/messages';
+import type { Controller, EndpointSlice, Mutation } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { judgedStatus } from './apply-outcome.ts';
 import { differences } from './compare-digest.ts';

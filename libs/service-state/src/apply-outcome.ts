@@ -1,5 +1,4 @@
 import {
-  compareResourceVersions,
   descriptorOf,
   endpointSliceTracker,
   endpointsWriter,
@@ -7,6 +6,7 @@ import {
   type TrackedSlices,
 } from '@sluice/controllers';
 import { comparePlans, type MutationResult, mergeCauses, type Outcome, type OutcomeStatus } from '@sluice/messages';
+import { compareResourceVersions } from '@sluice/model';
 import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, isChangedAtAdmission, knows } from './apply-result.ts';
 import { type ControllerState, type InFlight, requestDecision, type UnconfirmedCreates } from './controller-state.ts';

@@ -1,5 +1,5 @@
-import type { EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
 import type { MutationResult } from '@sluice/messages';
+import type { EndpointSlice, Mutation, MutationGroup } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { applyResult, knows } from './apply-result.ts';
 import type { InFlight } from './controller-state.ts';

@@ -1,11 +1,11 @@
+import type { MutationResult, Stamp } from '@sluice/messages';
 import {
   compareResourceVersions,
   type EndpointSlice,
   type Endpoints,
   type Mutation,
   type WrittenResource,
-} from '@sluice/controllers';
-import type { MutationResult, Stamp } from '@sluice/messages';
+} from '@sluice/model';
 import type { InFlight } from './controller-state.ts';
 import { belongsToService } from './own-slices.ts';
 import type { ReconcilerPolicy } from './policy.ts';

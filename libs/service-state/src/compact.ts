@@ -1,4 +1,5 @@
-import { type Controller, compactSlices, type MutationGroup, type SyncCounts } from '@sluice/controllers';
+import { compactSlices, type SyncCounts } from '@sluice/controllers';
+import type { Controller, MutationGroup } from '@sluice/model';
 import type { ControllerState } from './controller-state.ts';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';

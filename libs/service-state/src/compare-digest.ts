@@ -1,4 +1,3 @@
-import { compareResourceVersions } from '@sluice/controllers';
 import {
   type Change,
   type Digest,
@@ -7,6 +6,7 @@ import {
   type Fact,
   type ObjectReference,
 } from '@sluice/messages';
+import { compareResourceVersions } from '@sluice/model';
 import type { ServiceState } from './service-state.ts';
 import { isDeleted } from './tombstones.ts';
 

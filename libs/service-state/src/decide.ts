@@ -1,5 +1,6 @@
-import { type Controller, type MutationGroup, type Reconciled, resourcesOf } from '@sluice/controllers';
+import { type Reconciled, resourcesOf } from '@sluice/controllers';
 import type { PlanId, PlannedMutations, TraceContext } from '@sluice/messages';
+import type { Controller, MutationGroup } from '@sluice/model';
 import { compact } from './compact.ts';
 import { withDerivedNames } from './derived-name.ts';
 import { isDue } from './due.ts';

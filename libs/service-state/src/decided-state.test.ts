@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { freeRepairs } from './repair.ts';
 import { defaultSettings } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { EndpointSlice, MutationGroup } from '@sluice/controllers';
+import type { EndpointSlice, MutationGroup } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { withDerivedNames } from './derived-name.ts';
 

@@ -1,5 +1,5 @@
-import type { Controller, EndpointSlice, Mutation, MutationGroup } from '@sluice/controllers';
 import type { PlanId } from '@sluice/messages';
+import type { Controller, EndpointSlice, Mutation, MutationGroup } from '@sluice/model';
 
 /** The alphabet and lengths of names that the API server generates (K1). */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';

@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import type { Change, Fact, Outcome, PlannedMutations } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decide as decideFor, planOf } from './decide.ts';
 import { evolve } from './evolve.ts';

@@ -1,5 +1,6 @@
-import { type Controller, type EndpointSlice, endpointSliceTracker } from '@sluice/controllers';
+import { endpointSliceTracker } from '@sluice/controllers';
 import type { MutationResult, Outcome } from '@sluice/messages';
+import type { Controller, EndpointSlice } from '@sluice/model';
 import type { ControllerState, InFlight, Trackers } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';

@@ -1,12 +1,5 @@
-import {
-  type Controller,
-  controllerManaging,
-  type EndpointSlice,
-  endpointsWriter,
-  managedByLabel,
-  serviceNameLabel,
-  sliceControllers,
-} from '@sluice/controllers';
+import { controllerManaging, endpointsWriter, sliceControllers } from '@sluice/controllers';
+import { type Controller, type EndpointSlice, managedByLabel, serviceNameLabel } from '@sluice/model';
 import type { ServiceState } from './service-state.ts';
 
 /** The controller that the slice's label names; undefined: none of ours. */

@@ -1,12 +1,6 @@
-import {
-  type Controller,
-  compareResourceVersions,
-  controllers,
-  type DecisionPolicy,
-  defaultPolicy,
-  endpointsWriter,
-} from '@sluice/controllers';
+import { controllers, type DecisionPolicy, defaultPolicy, endpointsWriter } from '@sluice/controllers';
 import type { Causes, Fact, OutcomeStatus, PlannedMutations } from '@sluice/messages';
+import { type Controller, compareResourceVersions } from '@sluice/model';
 import type { ControllerState } from './controller-state.ts';
 import { requestRepair } from './repair.ts';
 import { type BackoffOptions, retryAt } from './retries.ts';

@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints, MutationGroup, Pod } from '@sluice/controllers';
+import type { EndpointSlice, Endpoints, MutationGroup, Pod } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
 import { ServiceState } from './service-state.ts';

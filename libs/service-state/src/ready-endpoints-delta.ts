@@ -1,14 +1,6 @@
-import {
-  type Controller,
-  type Endpoint,
-  type EndpointSlice,
-  type Endpoints,
-  endpointsWriter,
-  type Mutation,
-  type MutationGroup,
-  reads,
-} from '@sluice/controllers';
+import { endpointsWriter, reads } from '@sluice/controllers';
 import type { ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
+import type { Controller, Endpoint, EndpointSlice, Endpoints, Mutation, MutationGroup } from '@sluice/model';
 import { addedEndpoints } from './added-endpoints.ts';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';

@@ -1,13 +1,5 @@
-import {
-  type Controller,
-  descriptorOf,
-  type EndpointSlice,
-  endpointSliceTracker,
-  type MutationGroup,
-  type Reconciled,
-  reads,
-  type TrackedSlices,
-} from '@sluice/controllers';
+import { descriptorOf, endpointSliceTracker, type Reconciled, reads, type TrackedSlices } from '@sluice/controllers';
+import type { Controller, EndpointSlice, MutationGroup } from '@sluice/model';
 import { isOwn, slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';

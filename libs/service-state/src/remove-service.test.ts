@@ -1,4 +1,5 @@
-import { type Controller, controllers, endpointSliceTracker } from '@sluice/controllers';
+import { controllers, endpointSliceTracker } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import { beforeEach, expect, test } from 'vitest';
 import { clearTracked, handleMissing, removeService, removeTracked } from './remove-service.ts';
 import { ServiceState } from './service-state.ts';

@@ -1,4 +1,3 @@
-import type { Controller } from '@sluice/controllers';
 import {
   comparePlans,
   compareStamps,
@@ -8,6 +7,7 @@ import {
   type ServiceKey,
   type Stamp,
 } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { decideUnchanged } from './decide-unchanged.ts';
 import { isDisposable } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';

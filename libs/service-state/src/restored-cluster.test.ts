@@ -1,5 +1,5 @@
-import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import type { Change, Fact, PlannedMutations } from '@sluice/messages';
+import type { EndpointSlice, Mutation } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
 import { proofOfRestore, proofOfRestoreByOutcome } from './restored-cluster.ts';

@@ -1,5 +1,6 @@
-import { compareResourceVersions, endpointSliceTracker } from '@sluice/controllers';
+import { endpointSliceTracker } from '@sluice/controllers';
 import { type Change, compareStamps, type Fact, type Outcome } from '@sluice/messages';
+import { compareResourceVersions } from '@sluice/model';
 import { managerOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 

@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, hash32, type Outcome, type OutcomeStatus } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import type { Retries } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 

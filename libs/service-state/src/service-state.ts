@@ -1,13 +1,5 @@
-import type {
-  Controller,
-  EndpointSlice,
-  Endpoints,
-  NodePlacement,
-  NodeTopology,
-  Pod,
-  Service,
-} from '@sluice/controllers';
 import type { PublishedResourceVersions, ServiceKey, Stamp } from '@sluice/messages';
+import type { Controller, EndpointSlice, Endpoints, NodePlacement, NodeTopology, Pod, Service } from '@sluice/model';
 import { type ControllerState, initialControllerState } from './controller-state.ts';
 import { type StoredField, StoredParts } from './stored-form.ts';
 import { type Tombstone, withoutTombstone, withTombstone } from './tombstones.ts';

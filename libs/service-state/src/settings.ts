@@ -1,4 +1,5 @@
-import { type Controller, controllers } from '@sluice/controllers';
+import { controllers } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import type { AdaptiveBatching } from './adaptive-batch.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
 import type { BackoffOptions } from './retries.ts';

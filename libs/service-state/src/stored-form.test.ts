@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ControllerState, InFlight } from './controller-state.ts';
-import { initialControllerState } from './controller-state.ts';
+import { type ControllerState, type InFlight, initialControllerState } from './controller-state.ts';
 import { loadState } from './load-state.ts';
 import { ServiceState } from './service-state.ts';
 import { joinParts, type StoredField } from './stored-form.ts';

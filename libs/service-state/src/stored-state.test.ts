@@ -1,4 +1,5 @@
-import { type Controller, controllers } from '@sluice/controllers';
+import { controllers } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ControllerState } from './controller-state.ts';

@@ -1,4 +1,4 @@
-import { compareResourceVersions } from '@sluice/controllers';
+import { compareResourceVersions } from '@sluice/model';
 
 /**
  * A deleted object, so that a late watch event or Outcome does not bring it back. It ends, since a restored cluster has such

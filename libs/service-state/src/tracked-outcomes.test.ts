@@ -1,5 +1,5 @@
-import type { Controller, MutationGroup } from '@sluice/controllers';
 import type { Fact, MutationResult, Outcome } from '@sluice/messages';
+import type { Controller, MutationGroup } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
 import type { ServiceState } from './service-state.ts';

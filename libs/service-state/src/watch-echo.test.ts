@@ -1,4 +1,4 @@
-import type { MutationGroup } from '@sluice/controllers';
+import type { MutationGroup } from '@sluice/model';
 import { beforeEach, expect, test } from 'vitest';
 import type { InFlight } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';

@@ -5,7 +5,7 @@ import {
   equalMetadata,
   type MutationGroup,
   structurallyEqual,
-} from '@sluice/controllers';
+} from '@sluice/model';
 import type { ServiceState } from './service-state.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import { expect, test } from 'vitest';
 import { type ControllerState, initialControllerState } from './controller-state.ts';
 import { defaultSettings } from './settings.ts';

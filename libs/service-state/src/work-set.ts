@@ -1,5 +1,6 @@
-import { type Controller, controllers, type ReadResource, readersOf } from '@sluice/controllers';
+import { controllers, type ReadResource, readersOf } from '@sluice/controllers';
 import { type Causes, mergeCauses, noCauses } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { type ControllerState, requestDecision } from './controller-state.ts';
 import type { Settings } from './settings.ts';
 

@@ -1,5 +1,5 @@
-import type { Endpoints, Mutation, NodeTopology } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { Endpoints, Mutation, NodeTopology } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { evolve } from './evolve.ts';
 import { defaultSettings } from './settings.ts';

@@ -1,5 +1,6 @@
-import { countAddresses, isOverloaded, type Mutation, readersOf } from '@sluice/controllers';
+import { countAddresses, isOverloaded, readersOf } from '@sluice/controllers';
 import { type Fact, formatServiceKey, hash32, type PlannedMutations, type Stamp } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import type { ServiceState } from './service-state.ts';
 
 /** An API server needs a tenth of this CPU time to store an address. */

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import type { GroupState, Heartbeat, Leases } from './leases.ts';
 
 interface Member {

@@ -1,5 +1,5 @@
-import type { ClusterNames } from '@sluice/process';
-import type { Clock, ThreadUse } from '@sluice/runtime';
+import type { Clock, ThreadUse } from '@sluice/platform';
+import type { ClusterNames } from '@sluice/platform/process';
 import { collectDefaultMetrics } from 'prom-client';
 import { type Exposed, Exposition } from './exposition.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { SharedRequest } from './shared-request.ts';
 
 export type PartitionTopic = 'changes' | 'mutations';

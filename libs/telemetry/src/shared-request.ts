@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 
 /** Timeout of a request for metrics or health. */
 export const probeTimeoutMs = 1_000;

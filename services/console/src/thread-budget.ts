@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 
 /** Work without a pause, after which the event loop runs, in milliseconds. */
 const sliceMs = 8;

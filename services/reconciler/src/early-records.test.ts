@@ -1,7 +1,7 @@
 import { type Delivery, LocalDeliveryBus, MemoryBus, type PartitionReader, streamStart } from '@sluice/bus';
 import { decodeMessage, encodeMessage, formatServiceKey, type Message, type PlannedMutations } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact } from '@sluice/service-state/testing';
 import { MemoryStore } from '@sluice/store';

@@ -1,5 +1,5 @@
-import { type EndpointSlice, endpointSliceController, endpointSliceMirroringController } from '@sluice/controllers';
-import { aService, aSlice } from '@sluice/controllers/testing';
+import { type EndpointSlice, endpointSliceController, endpointSliceMirroringController } from '@sluice/model';
+import { aService, aSlice } from '@sluice/model/testing';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import { findCompactions } from './find-compactions.ts';

@@ -1,5 +1,6 @@
-import { type Compaction, compactSlices, descriptorOf, type EndpointSlice, type Service } from '@sluice/controllers';
+import { type Compaction, compactSlices, descriptorOf } from '@sluice/controllers';
 import { parseServiceKey, type ServiceKey } from '@sluice/messages';
+import type { EndpointSlice, Service } from '@sluice/model';
 import { managerOf } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 

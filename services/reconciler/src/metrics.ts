@@ -1,5 +1,6 @@
-import type { Controller, CountedSlices, MutationGroup } from '@sluice/controllers';
+import type { CountedSlices } from '@sluice/controllers';
 import type { Outcome, OutcomeStatus, PlannedMutations } from '@sluice/messages';
+import type { Controller, MutationGroup } from '@sluice/model';
 import type { Planned, StatePart, Unchanged } from '@sluice/service-state';
 
 /** Metrics of a reconciler, as a port. Called often: implementations are fast and never throw. */

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import type { Decided, PartitionMetrics, ReconcilerMetrics } from './metrics.ts';
 
 /** Called after each decision; `decided` is undefined if no decision was possible. */

@@ -1,5 +1,5 @@
 import type { Fact } from '@sluice/messages';
-import { sleep, VirtualClock } from '@sluice/runtime';
+import { sleep, VirtualClock } from '@sluice/platform';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, key } from '@sluice/service-state/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import type { StreamOffset } from '@sluice/bus';
 import { encodeMessage, type Fact } from '@sluice/messages';
-import { YieldQueue } from '@sluice/runtime';
+import { YieldQueue } from '@sluice/platform';
 import { defaultSettings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { isFencedError } from '@sluice/store';

@@ -1,6 +1,6 @@
 import { type Delivery, LogTruncatedError } from '@sluice/bus';
-import type { EndpointSlice } from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
 import { aChange, allApplied, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TestPartition } from './testing/test-partition.ts';

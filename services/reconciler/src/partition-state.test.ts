@@ -1,5 +1,5 @@
 import { formatServiceKey } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { defaultSettings, evolve } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import type { StoredEntry } from '@sluice/store';

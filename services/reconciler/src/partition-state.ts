@@ -1,5 +1,5 @@
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
-import { type Clock, errorMessage, type Random } from '@sluice/runtime';
+import { type Clock, errorMessage, type Random } from '@sluice/platform';
 import {
   decisionOrder,
   evolve,

@@ -1,7 +1,7 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type Message, siblingOf, type TraceContext, traceHeaders, traceOf } from '@sluice/messages';
-import { seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { FencedError, MemoryStore } from '@sluice/store';

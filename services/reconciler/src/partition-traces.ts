@@ -1,5 +1,4 @@
 import type { BusRecord, Delivery } from '@sluice/bus';
-import type { Controller } from '@sluice/controllers';
 import {
   type Causes,
   isSampled,
@@ -15,7 +14,8 @@ import {
   type TraceContext,
   traceOf,
 } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Controller } from '@sluice/model';
+import type { Clock } from '@sluice/platform';
 import type { InFlight } from '@sluice/service-state';
 import {
   commitSpan,

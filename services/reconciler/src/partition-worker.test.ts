@@ -11,8 +11,8 @@ import {
   type PlannedMutations,
   type ResyncRequest,
 } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { type ControllerState, defaultSettings, type Settings } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { type Commit, isFencedError, MemoryStore, type StoredEntry } from '@sluice/store';

@@ -7,7 +7,7 @@ import {
   type StreamOffset,
 } from '@sluice/bus';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
-import { elapsedMs, instant } from '@sluice/runtime';
+import { elapsedMs, instant } from '@sluice/platform';
 import { decisionOrder, evolve, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import { FencedError, type InheritedScope, OwnedScope } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';

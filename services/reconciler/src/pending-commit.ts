@@ -1,5 +1,5 @@
 import type { StreamOffset } from '@sluice/bus';
-import { type Clock, untilTick } from '@sluice/runtime';
+import { type Clock, untilTick } from '@sluice/platform';
 
 /** Work that has been applied and decided but not committed. */
 export class PendingCommit {

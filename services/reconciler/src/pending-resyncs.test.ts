@@ -1,4 +1,4 @@
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { PendingResyncs } from './pending-resyncs.ts';
 

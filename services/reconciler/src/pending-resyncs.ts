@@ -1,5 +1,5 @@
 import { isServiceKey } from '@sluice/messages';
-import { backoffMs, type Clock, type Random } from '@sluice/runtime';
+import { backoffMs, type Clock, type Random } from '@sluice/platform';
 import type { StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
 

@@ -1,5 +1,5 @@
 import { decodeMessage, type PlannedMutations, traceOf } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { defaultSettings, evolve, type InFlight } from '@sluice/service-state';
 import { key } from '@sluice/service-state/testing';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Controller } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 
 type Counts = Map<Controller, number>;
 

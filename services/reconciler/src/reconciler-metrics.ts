@@ -1,5 +1,4 @@
 import {
-  type Controller,
   type ControllerMetrics,
   type CountedSlices,
   controllers,
@@ -7,7 +6,8 @@ import {
   type RecordMetric,
 } from '@sluice/controllers';
 import { type Causes, causeKindOf, isSampled, traceIdOf, watcherStarted } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Controller } from '@sluice/model';
+import type { Clock } from '@sluice/platform';
 import type { StatePart } from '@sluice/service-state';
 import type { Metrics } from '@sluice/telemetry';
 import type { CompletedPlan, Decided, PartitionMetrics, ReconcilerMetrics, RestoredState } from './metrics.ts';

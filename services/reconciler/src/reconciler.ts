@@ -1,4 +1,4 @@
-import { runWithBackoff } from '@sluice/runtime';
+import { runWithBackoff } from '@sluice/platform';
 import { isFencedError } from '@sluice/store';
 import { PartitionWorker } from './partition-worker.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';

@@ -10,7 +10,7 @@ import {
   traceFields,
   traceOf,
 } from '@sluice/messages';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 import {
   evolve,
   isAwaited,

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Delivery } from '@sluice/bus';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { RecordWaiter } from './record-waiter.ts';
 

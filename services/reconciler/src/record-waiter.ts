@@ -1,5 +1,5 @@
 import type { Delivery } from '@sluice/bus';
-import type { Cancel, Clock } from '@sluice/runtime';
+import type { Cancel, Clock } from '@sluice/platform';
 
 /**
  * Waits for records or a deadline, whichever is first. Not a `Promise.race`: a promise that outlives many races, such as one that

@@ -1,7 +1,7 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { type Change, decodeMessage, digestFacts, type ResyncRequest } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings, evolve } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { MemoryStore } from '@sluice/store';

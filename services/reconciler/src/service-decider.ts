@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
-import type { Controller } from '@sluice/controllers';
 import { traceFields } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import {
   type Decision,
   decide,

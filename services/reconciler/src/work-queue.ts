@@ -1,4 +1,5 @@
-import { type Controller, descriptorOf } from '@sluice/controllers';
+import { descriptorOf } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import type { Metrics } from '@sluice/telemetry';
 
 /**

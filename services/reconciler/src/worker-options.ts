@@ -1,5 +1,5 @@
 import type { Bus, Delivery } from '@sluice/bus';
-import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/platform';
 import type { Settings } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';

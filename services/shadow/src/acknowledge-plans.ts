@@ -1,6 +1,6 @@
 import { type Bus, recordId, streamStart } from '@sluice/bus';
 import { decodeMessage, encodeMessage, type Outcome, partitionOf } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 
 const recordsRead = 256;
 

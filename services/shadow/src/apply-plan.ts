@@ -1,5 +1,5 @@
-import type { Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import { type JsonObject, textAt } from './comparison/json.ts';
 import { type ClusterState, triggerTimeAnnotation } from './comparison/normalise.ts';
 

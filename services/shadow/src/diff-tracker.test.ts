@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import type { PlannedMutations, ServiceKey } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { expect, test } from 'vitest';
 import { DiffTracker, type PendingDiff } from './diff-tracker.ts';
 import { aPlan } from './testing/plans.ts';

@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { contentOf } from './apply-plan.ts';
 import { Samples } from './samples.ts';
 

@@ -1,12 +1,7 @@
-import {
-  type Controller,
-  controllerManaging,
-  endpointsWriter,
-  managedByLabel,
-  serviceNameLabel,
-} from '@sluice/controllers';
+import { controllerManaging, endpointsWriter } from '@sluice/controllers';
 import { type Middleware, mapWatch, type RawObject, type Resource, type WatchStream } from '@sluice/kubernetes';
 import type { ServiceKey } from '@sluice/messages';
+import { type Controller, managedByLabel, serviceNameLabel } from '@sluice/model';
 import { objectAt, textAt } from './comparison/json.ts';
 
 type OnWrite = (key: ServiceKey, controller: Controller) => void;

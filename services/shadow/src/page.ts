@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { formatDuration, printableLine, truncate, wrap } from '@sluice/process';
+import { formatDuration, printableLine, truncate, wrap } from '@sluice/platform/process';
 import colors from 'picocolors';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import type { Percentiles } from './samples.ts';

@@ -1,4 +1,4 @@
-import { equalStringMaps, type Pod, type StringMap } from '@sluice/controllers';
+import { equalStringMaps, type Pod, type StringMap } from '@sluice/model';
 
 /** A Pod with its labels. Null labels differ from empty ones (C12). */
 export interface LabelledPod {

@@ -1,6 +1,6 @@
-import { serviceNameLabel } from '@sluice/controllers';
 import { type Connection, isApiError } from '@sluice/kubernetes';
 import type { ServiceKey } from '@sluice/messages';
+import { serviceNameLabel } from '@sluice/model';
 import { isObject, type JsonObject, listAt } from './comparison/json.ts';
 import type { ClusterState } from './comparison/normalise.ts';
 

@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
-import { printableLine } from '@sluice/process';
+import type { Controller } from '@sluice/model';
+import { printableLine } from '@sluice/platform/process';
 import type { Percentiles } from './samples.ts';
 
 /** A lasting disagreement on one Service. */

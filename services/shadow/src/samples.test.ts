@@ -1,4 +1,4 @@
-import type { Mutation } from '@sluice/controllers';
+import type { Mutation } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from './comparison/json.ts';
 import type { ClusterState } from './comparison/normalise.ts';

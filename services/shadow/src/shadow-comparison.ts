@@ -1,6 +1,6 @@
-import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
-import { type Clock, type Logger, sleep } from '@sluice/runtime';
+import type { Controller } from '@sluice/model';
+import { type Clock, type Logger, sleep } from '@sluice/platform';
 import type { Metrics } from '@sluice/telemetry';
 import type { ClusterState } from './comparison/normalise.ts';
 import { DiffTracker, type PendingDiff } from './diff-tracker.ts';

@@ -1,4 +1,4 @@
-import { printableInColor } from '@sluice/process';
+import { printableInColor } from '@sluice/platform/process';
 import { type PageSize, renderPage } from './page.ts';
 import { describeReported, type ReportedDifference, type ShadowReport } from './report.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Controller } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { type ReconcilerPolicy, requestDecision, type ServiceState } from '@sluice/service-state';
 import type { DiffTracker } from './diff-tracker.ts';
 import { noticedBy } from './upstream-handlers.ts';

@@ -1,3 +1,4 @@
+import type { Fact } from '@sluice/messages';
 import {
   type Controller,
   type Endpoints,
@@ -5,8 +6,7 @@ import {
   projectEndpoints,
   projectPod,
   projectService,
-} from '@sluice/controllers';
-import type { Fact } from '@sluice/messages';
+} from '@sluice/model';
 import { initialControllerState, ServiceState } from '@sluice/service-state';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { noticedAtEnd, noticedBy } from './upstream-handlers.ts';

@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type Controller,
-  controllers,
-  endpointSliceTracker,
-  isMirrorable,
-  isOverloaded,
-  type Pod,
-} from '@sluice/controllers';
+import { controllers, endpointSliceTracker, isMirrorable, isOverloaded } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { Controller, Pod } from '@sluice/model';
 import { managerOf, type PodEntry, type ServiceState } from '@sluice/service-state';
 import { podChange } from './pod-change.ts';
 

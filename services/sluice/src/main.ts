@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { isQueryError } from '@sluice/console/client';
+import { redact } from '@sluice/platform';
 import {
   columnsOf,
   exitOnClosedPipe,
@@ -10,8 +11,7 @@ import {
   version,
   withLocalTimes,
   wrapLines,
-} from '@sluice/process';
-import { redact } from '@sluice/runtime';
+} from '@sluice/platform/process';
 import { Command } from 'commander';
 import colors from 'picocolors';
 import { addCommands, commandNames } from './cli/commands/all.ts';

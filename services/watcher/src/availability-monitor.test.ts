@@ -1,5 +1,5 @@
 import { ApiError } from '@sluice/kubernetes';
-import { type LogFields, type Logger, silentLogger, VirtualClock } from '@sluice/runtime';
+import { type LogFields, type Logger, silentLogger, VirtualClock } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import { AvailabilityMonitor } from './availability-monitor.ts';

@@ -1,5 +1,5 @@
 import { type ApiError, isOutage, outageReason } from '@sluice/kubernetes';
-import type { Clock, Logger } from '@sluice/runtime';
+import type { Clock, Logger } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 
 export interface AvailabilityMonitorOptions {

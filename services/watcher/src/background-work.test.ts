@@ -1,6 +1,6 @@
 import type { RawObject } from '@sluice/kubernetes';
-import { Semaphore, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { Semaphore, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';

@@ -1,6 +1,6 @@
 import type { BusLimits } from '@sluice/bus';
 import { type Change, decodeMessage, digestFacts } from '@sluice/messages';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ChangeRecords, type ChangeSequence } from './change-records.ts';
 import { digestService } from './compose-changes.ts';

@@ -9,7 +9,7 @@ import {
   type Stamp,
   traceHeaders,
 } from '@sluice/messages';
-import type { Logger } from '@sluice/runtime';
+import type { Logger } from '@sluice/platform';
 import type { ChangeTraces, TracedChange } from './change-traces.ts';
 import { type ComposedChange, composeChanges, digestService, halves } from './compose-changes.ts';
 import type { DirtyEntry } from './dirty-set.ts';

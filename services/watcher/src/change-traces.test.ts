@@ -1,5 +1,5 @@
 import { isSampled, maxTraces, siblingOf, spanIdOf, type TraceContext, traceIdOf } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ChangeTraces, type TracedCause } from './change-traces.ts';
 import { SamplingTracer } from './testing/sampling-tracer.ts';

@@ -1,5 +1,5 @@
 import { type Cause, isSampled, maxTraces, type ServiceKey, siblingOf, type TraceContext } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { publishSpan, type Tracer, watchSpan } from '@sluice/telemetry';
 
 /** A cause of a Change, with its trace. Each Service that it concerns has a trace of its own. */

@@ -1,6 +1,6 @@
-import { serviceNameLabel } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
-import { asRecord } from '@sluice/runtime';
+import { serviceNameLabel } from '@sluice/model';
+import { asRecord } from '@sluice/platform';
 
 /** Limits of Kubernetes for names and namespaces. Those of Services are shorter, but mirrored Endpoints need no Service of their name. */
 const [longestName, longestNamespace] = [253, 63];

@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import type { ClusterReader, ListBudget, ReflectorState, Resource } from '@sluice/kubernetes';
-import type { Clock, Logger, Random, Semaphore, YieldQueue } from '@sluice/runtime';
+import type { Clock, Logger, Random, Semaphore, YieldQueue } from '@sluice/platform';
 import type { Outage, Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 

@@ -1,8 +1,8 @@
 import { LogTruncatedError } from '@sluice/bus';
 import { type Resource, watchedResources } from '@sluice/kubernetes';
 import { type Change, encodeMessage, type ResyncRequest } from '@sluice/messages';
-import { Semaphore, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { Semaphore, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import { GatedBus } from './testing/gated-bus.ts';

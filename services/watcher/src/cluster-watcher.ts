@@ -1,6 +1,6 @@
 import { BusClosedError } from '@sluice/bus';
 import type { Resource } from '@sluice/kubernetes';
-import { orAborted, runWithBackoff } from '@sluice/runtime';
+import { orAborted, runWithBackoff } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { PublishedState } from './published-state.ts';

@@ -1,9 +1,9 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
-import type { EndpointSlice } from '@sluice/controllers';
-import { aService, aSlice } from '@sluice/controllers/testing';
 import { type CompactionRequest, decodeMessage, formatServiceKey, partitionOf } from '@sluice/messages';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { EndpointSlice } from '@sluice/model';
+import { aService, aSlice } from '@sluice/model/testing';
+import { silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Compactor } from './compactor.ts';
 import { Indexer } from './indexer.ts';

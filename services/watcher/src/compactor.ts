@@ -1,11 +1,5 @@
 import { recordId } from '@sluice/bus';
-import {
-  type Compaction,
-  compactSlices,
-  type EndpointSlice,
-  endpointSliceController,
-  managedByLabel,
-} from '@sluice/controllers';
+import { type Compaction, compactSlices } from '@sluice/controllers';
 import {
   type CompactionRequest,
   encodeMessage,
@@ -13,7 +7,8 @@ import {
   partitionOf,
   type ServiceKey,
 } from '@sluice/messages';
-import { sleep } from '@sluice/runtime';
+import { type EndpointSlice, endpointSliceController, managedByLabel } from '@sluice/model';
+import { sleep } from '@sluice/platform';
 import type { ClusterWatcherOptions, CompactionOptions } from './cluster-watcher-options.ts';
 import { CompactionBudget } from './compaction-budget.ts';
 import type { Indexer } from './indexer.ts';

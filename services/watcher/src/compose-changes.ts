@@ -1,4 +1,4 @@
-import { hintsEnabled, type Node, type NodePlacement, type Pod, type Service } from '@sluice/controllers';
+import { hintsEnabled } from '@sluice/controllers';
 import {
   type Digest,
   digestFacts,
@@ -6,6 +6,7 @@ import {
   type PublishedResourceVersions,
   type SnapshotPart,
 } from '@sluice/messages';
+import type { Node, NodePlacement, Pod, Service } from '@sluice/model';
 import type { DirtyEntry } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 import { objectName, type WatchedPod } from './object-event.ts';

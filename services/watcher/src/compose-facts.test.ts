@@ -1,5 +1,5 @@
-import type { EndpointSlice } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { composeChanges, digestService, halves } from './compose-changes.ts';
 import { addReason, type DirtyReason, emptyDirtyEntry } from './dirty-set.ts';

@@ -1,3 +1,4 @@
+import type { RawObject, Resource } from '@sluice/kubernetes';
 import {
   MalformedObjectError,
   projectEndpointSlice,
@@ -6,9 +7,8 @@ import {
   projectPod,
   projectService,
   type StringMap,
-} from '@sluice/controllers';
-import type { RawObject, Resource } from '@sluice/kubernetes';
-import { asRecord, errorMessage, exceededLimit, objectLimits } from '@sluice/runtime';
+} from '@sluice/model';
+import { asRecord, errorMessage, exceededLimit, objectLimits } from '@sluice/platform';
 import { checkIdentity } from './check-identity.ts';
 import { serviceOfSlice } from './indexer.ts';
 import type { ObjectName, WatchedObjects } from './object-event.ts';

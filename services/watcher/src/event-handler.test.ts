@@ -1,4 +1,4 @@
-import type { EndpointSlice, Pod } from '@sluice/controllers';
+import type { EndpointSlice, Pod } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { DecodedObject } from './decode-object.ts';
 import { EventHandler } from './event-handler.ts';

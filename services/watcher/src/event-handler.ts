@@ -1,5 +1,5 @@
-import type { EndpointSlice, WrittenResource } from '@sluice/controllers';
 import { isOlderVersion, type Resource } from '@sluice/kubernetes';
+import type { EndpointSlice, WrittenResource } from '@sluice/model';
 import type { DecodedObject } from './decode-object.ts';
 import { type Indexer, serviceOfSlice } from './indexer.ts';
 import { type ObjectEvent, type ObjectName, objectName, parseObjectName } from './object-event.ts';

@@ -1,7 +1,7 @@
 import { BusClosedError } from '@sluice/bus';
 import { encodeMessage } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';

@@ -1,5 +1,5 @@
-import type { StringMap } from '@sluice/controllers';
-import { aPodNamed, aService } from '@sluice/controllers/testing';
+import type { StringMap } from '@sluice/model';
+import { aPodNamed, aService } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { equalSelectors, Indexer } from './indexer.ts';

@@ -1,21 +1,23 @@
 import {
   controllerManaging,
-  type EndpointSlice,
-  type Endpoints,
-  equalStringMaps,
   hintsEnabled,
-  managedByLabel,
-  type Node,
-  type NodeTopology,
   nodeTopology,
-  type Service,
   ServiceSelectorCache,
-  type StringMap,
   selectorMatches,
-  serviceNameLabel,
 } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
 import type { SimilarPods } from '@sluice/messages';
+import {
+  type EndpointSlice,
+  type Endpoints,
+  equalStringMaps,
+  managedByLabel,
+  type Node,
+  type NodeTopology,
+  type Service,
+  type StringMap,
+  serviceNameLabel,
+} from '@sluice/model';
 import { type ObjectEvent, type ObjectName, objectName, type WatchedObjects, type WatchedPod } from './object-event.ts';
 import { findSimilarPods, resembles } from './similar-pods.ts';
 

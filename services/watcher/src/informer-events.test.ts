@@ -1,6 +1,6 @@
 import { ApiError, ListBudget, type Resource, watchedResources } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import type { Outage } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EventHandler } from './event-handler.ts';

@@ -1,5 +1,5 @@
 import { isOlderVersion } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EventHandler } from './event-handler.ts';
 import { Indexer } from './indexer.ts';

@@ -1,4 +1,3 @@
-import type { WrittenResource } from '@sluice/controllers';
 import {
   isOlderVersion,
   ListBudget,
@@ -7,6 +6,7 @@ import {
   resourcesOfReader,
   type WatchEvent,
 } from '@sluice/kubernetes';
+import type { WrittenResource } from '@sluice/model';
 import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';

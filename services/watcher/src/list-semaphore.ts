@@ -1,4 +1,4 @@
-import { type Clock, Semaphore } from '@sluice/runtime';
+import { type Clock, Semaphore } from '@sluice/platform';
 
 /**
  * Limits how many clusters a process lists and publishes at once. The event loop handles everything that has arrived before it handles

@@ -1,4 +1,4 @@
-import type { Node, Pod } from '@sluice/controllers';
+import type { Node, Pod } from '@sluice/model';
 import { expect, test } from 'vitest';
 import { describeEvent, type ObjectEvent } from './object-event.ts';
 import { aNode, aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';

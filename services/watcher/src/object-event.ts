@@ -1,5 +1,5 @@
-import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
+import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/model';
 
 /** A projected Pod with the labels that Service selectors match. */
 export interface WatchedPod {

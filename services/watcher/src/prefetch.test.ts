@@ -1,6 +1,6 @@
 import type { ClusterReader } from '@sluice/kubernetes';
-import { Semaphore, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { Semaphore, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, expect, test } from 'vitest';
 import { FalseAlarms } from './availability-monitor.ts';
 import { Prefetch } from './prefetch.ts';

@@ -1,5 +1,5 @@
 import { type ClusterReader, chainReader, EarlyWatches } from '@sluice/kubernetes';
-import type { Clock, Semaphore } from '@sluice/runtime';
+import type { Clock, Semaphore } from '@sluice/platform';
 import type { FalseAlarms } from './availability-monitor.ts';
 
 /** How long watches stay open for a lease that does not come, in milliseconds: longer than a lease or a hand-over lasts. */

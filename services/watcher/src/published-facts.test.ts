@@ -1,13 +1,13 @@
+import { nodeTopology } from '@sluice/controllers';
+import { decodeMessage, encodeMessage, type Fact, noCauses } from '@sluice/messages';
 import {
   MalformedObjectError,
-  nodeTopology,
   projectEndpointSlice,
   projectEndpoints,
   projectNode,
   projectPod,
   projectService,
-} from '@sluice/controllers';
-import { decodeMessage, encodeMessage, type Fact, noCauses } from '@sluice/messages';
+} from '@sluice/model';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { MemoryStore, type StoredEntry } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PublishedState, publishedStateScope } from './published-state.ts';

@@ -1,5 +1,5 @@
 import type { Resource } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { FencedError } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PublishedState } from './published-state.ts';

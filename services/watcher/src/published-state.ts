@@ -1,7 +1,7 @@
 import { BusClosedError, type StreamOffset } from '@sluice/bus';
 import { type ClusterReader, type Resource, resourcesOfReader } from '@sluice/kubernetes';
 import { isServiceKey, isStamp, parseServiceKey, partitionOf, type ServiceKey, type Stamp } from '@sluice/messages';
-import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import { isFencedError, OwnedScope, type Store, type StoredEntry } from '@sluice/store';
 
 export interface PublishedStateOptions {

@@ -1,6 +1,6 @@
 import { traceIdOf } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Indexer } from './indexer.ts';

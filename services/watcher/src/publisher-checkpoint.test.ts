@@ -1,5 +1,5 @@
-import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Indexer } from './indexer.ts';
 import { PublishedState } from './published-state.ts';

@@ -1,6 +1,6 @@
 import { encodeMessage } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Indexer } from './indexer.ts';
 import { Publisher } from './publisher.ts';

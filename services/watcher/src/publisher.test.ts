@@ -1,6 +1,6 @@
 import { encodeMessage } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { factsPerChange } from './compose-changes.ts';

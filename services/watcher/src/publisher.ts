@@ -17,7 +17,7 @@ import {
   sleep,
   untilTick,
   type YieldQueue,
-} from '@sluice/runtime';
+} from '@sluice/platform';
 import type { Tracer } from '@sluice/telemetry';
 import { ChangeRecords, type ChangeSequence } from './change-records.ts';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';

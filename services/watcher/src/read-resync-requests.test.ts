@@ -1,6 +1,6 @@
 import { LogTruncatedError, MemoryBus, type StreamOffset } from '@sluice/bus';
 import { encodeMessage, type ResyncRequest } from '@sluice/messages';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type ReadResyncRequestsOptions, readResyncRequests } from './read-resync-requests.ts';
 

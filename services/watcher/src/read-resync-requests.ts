@@ -8,8 +8,7 @@ import {
   type StreamOffset,
 } from '@sluice/bus';
 import { decodeMessage, type ResyncRequest } from '@sluice/messages';
-import type { Logger } from '@sluice/runtime';
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage, type Logger } from '@sluice/platform';
 
 export interface ReadResyncRequestsOptions {
   readonly bus: Bus;

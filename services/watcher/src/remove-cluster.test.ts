@@ -1,6 +1,6 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { publishedStateScope } from './published-state.ts';

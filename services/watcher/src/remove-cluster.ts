@@ -1,6 +1,6 @@
 import { type Bus, recordId } from '@sluice/bus';
 import { type ClusterRemoved, encodeMessage } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import type { Store } from '@sluice/store';
 import { publishedStateScope } from './published-state.ts';
 

@@ -1,6 +1,6 @@
 import { type NamespaceScope, type RawObject, type Resource, scopeReader } from '@sluice/kubernetes';
 import { type Change, encodeMessage } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { isFencedError, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';

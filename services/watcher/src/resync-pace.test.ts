@@ -1,4 +1,4 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { ResyncPace } from './resync-pace.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 
 /** Rate after the second resync within the window; each further one halves it. */
 const firstRate = 8 * 1024 * 1024;

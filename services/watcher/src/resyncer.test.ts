@@ -1,6 +1,6 @@
 import { formatServiceKey, partitionOf, type ResyncRequest, shortDigest } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { digestService } from './compose-changes.ts';

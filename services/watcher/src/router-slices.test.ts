@@ -1,4 +1,4 @@
-import type { EndpointSlice } from '@sluice/controllers';
+import type { EndpointSlice } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { Indexer } from './indexer.ts';
 import { Router } from './router.ts';

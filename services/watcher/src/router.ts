@@ -1,5 +1,5 @@
-import { serviceNameLabel } from '@sluice/controllers';
 import type { Cause } from '@sluice/messages';
+import { serviceNameLabel } from '@sluice/model';
 import type { DirtyReason } from './dirty-set.ts';
 import { equalSelectors, type Indexer, serviceOfSlice } from './indexer.ts';
 import { describeEvent, type ObjectEvent, parseObjectName } from './object-event.ts';

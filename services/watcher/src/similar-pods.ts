@@ -1,5 +1,5 @@
-import type { StringMap } from '@sluice/controllers';
 import type { SimilarPods } from '@sluice/messages';
+import type { StringMap } from '@sluice/model';
 
 /** Labels further apart than this are no typo. */
 const maxDistance = 2;

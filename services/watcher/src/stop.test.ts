@@ -1,5 +1,5 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';

@@ -1,7 +1,7 @@
 import { BusClosedError } from '@sluice/bus';
 import { type Resource, resourcesOfReader, watchedResources } from '@sluice/kubernetes';
 import type { ResyncRequest } from '@sluice/messages';
-import { aborted, orAborted, runWithBackoff, sleep, untilNextTick } from '@sluice/runtime';
+import { aborted, orAborted, runWithBackoff, sleep, untilNextTick } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Compactor } from './compactor.ts';

@@ -56,7 +56,7 @@ export const mayWrite = {
     { question: 'Does this fleet hold the claim to the cluster?', check: ({ claim }: RequestChecks) => claim },
     { question: 'Does no competing controller write?', check: ({ pause }: RequestChecks) => pause },
   ],
-  /** Right before the bytes leave, by the connection, of Events too: `libs/clusters/src/election/fence-writes.ts`. */
+  /** Right before the bytes leave, by the connection, of Events too: `libs/fleet/src/leader-election/fence-writes.ts`. */
   connection: { question: 'Is this process the leader, with `--leader-elect`?' },
   /** By the API server. */
   server: { question: 'Has the object the resourceVersion or UID on which the plan was decided?' },

@@ -1,8 +1,8 @@
 import { MemoryBus } from '@sluice/bus';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import { encodeMessage, formatServiceKey, type PlannedMutations } from '@sluice/messages';
-import { aborted, seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { aborted, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultRetry } from './apply/retry.ts';

@@ -1,5 +1,5 @@
 import { isRecordNotStoredError } from '@sluice/bus';
-import { runWithBackoff } from '@sluice/runtime';
+import { runWithBackoff } from '@sluice/platform';
 import { isFencedError } from '@sluice/store';
 import { PlanPartitionWorker } from './partition/plan-partition-worker.ts';
 import type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';

@@ -1,6 +1,6 @@
-import type { Controller, EventToRecord } from '@sluice/controllers';
 import type { ClusterChecks, ClusterWriter, Middleware } from '@sluice/kubernetes';
 import type { PlannedMutations } from '@sluice/messages';
+import type { Controller, EventToRecord } from '@sluice/model';
 import type { CompetingWrite } from './apply/find-competing-write.ts';
 import type { RequestLimit } from './apply/schedule-requests.ts';
 import type { MassChangeGuard } from './confirmation/mass-change-guard.ts';

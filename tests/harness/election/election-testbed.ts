@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { RoleProcess } from '@sluice/demo/distributed';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
 import { type ControlPlane, freePorts, kubectl, startControlPlane } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { asRecord, asString, silentLogger, sleep } from '@sluice/runtime';
-import { until } from '@sluice/runtime/testing';
+import { asRecord, asString, silentLogger, sleep } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
+import { until } from '@sluice/platform/testing';
 import { type AuditedWrite, AuditLog, isGuarded, violationsIn } from './election-audit.ts';
 import { withoutDns } from './without-dns.ts';
 

@@ -1,9 +1,9 @@
-import { parseEndpoint } from '@sluice/configuration';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import { parseEndpoint } from '@sluice/fleet/configuration';
 import { ApiError, chainWriter, type Middleware } from '@sluice/kubernetes';
 import type { Jaeger } from '@sluice/local';
-import { systemClock, systemRandom } from '@sluice/process';
-import { seededRandom, silentLogger } from '@sluice/runtime';
+import { seededRandom, silentLogger } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
 import { clusterView, startAllInOne, startConsole, startTracing } from '@sluice/sluice';
 import type { Outage } from '@sluice/store';

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createConsole, History } from '@sluice/console';
-import { type EndpointSlice, endpointSliceController, managedByLabel, serviceNameLabel } from '@sluice/controllers';
 import {
   type Change,
   encodeMessage,
@@ -10,8 +9,9 @@ import {
   type Outcome,
   type PlannedMutations,
 } from '@sluice/messages';
-import { systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { type EndpointSlice, endpointSliceController, managedByLabel, serviceNameLabel } from '@sluice/model';
+import { silentLogger } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 
 export interface ServedHistory {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { busContract, leasesContract, storeContract } from '@sluice/conformance/contracts';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { LossyBus } from './lossy-bus.ts';
 import { LossyStore } from './lossy-store.ts';
 import type { StoreObserver } from './simulated-store.ts';

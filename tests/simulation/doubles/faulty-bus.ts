@@ -1,5 +1,5 @@
 import type { AppendedOffsets, Bus, BusRecord, Delivery, Topic } from '@sluice/bus';
-import { type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { type Clock, type Random, randomInteger, sleep } from '@sluice/platform';
 import type { SimulatedBus } from './simulated-bus.ts';
 
 /** Faults of appends to a topic, each with its probability. */

@@ -1,6 +1,6 @@
 import { type Bus, ForwardingBus, type Topic } from '@sluice/bus';
-import { MemoryNats, memoryJetStreamBus } from '@sluice/bus-jetstream/testing';
-import { type Clock, type Random, silentLogger } from '@sluice/runtime';
+import { MemoryNats, memoryJetStreamBus } from '@sluice/bus/jetstream/testing';
+import { type Clock, type Random, silentLogger } from '@sluice/platform';
 import type { SimulatedBus, SimulatedLog } from './simulated-bus.ts';
 
 export interface JetStreamOptions {

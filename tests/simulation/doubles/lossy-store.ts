@@ -1,4 +1,4 @@
-import type { Clock, Random } from '@sluice/runtime';
+import type { Clock, Random } from '@sluice/platform';
 import {
   type Checkpoint,
   type Commit,

@@ -10,7 +10,7 @@ import {
   type WatchEvent,
   type WatchStream,
 } from '@sluice/kubernetes';
-import { asRecord, type Random } from '@sluice/runtime';
+import { asRecord, type Random } from '@sluice/platform';
 
 /** Fields of which each must have another type than a text. */
 const contentFields = ['spec', 'status', 'subsets', 'endpoints', 'ports'] as const;

@@ -1,6 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import { isApiError, type ListPage, type Middleware } from '@sluice/kubernetes';
-import { type Clock, sleep } from '@sluice/runtime';
+import { type Clock, sleep } from '@sluice/platform';
 import type { Store } from '@sluice/store';
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '@sluice/runtime';
+import { type Clock, sleep } from '@sluice/platform';
 
 /** How one process alone cannot reach a server: connections are refused; what it sends is lost; or what the server answers is lost. */
 export type Cut = 'refused' | 'silent' | 'unanswered';

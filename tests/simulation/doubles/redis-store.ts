@@ -1,6 +1,6 @@
-import type { Clock, Random } from '@sluice/runtime';
+import type { Clock, Random } from '@sluice/platform';
 import type { Checkpoint, Commit } from '@sluice/store';
-import { type Lua, MemoryRedis, memoryPorts } from '@sluice/store-redis/testing';
+import { type Lua, MemoryRedis, memoryPorts } from '@sluice/store/redis/testing';
 import {
   type ConnectedStore,
   exchange,

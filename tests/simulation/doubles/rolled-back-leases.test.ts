@@ -1,6 +1,6 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import type { Leases } from '@sluice/store';
-import { Lua } from '@sluice/store-redis/testing';
+import { Lua } from '@sluice/store/redis/testing';
 import { describe, expect, test } from 'vitest';
 import { LossyStore } from './lossy-store.ts';
 import { RedisStoreDouble } from './redis-store.ts';

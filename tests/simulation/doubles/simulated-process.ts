@@ -8,7 +8,7 @@ import {
   mapWatch,
   type WatchStream,
 } from '@sluice/kubernetes';
-import { aborted, type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { aborted, type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/platform';
 import type { Leases, Store } from '@sluice/store';
 import { type Cut, Reach } from './reach.ts';
 

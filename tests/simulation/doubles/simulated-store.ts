@@ -1,4 +1,4 @@
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 import type { Checkpoint, Commit, GroupState, Leases, ScopeState, Store } from '@sluice/store';
 
 /** A store that faults act on. */

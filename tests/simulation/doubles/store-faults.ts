@@ -1,4 +1,4 @@
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 import type { Leases, Store } from '@sluice/store';
 
 export interface StoreFault {

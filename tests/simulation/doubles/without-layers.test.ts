@@ -1,6 +1,6 @@
 import { MemoryBus } from '@sluice/bus';
 import { type Change, decodeRecord, type Fact, MessageRecord } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { MemoryLeases, MemoryStore } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 import { FirstSnapshots } from './first-snapshots.ts';

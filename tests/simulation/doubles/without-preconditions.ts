@@ -1,6 +1,6 @@
 import type { FakeApiServer, ResourceName } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 
 /** The server for clients whose resourceVersions it ignores. UIDs still count. */
 export function withoutPreconditions(server: FakeApiServer): FakeApiServer {

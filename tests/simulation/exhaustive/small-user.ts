@@ -1,5 +1,5 @@
 import type { FakeApiServer } from '@sluice/fake-apiserver';
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import { namespace, nodeObject, podObject } from '../../harness/objects.ts';
 import { putNode } from '../../harness/put-node.ts';
 

@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import { History, readLogs } from '@sluice/console';
-import type { Clock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { Clock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
 import { knownFields, knownWritten, storedField } from '../reference/known-service.ts';
 import { isLossy, type Scenario } from '../scenario.ts';

@@ -1,5 +1,5 @@
 import type { Delivery } from '@sluice/bus';
-import type { VirtualClock } from '@sluice/runtime';
+import type { VirtualClock } from '@sluice/platform';
 import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
 import type { SimulatedStore, StoreObserver } from '../doubles/simulated-store.ts';

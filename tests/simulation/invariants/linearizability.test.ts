@@ -1,4 +1,4 @@
-import { randomInteger, seededRandom } from '@sluice/runtime';
+import { randomInteger, seededRandom } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { isLinearizable, type Operation, type SequentialModel } from './linearizability.ts';
 

@@ -1,4 +1,4 @@
-import type { LogFields } from '@sluice/runtime';
+import type { LogFields } from '@sluice/platform';
 import { formatFields } from '../describe.ts';
 import { hasFault, hasLayersOff, isLossy, repaired, type Scenario } from '../scenario.ts';
 import type { Violations } from '../violations.ts';

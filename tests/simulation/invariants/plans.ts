@@ -1,6 +1,6 @@
 import type { BusRecord } from '@sluice/bus';
-import type { Mutation } from '@sluice/controllers';
 import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import type { StoredEntry } from '@sluice/store';
 import type { Violations } from '../violations.ts';
 import { decode } from './decode.ts';

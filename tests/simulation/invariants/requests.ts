@@ -1,7 +1,7 @@
-import type { Mutation } from '@sluice/controllers';
 import type { StoredObject } from '@sluice/fake-apiserver';
 import type { Middleware } from '@sluice/kubernetes';
 import { comparePlans, formatServiceKey, type PlanId, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import type { CommitInvariants } from './commits.ts';

@@ -1,6 +1,6 @@
-import type { Mutation } from '@sluice/controllers';
 import { isApiError } from '@sluice/kubernetes';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import type { Violations } from '../violations.ts';
 
 /** What the simulated API servers ask for with 429, in milliseconds. */

@@ -1,5 +1,5 @@
 import { compareStamps, isStamp, type Stamp } from '@sluice/messages';
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import type { Commit, ScopeState, StoredEntry } from '@sluice/store';
 import type { Layer } from '../scenario.ts';
 import type { Violations } from '../violations.ts';

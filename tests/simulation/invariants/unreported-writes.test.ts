@@ -1,6 +1,6 @@
-import type { Mutation } from '@sluice/controllers';
 import { ApiError } from '@sluice/kubernetes';
 import { type MutationResult, noCauses, type Outcome, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import { beforeEach, expect, test } from 'vitest';
 import { UnreportedWrites } from './unreported-writes.ts';
 

@@ -1,6 +1,6 @@
-import type { Mutation } from '@sluice/controllers';
 import { isApiError } from '@sluice/kubernetes';
 import { formatServiceKey, type Outcome, type PlanId, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 
 interface Write {
   /** Verb, resource and name. */

@@ -1,5 +1,5 @@
 import { ApiError, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
-import { type Clock, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { type Clock, type Random, randomInteger, sleep } from '@sluice/platform';
 import { apiError } from './lease-api.ts';
 
 /** What happens to the requests of one process. */

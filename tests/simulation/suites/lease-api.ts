@@ -1,5 +1,5 @@
 import { ApiError, type ApiRequest, type ApiResponse } from '@sluice/kubernetes';
-import { asRecord, asString, type JsonRecord } from '@sluice/runtime';
+import { asRecord, asString, type JsonRecord } from '@sluice/platform';
 
 export const apiError = (status: number, reason: string, kind: ApiError['kind'] = 'retry'): ApiError =>
   new ApiError(`injected: ${status} ${reason}`, { kind, status, reason });

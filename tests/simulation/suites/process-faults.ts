@@ -1,4 +1,4 @@
-import { type Random, randomInteger, type VirtualClock } from '@sluice/runtime';
+import { type Random, randomInteger, type VirtualClock } from '@sluice/platform';
 import { SimulatedProcess } from '../doubles/simulated-process.ts';
 import { type LinkFaults, noLinkFaults } from './faulty-connection.ts';
 import type { processKinds } from './suite-kinds.ts';

@@ -1,5 +1,5 @@
-import { type LogFields, type Logger, seededRandom, type VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { type LogFields, type Logger, seededRandom, type VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { formatFields } from '../describe.ts';
 import type { Scenario } from '../scenario.ts';
 import { Timeline, type TimelineEntry } from '../timeline.ts';

@@ -1,4 +1,4 @@
-import type { Logger, Random, VirtualClock } from '@sluice/runtime';
+import type { Logger, Random, VirtualClock } from '@sluice/platform';
 import type { Violations } from '../violations.ts';
 import type { SuiteEventKind, SuiteName } from './suite-kinds.ts';
 

@@ -1,7 +1,6 @@
+import type { Pod, PodOnNode, Service } from '@sluice/model';
+import { aPod, aService, httpPort, onNode, pods } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { Pod, PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import { aPod, aService, httpPort, onNode, pods } from '../testing/fixtures.ts';
 import { cachedDesiredSubsets, isCanonical } from './cached-subsets.ts';
 import { desiredSubsets } from './desired-subsets.ts';
 

@@ -1,6 +1,4 @@
-import type { EndpointAddress, EndpointSubset } from '../objects/endpoints.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import type { EndpointAddress, EndpointSubset, PodOnNode, Service } from '@sluice/model';
 import { changedIndexes } from '../pods/changed-indexes.ts';
 import { samePorts } from '../pods/find-port.ts';
 import { type DesiredSubsets, desiredAddress, desiredSubsets, isOfferedAsReady } from './desired-subsets.ts';

@@ -1,6 +1,6 @@
+import { endpointController } from '@sluice/model';
 import type { ControllerDescriptor } from '../controller.ts';
 import { endpointsFailure } from '../failures/failure-events.ts';
-import { endpointController } from '../objects/well-known.ts';
 import { reconcileEndpoints } from './reconcile-endpoints.ts';
 
 export const endpointsController: ControllerDescriptor = {

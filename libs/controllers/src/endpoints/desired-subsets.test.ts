@@ -1,5 +1,5 @@
+import { aPod, aService, httpPort, onNode, pods } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import { aPod, aService, httpPort, onNode, pods } from '../testing/fixtures.ts';
 import { desiredSubsets } from './desired-subsets.ts';
 
 const webPort = (containerPort: number) => ({ name: 'web', protocol: 'TCP', containerPort });

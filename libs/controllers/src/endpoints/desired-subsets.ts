@@ -1,6 +1,12 @@
-import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
-import type { Pod, PodOnNode } from '../objects/pod.ts';
-import type { Service, ServicePort } from '../objects/service.ts';
+import type {
+  EndpointAddress,
+  EndpointSubset,
+  EndpointsPort,
+  Pod,
+  PodOnNode,
+  Service,
+  ServicePort,
+} from '@sluice/model';
 import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
 import { findPort } from '../pods/find-port.ts';
 import { podToEndpointAddress } from './pod-to-address.ts';

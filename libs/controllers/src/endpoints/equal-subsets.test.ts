@@ -1,6 +1,5 @@
+import type { EndpointAddress, EndpointSubset, EndpointsPort, ObjectReference } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
-import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
-import type { ObjectReference } from '../objects/metadata.ts';
 import { equalSubsets } from './equal-subsets.ts';
 
 const target: ObjectReference = {

@@ -1,5 +1,4 @@
-import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
-import type { ObjectReference } from '../objects/metadata.ts';
+import type { EndpointAddress, EndpointSubset, EndpointsPort, ObjectReference } from '@sluice/model';
 
 /** Whether two lists of subsets are equal, including their order, ignoring the resourceVersion of targets (D19). */
 export function equalSubsets(a: readonly EndpointSubset[], b: readonly EndpointSubset[]): boolean {

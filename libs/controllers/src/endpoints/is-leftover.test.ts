@@ -1,6 +1,6 @@
+import { leaderAnnotation } from '@sluice/model';
+import { aService, someEndpoints } from '@sluice/model/testing';
 import { expect, it } from 'vitest';
-import { leaderAnnotation } from '../objects/well-known.ts';
-import { aService, someEndpoints } from '../testing/fixtures.ts';
 import { isLeftover } from './is-leftover.ts';
 
 const annotated = someEndpoints({

@@ -1,6 +1,4 @@
-import type { Endpoints } from '../objects/endpoints.ts';
-import type { Service } from '../objects/service.ts';
-import { leaderAnnotation } from '../objects/well-known.ts';
+import { type Endpoints, leaderAnnotation, type Service } from '@sluice/model';
 
 /**
  * Whether the sweep at watcher start deletes these Endpoints: no Service has their name, and leader election does not

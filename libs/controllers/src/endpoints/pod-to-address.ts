@@ -1,7 +1,4 @@
-import { isIpv6, normaliseIp } from '../network/ip-address.ts';
-import type { EndpointAddress } from '../objects/endpoints.ts';
-import type { Pod } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import { type EndpointAddress, isIpv6, normaliseIp, type Pod, type Service } from '@sluice/model';
 import { endpointHostname } from '../pods/endpoint-eligibility.ts';
 
 /** Returns the address of a Pod in the Endpoints of a Service, in the Service's first IP family, or null (D10, D11). */

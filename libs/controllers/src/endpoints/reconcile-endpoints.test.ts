@@ -1,16 +1,16 @@
-import { describe, expect, it } from 'vitest';
-import type { Endpoints } from '../objects/endpoints.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
 import {
+  type Endpoints,
   endpointsManagedByLabel,
   headlessLabel,
+  type Mutation,
   overCapacityAnnotation,
+  type PodOnNode,
+  type Service,
   triggerTimeAnnotation,
-} from '../objects/well-known.ts';
-import type { Mutation } from '../plan.ts';
+} from '@sluice/model';
+import { aPod, aService, httpPort, onNode, pods, someEndpoints } from '@sluice/model/testing';
+import { describe, expect, it } from 'vitest';
 import { applyPlan, nothingWritten } from '../testing/apply-plan.ts';
-import { aPod, aService, httpPort, onNode, pods, someEndpoints } from '../testing/fixtures.ts';
 import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { reconcileEndpoints } from './reconcile-endpoints.ts';
 

@@ -1,16 +1,21 @@
-import { equalStringMaps, withoutKeys } from '../comparison/string-maps.ts';
-import type { EndpointSubset, Endpoints } from '../objects/endpoints.ts';
-import type { StringMap } from '../objects/metadata.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import { isServiceIpSet, type Service } from '../objects/service.ts';
 import {
+  type EndpointSubset,
+  type Endpoints,
+  emptyPlan,
   endpointController,
   endpointsManagedByLabel,
+  equalStringMaps,
   headlessLabel,
+  isServiceIpSet,
+  type Mutation,
   overCapacityAnnotation,
+  type Plan,
+  type PodOnNode,
+  type Service,
+  type StringMap,
   triggerTimeAnnotation,
-} from '../objects/well-known.ts';
-import { emptyPlan, type Mutation, type Plan } from '../plan.ts';
+  withoutKeys,
+} from '@sluice/model';
 import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { cachedDesiredSubsets, isCanonical } from './cached-subsets.ts';

@@ -1,5 +1,5 @@
+import { fnv1a128 } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
-import { fnv1a128 } from '../hashing/fnv-1a-128.ts';
 import { compareAddresses, repackSubsets } from './repack-subsets.ts';
 import { dumpEndpointSubset, dumpEndpointsPort } from './subset-dump.ts';
 

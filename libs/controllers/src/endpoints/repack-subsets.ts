@@ -1,5 +1,10 @@
-import { fnv1a128, memoisedFnv1a128 } from '../hashing/fnv-1a-128.ts';
-import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
+import {
+  type EndpointAddress,
+  type EndpointSubset,
+  type EndpointsPort,
+  fnv1a128,
+  memoisedFnv1a128,
+} from '@sluice/model';
 import { dumpEndpointSubset, dumpEndpointsPort } from './subset-dump.ts';
 
 /**

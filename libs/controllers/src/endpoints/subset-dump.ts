@@ -1,5 +1,4 @@
-import type { EndpointAddress, EndpointSubset, EndpointsPort } from '../objects/endpoints.ts';
-import type { ObjectReference } from '../objects/metadata.ts';
+import type { EndpointAddress, EndpointSubset, EndpointsPort, ObjectReference } from '@sluice/model';
 
 /** Go's dumps of ports and subsets, over which their order is hashed (L3, L4). */
 

@@ -1,5 +1,5 @@
+import type { EndpointSubset } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
-import type { EndpointSubset } from '../objects/endpoints.ts';
 import { countAddresses, truncateSubsets } from './truncate.ts';
 
 const list = (count: number) => Array.from({ length: count }, (_, i) => ({ ip: `10.0.${i >> 8}.${i & 255}` }));

@@ -1,4 +1,4 @@
-import type { EndpointAddress, EndpointSubset } from '../objects/endpoints.ts';
+import type { EndpointAddress, EndpointSubset } from '@sluice/model';
 
 /** Maximum number of addresses, ready and not ready, in an Endpoints object (D27). */
 export const endpointsCapacity = 1000;

@@ -1,7 +1,4 @@
-import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
-import type { NodeTopology } from '../objects/node.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import type { AddressType, EndpointSlice, NodeTopology, PodOnNode, Service } from '@sluice/model';
 import type { DecisionPolicy } from '../policy.ts';
 import type { ServiceHints } from '../trackers/topology-cache.ts';
 

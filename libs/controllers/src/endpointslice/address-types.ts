@@ -1,6 +1,4 @@
-import { isIpv6 } from '../network/ip-address.ts';
-import type { AddressType } from '../objects/endpointslice.ts';
-import { isServiceIpSet, type Service } from '../objects/service.ts';
+import { type AddressType, isIpv6, isServiceIpSet, type Service } from '@sluice/model';
 
 /** Returns the address types that a Service needs slices for, in the order of its IP families (E12). */
 export function addressTypesOf(service: Service): readonly AddressType[] {

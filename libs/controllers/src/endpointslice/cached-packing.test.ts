@@ -1,10 +1,8 @@
+import type { EndpointSlice, Pod, PodOnNode, Service } from '@sluice/model';
+import { aPod, aService, httpPort, onNode, pods } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Pod, PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
 import { defaultPolicy } from '../policy.ts';
 import { applyPlan } from '../testing/apply-plan.ts';
-import { aPod, aService, httpPort, onNode, pods } from '../testing/fixtures.ts';
 import type { AddressTypeInputs } from './address-type-inputs.ts';
 import { packFromCache } from './cached-packing.ts';
 import { reconcileByAddressType } from './reconcile-by-address-type.ts';

@@ -1,7 +1,4 @@
-import type { AddressType, Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import type { Mutation } from '../plan.ts';
+import type { AddressType, Endpoint, EndpointSlice, Mutation, PodOnNode, Service } from '@sluice/model';
 import { changedIndexes } from '../pods/changed-indexes.ts';
 import { samePorts } from '../pods/find-port.ts';
 import type { AddressTypeInputs } from './address-type-inputs.ts';

@@ -1,12 +1,9 @@
+import type { Endpoint, EndpointSlice, MutationGroup, PodOnNode, Service } from '@sluice/model';
+import { aService } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import type { MutationGroup } from '../plan.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
 import { arbitraryPods, services, stablePods } from '../testing/arbitraries.ts';
-import { aService } from '../testing/fixtures.ts';
 import { nodeTopology, type ServiceHints } from '../trackers/topology-cache.ts';
 import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { compactSlices } from './compact-slices.ts';

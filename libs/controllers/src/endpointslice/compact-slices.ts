@@ -1,6 +1,4 @@
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { Service } from '../objects/service.ts';
-import type { MutationGroup } from '../plan.ts';
+import type { Endpoint, EndpointSlice, MutationGroup, Service } from '@sluice/model';
 import { deletion, inWrittenOrder, replacement, withTriggerTime } from './finalize.ts';
 import { ownedBy } from './new-slice.ts';
 import { portMapKey } from './port-map-key.ts';

@@ -1,6 +1,6 @@
+import { endpointSliceController } from '@sluice/model';
 import type { ControllerDescriptor } from '../controller.ts';
 import { endpointSliceFailure } from '../failures/failure-events.ts';
-import { endpointSliceController } from '../objects/well-known.ts';
 import { endpointSliceMetricRows, endpointSliceMetrics } from './metrics.ts';
 import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
 

@@ -1,9 +1,6 @@
+import type { AddressType, Endpoint, EndpointPort, EndpointSlice, Plan, PodOnNode, Service } from '@sluice/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AddressType, Endpoint, EndpointPort, EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import type { Plan } from '../plan.ts';
 import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
 import { arbitraryPods, changed, edited, edits, podChanges, services, stablePods } from '../testing/arbitraries.ts';

@@ -1,11 +1,8 @@
+import { type EndpointSlice, type PodOnNode, type Service, topologyModeAnnotation } from '@sluice/model';
+import { aPod, aService, aSlice, httpPort, onNode, pods } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import { topologyModeAnnotation } from '../objects/well-known.ts';
 import type { EndpointSliceCounts } from '../sync-counts.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
-import { aPod, aService, aSlice, httpPort, onNode, pods } from '../testing/fixtures.ts';
 import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
 
 const max = 3;

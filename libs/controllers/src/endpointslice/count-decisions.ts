@@ -1,4 +1,4 @@
-import type { Service } from '../objects/service.ts';
+import type { Service } from '@sluice/model';
 import type { EndpointSliceCounts, Hinting } from '../sync-counts.ts';
 import type { AddressTypeDecision } from './reconcile-by-address-type.ts';
 import { hintsEnabled } from './topology-hints.ts';

@@ -1,6 +1,4 @@
-import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
-import type { Pod, PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import type { AddressType, Endpoint, EndpointPort, Pod, PodOnNode, Service } from '@sluice/model';
 import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
 import { findPort } from '../pods/find-port.ts';
 import { withSortedAddresses } from './endpoint-identity.ts';

@@ -1,5 +1,5 @@
+import type { Endpoint } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint } from '../objects/endpointslice.ts';
 import { endpointsEqualBeyondHash, isReady, withSortedAddresses } from './endpoint-identity.ts';
 
 const targetRef = {

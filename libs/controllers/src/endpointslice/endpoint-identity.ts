@@ -1,5 +1,4 @@
-import type { Endpoint } from '../objects/endpointslice.ts';
-import type { ObjectReference } from '../objects/metadata.ts';
+import type { Endpoint, ObjectReference } from '@sluice/model';
 
 /** Returns the endpoint with sorted addresses, which is how endpoints are written (C23). */
 export function withSortedAddresses(endpoint: Endpoint): Endpoint {

@@ -1,6 +1,6 @@
+import type { Endpoint } from '@sluice/model';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Endpoint } from '../objects/endpointslice.ts';
 import { EndpointSet } from './endpoint-set.ts';
 
 const of = (addresses: readonly string[], name: string, given: Partial<Endpoint> = {}): Endpoint => ({

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../objects/endpointslice.ts';
+import type { Endpoint } from '@sluice/model';
 
 /**
  * Set of endpoints, compared by addresses, hostname, and namespace and name of the target (C23). Indexed by the lowest

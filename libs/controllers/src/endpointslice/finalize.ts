@@ -1,7 +1,4 @@
-import { withoutKeys } from '../comparison/string-maps.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import { triggerTimeAnnotation } from '../objects/well-known.ts';
-import type { Mutation } from '../plan.ts';
+import { type EndpointSlice, type Mutation, triggerTimeAnnotation, withoutKeys } from '@sluice/model';
 import { withSortedAddresses } from './endpoint-identity.ts';
 import { portMapKey } from './port-map-key.ts';
 import type { SliceChanges } from './reconcile-by-port-mapping.ts';

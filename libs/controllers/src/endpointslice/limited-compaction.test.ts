@@ -1,7 +1,6 @@
+import type { EndpointSlice, Mutation } from '@sluice/model';
+import { aService, aSlice } from '@sluice/model/testing';
 import { expect, it } from 'vitest';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Mutation } from '../plan.ts';
-import { aService, aSlice } from '../testing/fixtures.ts';
 import { compactSlices } from './compact-slices.ts';
 
 const nameOf = (mutation: Mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name);

@@ -1,6 +1,4 @@
-import type { AddressType, Endpoint, EndpointPort, EndpointSlice } from '../objects/endpointslice.ts';
-import type { OwnerReference } from '../objects/metadata.ts';
-import type { Service } from '../objects/service.ts';
+import type { AddressType, Endpoint, EndpointPort, EndpointSlice, OwnerReference, Service } from '@sluice/model';
 import { sliceLabels } from './slice-labels.ts';
 
 /** Returns a new slice for a Service (E25). Its name is generated when it is created. */

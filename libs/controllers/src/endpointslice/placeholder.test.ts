@@ -1,6 +1,6 @@
+import type { EndpointSlice } from '@sluice/model';
+import { aService, aSlice } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import { aService, aSlice } from '../testing/fixtures.ts';
 import { withPlaceholder } from './placeholder.ts';
 
 const empty = aSlice('s', { ports: [] });

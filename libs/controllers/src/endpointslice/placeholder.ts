@@ -1,7 +1,4 @@
-import { structurallyEqual } from '../comparison/structural-equality.ts';
-import type { AddressType, EndpointSlice } from '../objects/endpointslice.ts';
-import type { StringMap } from '../objects/metadata.ts';
-import type { Service } from '../objects/service.ts';
+import { type AddressType, type EndpointSlice, type Service, type StringMap, structurallyEqual } from '@sluice/model';
 import { newEndpointSlice } from './new-slice.ts';
 import type { SliceChanges } from './reconcile-by-port-mapping.ts';
 

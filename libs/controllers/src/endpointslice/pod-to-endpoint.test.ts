@@ -1,7 +1,6 @@
+import type { Pod, Service } from '@sluice/model';
+import { aPod, aService, httpPort } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import { aPod, aService, httpPort } from '../testing/fixtures.ts';
 import { endpointPorts, podToEndpoint } from './pod-to-endpoint.ts';
 
 const endpointOf = (pod: Partial<Pod>, service: Partial<Service> = {}, zone: string | null = 'a') =>

@@ -1,7 +1,13 @@
-import { normaliseIp } from '../network/ip-address.ts';
-import type { AddressType, Endpoint, EndpointConditions, EndpointPort } from '../objects/endpointslice.ts';
-import type { NodePlacement, Pod } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import {
+  type AddressType,
+  type Endpoint,
+  type EndpointConditions,
+  type EndpointPort,
+  type NodePlacement,
+  normaliseIp,
+  type Pod,
+  type Service,
+} from '@sluice/model';
 import { endpointHostname } from '../pods/endpoint-eligibility.ts';
 import { findPort } from '../pods/find-port.ts';
 

@@ -1,6 +1,5 @@
+import { type EndpointPort, fnv1a128 } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
-import { fnv1a128 } from '../hashing/fnv-1a-128.ts';
-import type { EndpointPort } from '../objects/endpointslice.ts';
 import { dumpEndpointPort, dumpEndpointPorts, portMapKey } from './port-map-key.ts';
 
 const http: EndpointPort = { name: 'http', protocol: 'TCP', port: 80, appProtocol: 'h2c' };

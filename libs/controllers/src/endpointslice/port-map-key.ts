@@ -1,5 +1,4 @@
-import { memoisedFnv1a128 } from '../hashing/fnv-1a-128.ts';
-import type { EndpointPort } from '../objects/endpointslice.ts';
+import { type EndpointPort, memoisedFnv1a128 } from '@sluice/model';
 
 /** Ports in the order in which they are written, and the key shared by slices with the same ports (C25). */
 export interface KeyedPorts {

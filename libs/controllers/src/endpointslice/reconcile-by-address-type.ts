@@ -1,5 +1,4 @@
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Mutation } from '../plan.ts';
+import type { EndpointSlice, Mutation } from '@sluice/model';
 import type { AddressTypeCounts, SliceTotals } from '../sync-counts.ts';
 import type { ServiceHints } from '../trackers/topology-cache.ts';
 import type { AddressTypeInputs } from './address-type-inputs.ts';

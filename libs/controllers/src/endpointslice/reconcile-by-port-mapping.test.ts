@@ -1,6 +1,6 @@
+import type { Endpoint, EndpointSlice } from '@sluice/model';
+import { aPod, aService, aSlice } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import { aPod, aService, aSlice } from '../testing/fixtures.ts';
 import { EndpointSet } from './endpoint-set.ts';
 import { podToEndpoint } from './pod-to-endpoint.ts';
 import { reconcileByPortMapping } from './reconcile-by-port-mapping.ts';

@@ -1,5 +1,4 @@
-import type { AddressType, Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { Service } from '../objects/service.ts';
+import type { AddressType, Endpoint, EndpointSlice, Service } from '@sluice/model';
 import type { SliceTotals } from '../sync-counts.ts';
 import type { PortGroup } from './desired-endpoints.ts';
 import { endpointsEqualBeyondHash } from './endpoint-identity.ts';

@@ -1,16 +1,18 @@
-import { describe, expect, it } from 'vitest';
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
 import {
+  type Endpoint,
+  type EndpointSlice,
   headlessLabel,
+  type Mutation,
   managedByLabel,
+  type Plan,
+  type PodOnNode,
+  type Service,
   serviceNameLabel,
   topologyModeAnnotation,
   triggerTimeAnnotation,
-} from '../objects/well-known.ts';
-import type { Mutation, Plan } from '../plan.ts';
-import { aPod, aService, aSlice, httpPort, onNode, pods } from '../testing/fixtures.ts';
+} from '@sluice/model';
+import { aPod, aService, aSlice, httpPort, onNode, pods } from '@sluice/model/testing';
+import { describe, expect, it } from 'vitest';
 import { nodeTopology } from '../trackers/topology-cache.ts';
 import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
 

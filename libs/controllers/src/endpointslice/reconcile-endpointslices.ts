@@ -1,8 +1,13 @@
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { NodeTopology } from '../objects/node.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import { type EventToRecord, emptyPlan, type MutationGroup, type Plan } from '../plan.ts';
+import {
+  type EndpointSlice,
+  type EventToRecord,
+  emptyPlan,
+  type MutationGroup,
+  type NodeTopology,
+  type Plan,
+  type PodOnNode,
+  type Service,
+} from '@sluice/model';
 import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import type { EndpointSliceCounts } from '../sync-counts.ts';
 import { removeHints, type ServiceHints } from '../trackers/topology-cache.ts';

@@ -1,6 +1,6 @@
+import type { Endpoint, EndpointHints } from '@sluice/model';
+import { aSlice } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint, EndpointHints } from '../objects/endpointslice.ts';
-import { aSlice } from '../testing/fixtures.ts';
 import { hintTargets, mapEndpoints, removeHintsFromSlices, withHints } from './slice-hints.ts';
 
 const hints: EndpointHints = { forZones: [{ name: 'a' }, { name: 'b' }] };

@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointHints, EndpointSlice } from '../objects/endpointslice.ts';
+import type { Endpoint, EndpointHints, EndpointSlice } from '@sluice/model';
 
 /** Slices of one address type while hints are computed. Slices to be deleted are not included. */
 export interface SliceInfo {

@@ -1,6 +1,6 @@
+import { addedSliceLabels, headlessLabel } from '@sluice/model';
+import { aPodNamed, aService, aSlice, onNode } from '@sluice/model/testing';
 import { afterEach, expect, test } from 'vitest';
-import { addedSliceLabels, headlessLabel } from '../objects/well-known.ts';
-import { aPodNamed, aService, aSlice, onNode } from '../testing/fixtures.ts';
 import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
 import { hasSliceLabels, sliceLabels } from './slice-labels.ts';
 

@@ -1,14 +1,16 @@
-import { equalStringMaps, withoutKeys } from '../comparison/string-maps.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { StringMap } from '../objects/metadata.ts';
-import { isServiceIpSet, type Service } from '../objects/service.ts';
 import {
   addedSliceLabels,
+  type EndpointSlice,
   endpointSliceController,
+  equalStringMaps,
   headlessLabel,
+  isServiceIpSet,
   managedByLabel,
+  type Service,
+  type StringMap,
   serviceNameLabel,
-} from '../objects/well-known.ts';
+  withoutKeys,
+} from '@sluice/model';
 
 const reservedLabels: readonly string[] = [serviceNameLabel, managedByLabel, headlessLabel];
 

@@ -1,6 +1,6 @@
+import type { Endpoint, EndpointSlice } from '@sluice/model';
+import { aSlice } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import { aSlice } from '../testing/fixtures.ts';
 import { addHints } from './topology-hints.ts';
 
 /** Two zones with the same share: of ten endpoints, each is to have five. */

@@ -1,7 +1,12 @@
-import type { AddressType, Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { StringMap } from '../objects/metadata.ts';
-import type { NodeTopology } from '../objects/node.ts';
-import { topologyAwareHintsAnnotation, topologyModeAnnotation } from '../objects/well-known.ts';
+import {
+  type AddressType,
+  type Endpoint,
+  type EndpointSlice,
+  type NodeTopology,
+  type StringMap,
+  topologyAwareHintsAnnotation,
+  topologyModeAnnotation,
+} from '@sluice/model';
 import { removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
 import { isReady } from './endpoint-identity.ts';
 import { hintTargets, mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';

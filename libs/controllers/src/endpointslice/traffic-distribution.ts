@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointHints, EndpointSlice } from '../objects/endpointslice.ts';
+import type { Endpoint, EndpointHints, EndpointSlice } from '@sluice/model';
 import { isReady } from './endpoint-identity.ts';
 import { mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';
 

@@ -1,4 +1,4 @@
-import type { NodeTopology } from '../objects/node.ts';
+import type { NodeTopology } from '@sluice/model';
 import { minLoadShare } from '../trackers/topology-cache.ts';
 
 /** Desired, minimum and maximum number of ready endpoints of a zone (F3). */

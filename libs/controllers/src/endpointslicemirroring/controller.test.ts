@@ -1,5 +1,5 @@
+import { aService, someEndpoints } from '@sluice/model/testing';
 import { expect, test } from 'vitest';
-import { aService, someEndpoints } from '../testing/fixtures.ts';
 import { mirroringController } from './controller.ts';
 
 test.each([

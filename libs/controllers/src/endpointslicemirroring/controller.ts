@@ -1,7 +1,7 @@
+import { endpointSliceMirroringController } from '@sluice/model';
 import type { ControllerDescriptor, FailedPlan } from '../controller.ts';
 import { aggregateText } from '../failures/aggregate-text.ts';
 import { cleanUpFailureText, mirroringFailureText } from '../failures/failure-events.ts';
-import { endpointSliceMirroringController } from '../objects/well-known.ts';
 import { mirroringMetricRows, mirroringMetrics } from './metrics.ts';
 import { isMirrorable, reconcileMirroring } from './reconcile-mirroring.ts';
 

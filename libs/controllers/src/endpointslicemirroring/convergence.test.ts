@@ -1,8 +1,8 @@
+import type { Endpoints } from '@sluice/model';
+import { aService, someEndpoints } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Endpoints } from '../objects/endpoints.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
-import { aService, someEndpoints } from '../testing/fixtures.ts';
 import { reconcileMirroring } from './reconcile-mirroring.ts';
 
 const service = aService({ selector: null });

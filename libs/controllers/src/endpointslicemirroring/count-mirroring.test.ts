@@ -1,9 +1,8 @@
+import type { EndpointSlice, EndpointSubset, Endpoints } from '@sluice/model';
+import { aService, someEndpoints } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { EndpointSubset, Endpoints } from '../objects/endpoints.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
 import type { MirroringCounts } from '../sync-counts.ts';
 import { applyPlan, nothingWritten } from '../testing/apply-plan.ts';
-import { aService, someEndpoints } from '../testing/fixtures.ts';
 import { reconcileMirroring } from './reconcile-mirroring.ts';
 
 const service = aService({ selector: null });

@@ -1,6 +1,6 @@
+import type { Endpoint, EndpointSlice } from '@sluice/model';
 import { endpointsEqualBeyondHash } from '../endpointslice/endpoint-identity.ts';
 import { portMapKey } from '../endpointslice/port-map-key.ts';
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
 import type { MirroringCounts } from '../sync-counts.ts';
 import type { MirroredAddresses, MirroredGroup } from './mirrored-addresses.ts';
 

@@ -1,6 +1,6 @@
+import type { EndpointAddress, EndpointSubset } from '@sluice/model';
+import { someEndpoints } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { EndpointAddress, EndpointSubset } from '../objects/endpoints.ts';
-import { someEndpoints } from '../testing/fixtures.ts';
 import { mirroredAddresses } from './mirrored-addresses.ts';
 
 const http = { name: 'http', port: 80, protocol: 'TCP' };

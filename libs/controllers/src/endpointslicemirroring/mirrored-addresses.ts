@@ -1,9 +1,15 @@
+import {
+  type AddressType,
+  type Endpoint,
+  type EndpointAddress,
+  type EndpointPort,
+  type Endpoints,
+  type EndpointsPort,
+  parseIp,
+} from '@sluice/model';
 import { repackSubsets } from '../endpoints/repack-subsets.ts';
 import { EndpointSet } from '../endpointslice/endpoint-set.ts';
 import { portMapKey } from '../endpointslice/port-map-key.ts';
-import { parseIp } from '../network/ip-address.ts';
-import type { EndpointAddress, Endpoints, EndpointsPort } from '../objects/endpoints.ts';
-import type { AddressType, Endpoint, EndpointPort } from '../objects/endpointslice.ts';
 
 /** Endpoints of one IP family that share their ports: the content of one mirrored slice. */
 export interface MirroredGroup {

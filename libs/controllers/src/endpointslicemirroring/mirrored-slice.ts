@@ -1,16 +1,18 @@
-import { equalStringMaps, withoutKeys } from '../comparison/string-maps.ts';
-import { endpointsEqualBeyondHash } from '../endpointslice/endpoint-identity.ts';
-import { endpointSlicePrefix, ownerReference } from '../endpointslice/new-slice.ts';
-import type { Endpoints } from '../objects/endpoints.ts';
-import type { Endpoint, EndpointSlice } from '../objects/endpointslice.ts';
-import type { StringMap } from '../objects/metadata.ts';
 import {
+  type Endpoint,
+  type EndpointSlice,
+  type Endpoints,
   endpointSliceMirroringController,
+  equalStringMaps,
   lastAppliedAnnotation,
   managedByLabel,
+  type StringMap,
   serviceNameLabel,
   triggerTimeAnnotation,
-} from '../objects/well-known.ts';
+  withoutKeys,
+} from '@sluice/model';
+import { endpointsEqualBeyondHash } from '../endpointslice/endpoint-identity.ts';
+import { endpointSlicePrefix, ownerReference } from '../endpointslice/new-slice.ts';
 import type { MirroredGroup } from './mirrored-addresses.ts';
 
 /** Returns the slice that mirrors a group, without a name (H16). Endpoints beyond the maximum are dropped. */

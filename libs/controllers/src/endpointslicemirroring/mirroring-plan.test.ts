@@ -1,9 +1,7 @@
+import { type EndpointSlice, type EndpointSubset, type Endpoints, emptyPlan } from '@sluice/model';
+import { aService, aSlice, someEndpoints } from '@sluice/model/testing';
 import { expect, it } from 'vitest';
-import type { EndpointSubset, Endpoints } from '../objects/endpoints.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import { emptyPlan } from '../plan.ts';
 import { applyPlan, nothingWritten } from '../testing/apply-plan.ts';
-import { aService, aSlice, someEndpoints } from '../testing/fixtures.ts';
 import { reconcileMirroring } from './reconcile-mirroring.ts';
 
 const service = aService({ selector: null });

@@ -1,20 +1,22 @@
-import { describe, expect, it } from 'vitest';
-import type { EndpointAddress, EndpointSubset, Endpoints } from '../objects/endpoints.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Service } from '../objects/service.ts';
 import {
+  type EndpointAddress,
+  type EndpointSlice,
+  type EndpointSubset,
+  type Endpoints,
   endpointSliceMirroringController,
   lastAppliedAnnotation,
   leaderAnnotation,
   managedByLabel,
   overCapacityAnnotation,
+  type Plan,
+  type Service,
   serviceNameLabel,
   skipMirrorLabel,
   triggerTimeAnnotation,
-} from '../objects/well-known.ts';
-import type { Plan } from '../plan.ts';
+} from '@sluice/model';
+import { aService, aSlice, someEndpoints } from '@sluice/model/testing';
+import { describe, expect, it } from 'vitest';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
-import { aService, aSlice, someEndpoints } from '../testing/fixtures.ts';
 import { reconcileMirroring } from './reconcile-mirroring.ts';
 
 const custom = aService({ selector: null });

@@ -1,10 +1,15 @@
+import {
+  type EndpointSlice,
+  type Endpoints,
+  type EventToRecord,
+  leaderAnnotation,
+  type Mutation,
+  type Plan,
+  type Service,
+  skipMirrorLabel,
+} from '@sluice/model';
 import { creation, deletion, replacement, replaceSlice } from '../endpointslice/finalize.ts';
 import { portMapKey } from '../endpointslice/port-map-key.ts';
-import type { Endpoints } from '../objects/endpoints.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Service } from '../objects/service.ts';
-import { leaderAnnotation, skipMirrorLabel } from '../objects/well-known.ts';
-import type { EventToRecord, Mutation, Plan } from '../plan.ts';
 import { type DecisionPolicy, defaultPolicy } from '../policy.ts';
 import type { MirroringCounts } from '../sync-counts.ts';
 import { countMirroring } from './count-mirroring.ts';

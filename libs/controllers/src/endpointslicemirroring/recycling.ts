@@ -1,4 +1,4 @@
-import type { EndpointSlice } from '../objects/endpointslice.ts';
+import type { EndpointSlice } from '@sluice/model';
 
 /** An existing slice and the body that replaces it. */
 export interface Replacement {

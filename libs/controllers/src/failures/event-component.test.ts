@@ -1,9 +1,8 @@
+import { type EventToRecord, topologyModeAnnotation } from '@sluice/model';
+import { aService, aSlice, pods, someEndpoints } from '@sluice/model/testing';
 import { expect, it } from 'vitest';
 import { reconcileEndpointSlices } from '../endpointslice/reconcile-endpointslices.ts';
 import { reconcileMirroring } from '../endpointslicemirroring/reconcile-mirroring.ts';
-import { topologyModeAnnotation } from '../objects/well-known.ts';
-import type { EventToRecord } from '../plan.ts';
-import { aService, aSlice, pods, someEndpoints } from '../testing/fixtures.ts';
 import { eventComponent } from './event-component.ts';
 import { endpointSliceFailure, endpointsFailure } from './failure-events.ts';
 

@@ -1,4 +1,4 @@
-import type { Controller, EventToRecord } from '../plan.ts';
+import type { Controller, EventToRecord } from '@sluice/model';
 import { controllers, descriptorOf, sliceControllers } from '../registry.ts';
 
 /** The controller that records an Event (section J). Events of Sluice's own are those of the first one that writes slices. */

@@ -1,5 +1,5 @@
+import { aService, aSlice, someEndpoints } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import { aService, aSlice, someEndpoints } from '../testing/fixtures.ts';
 import { cleanUpFailureText, endpointSliceFailure, endpointsFailure, mirroringFailureText } from './failure-events.ts';
 
 const service = aService();

@@ -1,4 +1,4 @@
-import type { EventToRecord, Mutation } from '../plan.ts';
+import type { EventToRecord, Mutation } from '@sluice/model';
 import { aggregateText } from './aggregate-text.ts';
 
 /** A failed mutation with the API server's message. */

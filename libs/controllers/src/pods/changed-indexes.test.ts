@@ -1,5 +1,5 @@
+import { aPod, onNode } from '@sluice/model/testing';
 import { expect, it } from 'vitest';
-import { aPod, onNode } from '../testing/fixtures.ts';
 import { changedIndexes } from './changed-indexes.ts';
 
 const [a, b, c] = [onNode(aPod(1)), onNode(aPod(2)), onNode(aPod(3))];

@@ -1,6 +1,6 @@
+import type { Pod } from '@sluice/model';
+import { aPod, aService } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../objects/pod.ts';
-import { aPod, aService } from '../testing/fixtures.ts';
 import { endpointHostname, shouldPodBeInEndpoints } from './endpoint-eligibility.ts';
 
 describe('a Pod in endpoints (C3)', () => {

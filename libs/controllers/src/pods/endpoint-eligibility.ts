@@ -1,5 +1,4 @@
-import type { Pod } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
+import type { Pod, Service } from '@sluice/model';
 
 /**
  * Whether a Pod may be in endpoints: it is not terminal, has an IP and, unless `includeTerminating`, is not terminating

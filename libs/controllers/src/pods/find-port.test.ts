@@ -1,6 +1,6 @@
+import type { NamedPort } from '@sluice/model';
+import { aPod, aService, httpPort } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import type { NamedPort } from '../objects/pod.ts';
-import { aPod, aService, httpPort } from '../testing/fixtures.ts';
 import { findPort, samePorts } from './find-port.ts';
 
 const web = (containerPort: number, given: Partial<NamedPort> = {}): NamedPort => ({

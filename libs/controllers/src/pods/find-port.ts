@@ -1,5 +1,4 @@
-import type { Pod } from '../objects/pod.ts';
-import type { Service, ServicePort } from '../objects/service.ts';
+import type { Pod, Service, ServicePort } from '@sluice/model';
 
 /**
  * Resolves a Service port for a Pod: a numeric targetPort as is, a named one to the first container port with that name

@@ -1,5 +1,5 @@
+import type { StringMap } from '@sluice/model';
 import { expect, it } from 'vitest';
-import type { StringMap } from '../objects/metadata.ts';
 import { selectorMatches } from './selector-matches.ts';
 
 it.each<[StringMap | null, StringMap, boolean]>([

@@ -1,6 +1,4 @@
-import type { Endpoints } from '../objects/endpoints.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Mutation, Plan } from '../plan.ts';
+import type { EndpointSlice, Endpoints, Mutation, Plan } from '@sluice/model';
 
 /** The written objects of one namespace in an API server, keyed by name. */
 export interface WrittenObjects {

@@ -1,9 +1,6 @@
+import { type EndpointSlice, type PodOnNode, type Service, topologyModeAnnotation } from '@sluice/model';
+import { aPod, aService, httpPort, onNode } from '@sluice/model/testing';
 import fc from 'fast-check';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { PodOnNode } from '../objects/pod.ts';
-import type { Service } from '../objects/service.ts';
-import { topologyModeAnnotation } from '../objects/well-known.ts';
-import { aPod, aService, httpPort, onNode } from './fixtures.ts';
 
 /** Arbitrary Services, Pods and changes to them. */
 

@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../objects/metadata.ts';
+import type { ObjectMeta } from '@sluice/model';
 
 /**
  * Generation last written per slice of one Service, keyed by UID (C19). Plain data, because it is stored. All functions

@@ -1,6 +1,6 @@
+import type { StringMap } from '@sluice/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StringMap } from '../objects/metadata.ts';
 import { ServiceSelectorCache } from './service-selector-cache.ts';
 
 describe('ServiceSelectorCache (C9)', () => {

@@ -1,4 +1,4 @@
-import type { StringMap } from '../objects/metadata.ts';
+import type { StringMap } from '@sluice/model';
 
 /**
  * Finds the Services of a namespace that select given labels (C9). Each selector is indexed under one of its label

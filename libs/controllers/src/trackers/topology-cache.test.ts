@@ -1,5 +1,5 @@
+import type { Node } from '@sluice/model';
 import { describe, expect, it } from 'vitest';
-import type { Node } from '../objects/node.ts';
 import { isOverloaded, nodeTopology, removeHints, setHints } from './topology-cache.ts';
 
 const node = (zone: string, given: Partial<Node> = {}): Node => ({

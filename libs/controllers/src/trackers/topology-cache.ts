@@ -1,5 +1,4 @@
-import type { AddressType } from '../objects/endpointslice.ts';
-import type { Node, NodeTopology, ZoneCounts, ZoneShares } from '../objects/node.ts';
+import type { AddressType, Node, NodeTopology, ZoneCounts, ZoneShares } from '@sluice/model';
 
 /** Hints of one Service. Null if it has none. */
 export interface ServiceHints {

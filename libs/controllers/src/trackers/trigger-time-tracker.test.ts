@@ -1,5 +1,5 @@
+import { aPod, aService } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import { aPod, aService } from '../testing/fixtures.ts';
 import { computeTriggerTime, type TriggerTimes } from './trigger-time-tracker.ts';
 
 const service = aService({ creationTimestamp: '2024-01-01T00:00:00Z' });

@@ -1,4 +1,4 @@
-import type { Service } from '../objects/service.ts';
+import type { Service } from '@sluice/model';
 import { changedIndexes } from '../pods/changed-indexes.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
 import type { WatchEvent } from '../cluster.ts';
 import { InitialEvents } from '../initial-events.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import type { WatchEvent } from '../cluster.ts';
 import type { WatchStream } from '../cluster-request.ts';
 import { isOlderVersion } from '../resource-version.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EndpointSlice } from '@sluice/controllers';
+import type { EndpointSlice } from '@sluice/model';
 import { afterEach, expect, test } from 'vitest';
 import type { ConnectionOptions } from '../connection.ts';
 import { chainWriter } from '../middleware.ts';

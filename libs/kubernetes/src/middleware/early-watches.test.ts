@@ -1,4 +1,4 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type ClusterReader,

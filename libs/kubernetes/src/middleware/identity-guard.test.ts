@@ -1,4 +1,4 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../api-error.ts';
 import type { ClusterReader, ClusterWriter } from '../cluster.ts';

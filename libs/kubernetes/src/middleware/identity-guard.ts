@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { ClusterReader } from '../cluster.ts';
 import type { ClusterRequest, WatchStream } from '../cluster-request.ts';

@@ -1,4 +1,4 @@
-import { asRecord, asString } from '@sluice/runtime';
+import { asRecord, asString } from '@sluice/platform';
 import { ApiError } from '../api-error.ts';
 import type { ClusterReader, ClusterWriter, ListOptions, ListPage, RawObject, WatchEvent } from '../cluster.ts';
 import type { ClusterRequest, ResponseTo, WatchStream } from '../cluster-request.ts';

@@ -1,5 +1,5 @@
-import { TextTable } from '@sluice/kubernetes-protobuf';
 import type { RawObject, Resource } from '../cluster.ts';
+import { TextTable } from '../protobuf/index.ts';
 import { readList } from '../read-list.ts';
 import { eventsOfFrames, eventsOfLines } from '../watch-events.ts';
 

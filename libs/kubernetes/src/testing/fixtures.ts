@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { TLSSocket } from 'node:tls';
-import { protobufMediaType } from '@sluice/kubernetes-protobuf';
-import { decodeWritten } from '@sluice/kubernetes-protobuf/testing';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { Connection, type ConnectionOptions } from '../connection.ts';
 import { HttpCluster, type HttpClusterOptions } from '../http-cluster.ts';
 import { loadKubeconfig } from '../kubeconfig.ts';
+import { protobufMediaType } from '../protobuf/index.ts';
+import { decodeWritten } from '../protobuf/testing/fixtures.ts';
 
 export * from './decoders.ts';
 

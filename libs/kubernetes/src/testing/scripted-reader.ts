@@ -1,4 +1,4 @@
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { ApiError, type ApiErrorKind } from '../api-error.ts';
 import type { ClusterReader, ListPage, RawObject, WatchEvent } from '../cluster.ts';
 import { Reflector } from '../reflector.ts';

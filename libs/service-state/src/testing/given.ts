@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { expect } from 'vitest';
 import { type Decision, decide, planOf } from '../decide.ts';
 import { decisionOrder } from '../decision-order.ts';

@@ -1,8 +1,8 @@
-import type { EndpointSlice, Endpoints, StringMap } from '@sluice/controllers';
+import type { EndpointSlice, Endpoints, StringMap } from '@sluice/model';
 
 /** Objects of the Service shop/web for tests. What matters is given, the rest has ordinary values. */
 
-export { aPodNamed as aPod, aService } from '@sluice/controllers/testing';
+export { aPodNamed as aPod, aService } from '@sluice/model/testing';
 
 interface GivenMeta {
   readonly uid?: string;

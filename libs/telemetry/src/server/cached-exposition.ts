@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { prefersOpenMetrics } from '../exposition.ts';
 import type { Metrics } from '../metrics.ts';
 import { SharedRequest } from '../shared-request.ts';

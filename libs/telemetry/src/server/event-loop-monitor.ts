@@ -1,4 +1,4 @@
-import { type Clock, untilNextTick } from '@sluice/runtime';
+import { type Clock, untilNextTick } from '@sluice/platform';
 import type { Check } from './health.ts';
 
 /** A liveness check of a loop: fails if the loop has not completed an iteration for `limitMs`. */

@@ -1,4 +1,4 @@
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 
 /** One health check. */
 export interface Check {

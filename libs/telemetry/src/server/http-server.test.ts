@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { LogLevel } from '@sluice/process';
-import { parseBindAddress, systemClock } from '@sluice/process';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
+import { type LogLevel, parseBindAddress, systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Metrics } from '../metrics.ts';
 import { syncHealth } from './health.ts';

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { RootLogger } from '@sluice/process';
-import { type BindAddress, formatBindAddress, printable } from '@sluice/process';
-import { type Clock, errorMessage } from '@sluice/runtime';
+import { type Clock, errorMessage } from '@sluice/platform';
+import { type BindAddress, formatBindAddress, printable, type RootLogger } from '@sluice/platform/process';
 import type { Metrics } from '../metrics.ts';
 import { CachedExposition } from './cached-exposition.ts';
 import { monitorEventLoop } from './event-loop-monitor.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type BindAddress, hostOfHeader, isLoopback } from '@sluice/process';
+import { type BindAddress, hostOfHeader, isLoopback } from '@sluice/platform/process';
 
 /**
  * Whether a web page of another origin may have made the request: browsers say so in `Sec-Fetch-Site`, and a server on

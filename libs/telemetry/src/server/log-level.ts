@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hostOfHeader, isLoopback, type LogLevel, logLevels, type RootLogger } from '@sluice/process';
+import { hostOfHeader, isLoopback, type LogLevel, logLevels, type RootLogger } from '@sluice/platform/process';
 
 export const logLevelPath = '/debug/log-level';
 

@@ -1,5 +1,5 @@
-import { type BindAddress, defaultBindAddress, formatBindAddress, UsageError } from '@sluice/process';
-import { errorMessage, type Logger } from '@sluice/runtime';
+import { errorMessage, type Logger } from '@sluice/platform';
+import { type BindAddress, defaultBindAddress, formatBindAddress, UsageError } from '@sluice/platform/process';
 import { serveTelemetry, type TelemetryServer, type TelemetryServerOptions } from './http-server.ts';
 
 /**

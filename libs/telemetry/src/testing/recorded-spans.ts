@@ -4,7 +4,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
 import { type TraceContext, traceContext } from '@sluice/messages';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
 import type { Span, SpanAttributes, Tracer } from '../traces/tracer.ts';
 import { SdkTracer } from '../tracing/sdk-tracer.ts';
 

@@ -26,8 +26,8 @@ import {
   MESSAGING_OPERATION_TYPE_VALUE_PROCESS,
   MESSAGING_OPERATION_TYPE_VALUE_SEND,
 } from '@opentelemetry/semantic-conventions/incubating';
-import type { Controller } from '@sluice/controllers';
 import { type Cause, causeKindOf, type PlanId, type ServiceKey } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import type { Span, SpanAttributes, Tracer } from './tracer.ts';
 
 /** Where a span belongs in its trace, when it was, and attributes in addition to those of its kind. */

@@ -1,7 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Tracer } from '../traces/tracer.ts';
 import { OtlpTracing } from './otlp-tracing.ts';

@@ -23,7 +23,7 @@ import {
   ATTR_SERVICE_VERSION,
 } from '@opentelemetry/semantic-conventions';
 import { METRIC_OTEL_SDK_PROCESSOR_SPAN_PROCESSED } from '@opentelemetry/semantic-conventions/incubating';
-import { type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import type { SpanCounts } from '../metrics.ts';
 import type { Tracer } from '../traces/tracer.ts';
 import { SdkTracer } from './sdk-tracer.ts';

@@ -24,7 +24,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { spanIdOf, type TraceContext, traceContext, traceHeaders, traceIdOf, withSpan } from '@sluice/messages';
-import type { Random } from '@sluice/runtime';
+import type { Random } from '@sluice/platform';
 import { lateAttributes } from '../traces/spans.ts';
 import type { Span, Tracer } from '../traces/tracer.ts';
 

@@ -1,4 +1,4 @@
-import { asRecord } from '@sluice/runtime';
+import { asRecord } from '@sluice/platform';
 import { fetchFailure } from '../ports.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type {

@@ -1,5 +1,5 @@
-import type { EndpointSlice, NodeTopology, Service } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
+import type { EndpointSlice, NodeTopology, Service } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { journalOf, pod, service, sliceOf, snapshot } from '../testing/records.ts';
 import { explainService } from './explain-service.ts';

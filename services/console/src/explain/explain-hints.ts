@@ -1,14 +1,12 @@
+import { addHints, addressTypesOf, hintsEnabled } from '@sluice/controllers';
 import {
   type AddressType,
-  addHints,
-  addressTypesOf,
   type EndpointSlice,
   endpointSliceController,
-  hintsEnabled,
   managedByLabel,
   type NodeTopology,
   type Service,
-} from '@sluice/controllers';
+} from '@sluice/model';
 import { endpointState } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 

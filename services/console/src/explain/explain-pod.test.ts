@@ -1,6 +1,6 @@
-import type { Endpoint, EndpointConditions, Pod, Service } from '@sluice/controllers';
-import { httpPort } from '@sluice/controllers/testing';
 import type { Fact } from '@sluice/messages';
+import type { Endpoint, EndpointConditions, Pod, Service } from '@sluice/model';
+import { httpPort } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import { journalOf, pod, podChange, service, sliceFact, sliceOf, snapshot } from '../testing/records.ts';
 import { explainPod } from './explain-pod.ts';

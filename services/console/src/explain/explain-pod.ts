@@ -1,12 +1,5 @@
-import {
-  addressTypesOf,
-  endpointSliceController,
-  managedByLabel,
-  podToEndpoint,
-  readersOf,
-  type Service,
-  sliceControllers,
-} from '@sluice/controllers';
+import { addressTypesOf, podToEndpoint, readersOf, sliceControllers } from '@sluice/controllers';
+import { endpointSliceController, managedByLabel, type Service } from '@sluice/model';
 import { selectorText } from '../history/describe-change.ts';
 import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
 import { endpointState, podOf } from '../history/endpoint-changes.ts';

@@ -1,6 +1,6 @@
-import { leaderAnnotation, type Service } from '@sluice/controllers';
-import { someEndpoints } from '@sluice/controllers/testing';
 import type { Fact, Message, PlannedMutations } from '@sluice/messages';
+import { leaderAnnotation, type Service } from '@sluice/model';
+import { someEndpoints } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import {
   anOutcome,

@@ -1,5 +1,6 @@
-import { hintsEnabled, isMirrorable, type Service } from '@sluice/controllers';
+import { hintsEnabled, isMirrorable } from '@sluice/controllers';
 import type { SimilarPods } from '@sluice/messages';
+import type { Service } from '@sluice/model';
 import { selectorText } from '../history/describe-change.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import { hintNotes } from './explain-hints.ts';

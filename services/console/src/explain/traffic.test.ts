@@ -1,6 +1,6 @@
-import type { Pod, Service } from '@sluice/controllers';
-import { aService, aSlice, httpPort } from '@sluice/controllers/testing';
 import type { Fact } from '@sluice/messages';
+import type { Pod, Service } from '@sluice/model';
+import { aService, aSlice, httpPort } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import { journalOf, pod, service, snapshot } from '../testing/records.ts';
 import { isReachable, trafficProblem } from './traffic.ts';

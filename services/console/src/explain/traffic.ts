@@ -1,4 +1,5 @@
-import { type EndpointSlice, endpointPorts, type Pod, type Service } from '@sluice/controllers';
+import { endpointPorts } from '@sluice/controllers';
+import type { EndpointSlice, Pod, Service } from '@sluice/model';
 import type { HistoryState } from '../history/history-state.ts';
 
 /** Ports of the Service whose name no container port of these Pods has. */

@@ -1,4 +1,4 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { cached } from './cached.ts';
 

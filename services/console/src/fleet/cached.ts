@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 
 /** Caches the result of `load` for `ttlMs`. Concurrent callers share one load; failures are not cached. */
 export function cached<T>(clock: Pick<Clock, 'monotonic'>, ttlMs: number, load: () => Promise<T>): () => Promise<T> {

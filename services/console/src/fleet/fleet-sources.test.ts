@@ -1,5 +1,5 @@
-import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { unidentified } from '@sluice/store';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { memoryFleet } from '../testing/memory-fleet.ts';

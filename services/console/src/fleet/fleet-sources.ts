@@ -1,6 +1,6 @@
-import type { OpenInfrastructure } from '@sluice/backends';
 import type { StreamOffset } from '@sluice/bus';
-import { type Clock, errorMessage, type Logger, sleep } from '@sluice/runtime';
+import type { OpenInfrastructure } from '@sluice/fleet/roles';
+import { type Clock, errorMessage, type Logger, sleep } from '@sluice/platform';
 import { type Checkpoint, isUnidentified } from '@sluice/store';
 import type { ConsoleSources } from '../ports.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../view/schemas.ts';

@@ -1,5 +1,6 @@
-import { type Controller, controllers } from '@sluice/controllers';
+import { controllers } from '@sluice/controllers';
 import { type Causes, isServiceKey, noCauses, parseServiceKey, type ServiceKey } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import type { ControllerState } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 import type { ParkedView } from '../view/schemas.ts';

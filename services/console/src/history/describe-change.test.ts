@@ -1,11 +1,6 @@
-import {
-  type EndpointSlice,
-  endpointSliceMirroringController,
-  managedByLabel,
-  type Service,
-} from '@sluice/controllers';
-import { aService, httpPort } from '@sluice/controllers/testing';
 import type { Change, Fact, Message, PlannedMutations } from '@sluice/messages';
+import { type EndpointSlice, endpointSliceMirroringController, managedByLabel, type Service } from '@sluice/model';
+import { aService, httpPort } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import {
   anOutcome,

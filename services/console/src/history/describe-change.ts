@@ -1,14 +1,6 @@
-import {
-  type Controller,
-  controllers,
-  type EndpointSlice,
-  type Endpoints,
-  endpointsWriter,
-  type Service,
-  serviceNameLabel,
-  sliceControllers,
-} from '@sluice/controllers';
+import { controllers, endpointsWriter, sliceControllers } from '@sluice/controllers';
 import type { Change, Fact } from '@sluice/messages';
+import { type Controller, type EndpointSlice, type Endpoints, type Service, serviceNameLabel } from '@sluice/model';
 import { type FieldChange, isDeletedByPlan, type ServiceState } from '@sluice/service-state';
 import type { Observation } from '../view/entry-schemas.ts';
 import { describePodChange } from './describe-pod-change.ts';

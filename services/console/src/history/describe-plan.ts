@@ -1,5 +1,6 @@
-import { type EndpointSlice, endpointsWriter, type Mutation } from '@sluice/controllers';
+import { endpointsWriter } from '@sluice/controllers';
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
+import type { EndpointSlice, Mutation } from '@sluice/model';
 import { isAwaited, namesModifiedByOthers } from '@sluice/service-state';
 import type {
   CompletedEntry,

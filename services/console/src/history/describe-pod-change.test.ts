@@ -1,5 +1,5 @@
-import type { Pod } from '@sluice/controllers';
-import { aPodNamed } from '@sluice/controllers/testing';
+import type { Pod } from '@sluice/model';
+import { aPodNamed } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import { becauseOf, describePodChange, type KnownPod } from './describe-pod-change.ts';
 

@@ -1,5 +1,5 @@
-import type { Endpoint, EndpointSlice } from '@sluice/controllers';
-import { aSlice } from '@sluice/controllers/testing';
+import type { Endpoint, EndpointSlice } from '@sluice/model';
+import { aSlice } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import { endpointChanges, endpointState, podOf, withoutMoves } from './endpoint-changes.ts';
 

@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointSlice } from '@sluice/controllers';
+import type { Endpoint, EndpointSlice } from '@sluice/model';
 import type { EndpointChange, EndpointState } from '../view/entry-schemas.ts';
 
 export type CompareSlices = typeof endpointChanges;

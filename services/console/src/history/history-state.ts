@@ -1,5 +1,5 @@
-import type { Controller, Endpoints, NodeTopology, Service } from '@sluice/controllers';
 import type { Fact, PlannedMutations, ServiceKey, SimilarPods } from '@sluice/messages';
+import type { Controller, Endpoints, NodeTopology, Service } from '@sluice/model';
 import {
   decideUnchanged,
   evolve,

@@ -1,5 +1,5 @@
 import type { Message } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { pod, podChange, service, shop, snapshot, toAppend } from '../testing/records.ts';
 import { History } from './history.ts';

@@ -1,6 +1,6 @@
 import type { BusRecord, Topic } from '@sluice/bus';
 import { formatServiceKey, isServiceKey, parseServiceKey, type ServiceKey } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { Journal } from './journal.ts';
 import { messageOf, type RetainedRecord, retain } from './retained-record.ts';
 

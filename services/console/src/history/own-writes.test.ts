@@ -1,6 +1,6 @@
-import type { EndpointSlice } from '@sluice/controllers';
-import { someEndpoints } from '@sluice/controllers/testing';
 import type { Change, Message } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
+import { someEndpoints } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import {
   anOutcome,

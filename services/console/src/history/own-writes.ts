@@ -1,5 +1,5 @@
-import { type EndpointSlice, type Endpoints, structurallyEqual } from '@sluice/controllers';
 import type { Fact, Outcome, PlannedMutations } from '@sluice/messages';
+import { type EndpointSlice, type Endpoints, structurallyEqual } from '@sluice/model';
 import { type RetainedRecord, sizeOf, type Written } from './retained-record.ts';
 
 interface StoredWrite {

@@ -1,5 +1,5 @@
-import type { EndpointSlice } from '@sluice/controllers';
 import type { Message } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import {
   anOutcome,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Controller, endpointsWriter } from '@sluice/controllers';
+import { endpointsWriter } from '@sluice/controllers';
 import {
   type Change,
   type ClusterRemoved,
@@ -13,6 +13,7 @@ import {
   type RemovalRelease,
   type ServiceKey,
 } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import {
   defaultSettings,
   isBasisReached,

@@ -1,6 +1,7 @@
 import type { BusRecord } from '@sluice/bus';
-import { countAddresses, type EndpointSlice, type Endpoints } from '@sluice/controllers';
+import { countAddresses } from '@sluice/controllers';
 import { decodeMessage, type Message } from '@sluice/messages';
+import type { EndpointSlice, Endpoints } from '@sluice/model';
 
 /** An object that plans write. */
 export type Written = EndpointSlice | Endpoints;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { type Access, authorize, sessionCookie, targetOf } from './authorize.ts';
 import { Problem } from './problem.ts';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { hostOfHeader, isLoopback } from '@sluice/process';
+import { hostOfHeader, isLoopback } from '@sluice/platform/process';
 import { Problem } from './problem.ts';
 import type { Sessions } from './sessions.ts';
 

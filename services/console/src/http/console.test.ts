@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { silentLogger } from '@sluice/runtime';
+import { silentLogger } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { anOutcome, aPlan, pod, podChange, sliceOf, snapshot, toAppend } from '../testing/records.ts';
 import { serveConsole as start, traced } from '../testing/serve-console.ts';

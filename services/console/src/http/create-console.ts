@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { printable } from '@sluice/process';
-import type { Clock, Logger } from '@sluice/runtime';
+import type { Clock, Logger } from '@sluice/platform';
+import { printable } from '@sluice/platform/process';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import type { History } from '../history/history.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { pod, podChange, service, shop, snapshot, toAppend } from '../testing/records.ts';

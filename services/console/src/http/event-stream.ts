@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { printable } from '@sluice/process';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
+import { printable } from '@sluice/platform/process';
 
 /** Interval of comments that keep an idle connection open. */
 const heartbeatMs = 15_000;

@@ -1,4 +1,4 @@
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { snapshot, toAppend } from '../testing/records.ts';

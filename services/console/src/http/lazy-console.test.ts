@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { History } from '../history/history.ts';
 import type { Console } from './create-console.ts';

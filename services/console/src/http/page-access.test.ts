@@ -1,4 +1,4 @@
-import { recordingLogger } from '@sluice/runtime/testing';
+import { recordingLogger } from '@sluice/platform/testing';
 import { describe, expect, test } from 'vitest';
 import { serveConsole } from '../testing/serve-console.ts';
 

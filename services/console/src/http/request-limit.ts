@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { Problem } from './problem.ts';
 
 /** Maximum number of requests in progress, including responses that are being read. */

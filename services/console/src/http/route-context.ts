@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';

@@ -1,4 +1,4 @@
-import { errorMessage } from '@sluice/runtime';
+import { errorMessage } from '@sluice/platform';
 import { z } from 'zod';
 import type { CompletedEntry } from '../view/entry-schemas.ts';
 import * as schemas from '../view/schemas.ts';

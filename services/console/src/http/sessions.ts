@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 
 const lifetimeMs = 12 * 3_600_000;
 const maxSessions = 1000;

@@ -1,5 +1,5 @@
 import type { Message } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, service, sliceOf, snapshot, toAppend } from '../testing/records.ts';

@@ -1,5 +1,5 @@
 import { formatServiceKey } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { ThreadBudget } from '../thread-budget.ts';

@@ -8,7 +8,7 @@ import {
   type Topic,
 } from '@sluice/bus';
 import type { Message } from '@sluice/messages';
-import { type Clock, type Logger, type Random, runWithBackoff } from '@sluice/runtime';
+import { type Clock, type Logger, type Random, runWithBackoff } from '@sluice/platform';
 import type { History } from '../history/history.ts';
 import { messageOf, retain } from '../history/retained-record.ts';
 

@@ -1,6 +1,6 @@
 import { MemoryBus } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, type Message, partitionOf } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, podChange, service, shop, sliceOf, snapshot } from '../testing/records.ts';

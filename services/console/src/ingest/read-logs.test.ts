@@ -1,7 +1,7 @@
 import { type Bus, LogTruncatedError, MemoryBus } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, type Message } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, podChange, service, shop, sliceOf, snapshot, toAppend } from '../testing/records.ts';

@@ -1,5 +1,5 @@
 import { type Bus, isLogTruncatedError, type Topic } from '@sluice/bus';
-import { aborted } from '@sluice/runtime';
+import { aborted } from '@sluice/platform';
 import type { History } from '../history/history.ts';
 import { firstTime } from './bus-follower.ts';
 

@@ -1,4 +1,4 @@
-import { systemClock, UsageError } from '@sluice/process';
+import { systemClock, UsageError } from '@sluice/platform/process';
 import { type ConsoleClient, QueryError, type ServiceName } from '../client/console-client.ts';
 import type { Overview } from '../view/schemas.ts';
 import { outageText } from './times.ts';

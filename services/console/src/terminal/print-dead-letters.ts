@@ -8,7 +8,7 @@ import {
   timestamp,
   timeToSecond,
   withNames,
-} from '@sluice/process';
+} from '@sluice/platform/process';
 import type { DeadLetter } from '@sluice/store';
 
 interface Format {

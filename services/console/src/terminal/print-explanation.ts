@@ -1,4 +1,4 @@
-import { formatDuration, localTime, timeToSecond, withLocalTimes } from '@sluice/process';
+import { formatDuration, localTime, timeToSecond, withLocalTimes } from '@sluice/platform/process';
 import type { PodDetail, PodView, ServiceDetail } from '../view/schemas.ts';
 import { outageLines, stateIsOld, type TextFormat, wrapIndented } from './text.ts';
 

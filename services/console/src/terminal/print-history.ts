@@ -1,4 +1,4 @@
-import { formatDuration, localTime } from '@sluice/process';
+import { formatDuration, localTime } from '@sluice/platform/process';
 import type { HistoryEntry } from '../client/console-client.ts';
 import type { HistoryView } from '../view/schemas.ts';
 import { causesText, outageLines, type TextFormat, wrapIndented } from './text.ts';

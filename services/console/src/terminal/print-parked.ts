@@ -1,4 +1,4 @@
-import { firstLine, formatFields, formatTable, localTime, timestamp, timeToSecond } from '@sluice/process';
+import { firstLine, formatFields, formatTable, localTime, timestamp, timeToSecond } from '@sluice/platform/process';
 import type { ParkedKey } from '../fleet/parked-key.ts';
 import type { TextFormat } from './text.ts';
 

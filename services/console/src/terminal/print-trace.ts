@@ -1,4 +1,4 @@
-import { localTime, printableLine, truncateMiddle } from '@sluice/process';
+import { localTime, printableLine, truncateMiddle } from '@sluice/platform/process';
 import type { TraceView } from '../view/schemas.ts';
 import { type TextFormat, wrapIndented } from './text.ts';
 

@@ -1,4 +1,4 @@
-import { formatDuration, formatTable, localTime } from '@sluice/process';
+import { formatDuration, formatTable, localTime } from '@sluice/platform/process';
 import type { HistoryView } from '../view/schemas.ts';
 import { causesText, type TextFormat, traceOf } from './text.ts';
 

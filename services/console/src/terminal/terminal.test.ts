@@ -8,7 +8,7 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConsoleClient } from '../client/console-client.ts';
 import { toParkedKey } from '../fleet/parked-key.ts';

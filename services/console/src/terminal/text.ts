@@ -1,5 +1,5 @@
 import { encodeMessage, type Message } from '@sluice/messages';
-import { columnsOf, printable, wrap } from '@sluice/process';
+import { columnsOf, printable, wrap } from '@sluice/platform/process';
 import colors from 'picocolors';
 import type { OutageView, ServiceLogView } from '../view/schemas.ts';
 import { outageText } from './times.ts';

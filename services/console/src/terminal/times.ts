@@ -1,4 +1,4 @@
-import { parseDuration, timeToSecond } from '@sluice/process';
+import { parseDuration, timeToSecond } from '@sluice/platform/process';
 
 /** The time a duration (`1h`) before now, in milliseconds since the Unix epoch; undefined if malformed. */
 export function parseSince(text: string, now: number): number | undefined {

@@ -1,5 +1,5 @@
 import { MemoryBus } from '@sluice/bus';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 
 /** Bus and store of a fleet in memory, with two partitions. */

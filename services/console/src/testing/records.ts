@@ -1,13 +1,4 @@
 import {
-  type EndpointSlice,
-  endpointSliceController,
-  managedByLabel,
-  type Pod,
-  type Service,
-  serviceNameLabel,
-} from '@sluice/controllers';
-import { aPodNamed, aService, someEndpoints } from '@sluice/controllers/testing';
-import {
   type Change,
   encodeMessage,
   type Fact,
@@ -17,6 +8,15 @@ import {
   type PlannedMutations,
   type ServiceKey,
 } from '@sluice/messages';
+import {
+  type EndpointSlice,
+  endpointSliceController,
+  managedByLabel,
+  type Pod,
+  type Service,
+  serviceNameLabel,
+} from '@sluice/model';
+import { aPodNamed, aService, someEndpoints } from '@sluice/model/testing';
 import { Journal } from '../history/journal.ts';
 import { type RetainedRecord, retain } from '../history/retained-record.ts';
 

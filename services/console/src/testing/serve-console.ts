@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Message } from '@sluice/messages';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { onTestFinished } from 'vitest';
 import { History } from '../history/history.ts';
 import { type ConsoleOptions, createConsole } from '../http/create-console.ts';

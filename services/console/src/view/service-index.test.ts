@@ -1,5 +1,5 @@
 import type { Fact, Message } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { History } from '../history/history.ts';
 import { anOutcome, aPlan, pod, service, sliceFact, sliceOf, snapshot, toAppend, topicOf } from '../testing/records.ts';

@@ -1,3 +1,4 @@
+import type { Fact, Message } from '@sluice/messages';
 import {
   type EndpointSlice,
   type Endpoints,
@@ -5,8 +6,7 @@ import {
   endpointSliceMirroringController,
   managedByLabel,
   skipMirrorLabel,
-} from '@sluice/controllers';
-import type { Fact, Message } from '@sluice/messages';
+} from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { explainService } from '../explain/explain-service.ts';
 import {

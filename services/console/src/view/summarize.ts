@@ -1,12 +1,11 @@
+import { controllers, isMirrorable } from '@sluice/controllers';
 import {
-  controllers,
   type Endpoints,
   endpointSliceController,
   endpointSliceMirroringController,
-  isMirrorable,
   managedByLabel,
   type Service,
-} from '@sluice/controllers';
+} from '@sluice/model';
 import { isReachable, trafficProblem } from '../explain/traffic.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';

@@ -1,6 +1,6 @@
-import type { Endpoint, EndpointSlice, Service } from '@sluice/controllers';
-import { someEndpoints } from '@sluice/controllers/testing';
 import type { Fact, Message } from '@sluice/messages';
+import type { Endpoint, EndpointSlice, Service } from '@sluice/model';
+import { someEndpoints } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import {
   anOutcome,

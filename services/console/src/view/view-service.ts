@@ -1,4 +1,4 @@
-import { type EndpointSlice, managedByLabel } from '@sluice/controllers';
+import { type EndpointSlice, managedByLabel } from '@sluice/model';
 import { explainPod } from '../explain/explain-pod.ts';
 import { explainService } from '../explain/explain-service.ts';
 import { noHistory, podHistories } from '../explain/pod-histories.ts';

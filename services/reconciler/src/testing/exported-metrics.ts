@@ -1,6 +1,7 @@
-import type { Controller, CountedSlices, MutationGroup, SyncCounts } from '@sluice/controllers';
+import type { CountedSlices, SyncCounts } from '@sluice/controllers';
 import type { Causes, Outcome, OutcomeStatus, PlannedMutations } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import type { Controller, MutationGroup } from '@sluice/model';
+import { VirtualClock } from '@sluice/platform';
 import { anOutcome, aSlice, key, keyText } from '@sluice/service-state/testing';
 import { Metrics } from '@sluice/telemetry';
 import { parseScrape, sampleOf } from '@sluice/telemetry/testing';

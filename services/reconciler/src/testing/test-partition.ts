@@ -9,8 +9,8 @@ import {
   type TraceContext,
   traceHeaders,
 } from '@sluice/messages';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { advance, recordingLogger } from '@sluice/runtime/testing';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { advance, recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { keyText } from '@sluice/service-state/testing';
 import { MemoryStore, type StoredEntry } from '@sluice/store';

@@ -1,5 +1,5 @@
 import { type TraceContext, traceContext, withSpan } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import type { Span, Tracer } from '@sluice/telemetry';
 import { PartitionTraces } from '../partition-traces.ts';
 

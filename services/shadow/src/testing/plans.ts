@@ -1,5 +1,5 @@
-import type { EndpointSlice, Mutation } from '@sluice/controllers';
 import { noCauses, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import type { EndpointSlice, Mutation } from '@sluice/model';
 
 export function aSlice(name: string, addresses: readonly string[], more: Partial<EndpointSlice['metadata']> = {}) {
   const slice: EndpointSlice = {

@@ -1,10 +1,10 @@
 import { type Bus, MemoryBus } from '@sluice/bus';
-import type { Cluster } from '@sluice/clusters';
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
+import type { Cluster } from '@sluice/fleet/clusters';
 import type { RawObject } from '@sluice/kubernetes';
 import { encodeMessage } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';

@@ -1,7 +1,7 @@
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { RawObject } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { defaultSettings } from '@sluice/service-state';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';

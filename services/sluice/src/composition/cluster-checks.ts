@@ -1,4 +1,4 @@
-import type { ClusterSet } from '@sluice/clusters';
+import type { ClusterSet } from '@sluice/fleet/clusters';
 import { type Check, condition } from '@sluice/telemetry';
 
 /**

@@ -7,7 +7,7 @@ import {
   partitionOf,
   type ServiceKey,
 } from '@sluice/messages';
-import { UsageError } from '@sluice/process';
+import { UsageError } from '@sluice/platform/process';
 import type { DeadLetter } from '@sluice/store';
 
 /**

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { FleetIdentity } from '@sluice/clusters';
-import type { LeaderElectionConfiguration } from '@sluice/configuration';
+import type { FleetIdentity } from '@sluice/fleet/clusters';
+import type { LeaderElectionConfiguration } from '@sluice/fleet/configuration';
 
 /** New with each start, so that two processes of one host are distinct. */
 export const processId = `${hostname()}_${process.pid}_${randomBytes(4).toString('hex')}`;

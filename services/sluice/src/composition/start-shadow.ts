@@ -1,9 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
 import { type ClusterReader, chainReader } from '@sluice/kubernetes';
 import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
-import { nameClusters } from '@sluice/process';
+import type { Clock, Logger, Random } from '@sluice/platform';
+import { nameClusters } from '@sluice/platform/process';
 import { observeDecisions, reconcilerMetrics, runReconciler } from '@sluice/reconciler';
-import type { Clock, Logger, Random } from '@sluice/runtime';
 import { planOf, type Settings } from '@sluice/service-state';
 import {
   acknowledgePlans,

@@ -1,6 +1,6 @@
-import type { Infrastructure } from '@sluice/backends';
-import { parsePinnedClusters } from '@sluice/clusters';
-import type { Clock } from '@sluice/runtime';
+import { parsePinnedClusters } from '@sluice/fleet/clusters';
+import type { Infrastructure } from '@sluice/fleet/roles';
+import type { Clock } from '@sluice/platform';
 import { type ClusterDirectory, type ClusterPins, isUnidentified, unidentified } from '@sluice/store';
 import { removeCluster } from '@sluice/watcher';
 

@@ -1,7 +1,7 @@
-import type { Cluster } from '@sluice/clusters';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
-import { type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import type { Cluster } from '@sluice/fleet/clusters';
+import { seededRandom, VirtualClock } from '@sluice/platform';
+import { type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { Metrics } from '@sluice/telemetry';
 import type { ClosableCluster } from '@sluice/writer';
 import { beforeEach, expect, test } from 'vitest';

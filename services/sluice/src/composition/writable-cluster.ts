@@ -1,10 +1,10 @@
-import type { Cluster } from '@sluice/clusters';
-import { defaultsOf, type WriterLimits } from '@sluice/configuration';
+import type { Cluster } from '@sluice/fleet/clusters';
+import { defaultsOf, type WriterLimits } from '@sluice/fleet/configuration';
 import { type Middleware, meterRequests } from '@sluice/kubernetes';
+import { isUpstreamManager, recentMs, switchOffAdvice } from '@sluice/kubernetes/preflight';
 import { formatServiceKey } from '@sluice/messages';
-import { isUpstreamManager, recentMs, switchOffAdvice } from '@sluice/preflight';
-import { fieldManager } from '@sluice/process';
-import type { Clock, Logger } from '@sluice/runtime';
+import type { Clock, Logger } from '@sluice/platform';
+import { fieldManager } from '@sluice/platform/process';
 import type { Metrics } from '@sluice/telemetry';
 import {
   AdaptiveLimit,

@@ -1,5 +1,5 @@
-import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/controllers';
-import { aPodNamed, aService as ordinaryService } from '@sluice/controllers/testing';
+import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/model';
+import { aPodNamed, aService as ordinaryService } from '@sluice/model/testing';
 import type { WatchedPod } from '../object-event.ts';
 
 /** Projections for tests: what matters is given, the rest is ordinary. */

@@ -1,4 +1,4 @@
-import type { Mutation } from '@sluice/controllers';
+import type { Mutation } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aPlan, aSlice, create, remove, update } from '../testing/plans.ts';
 import {

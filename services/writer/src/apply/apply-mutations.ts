@@ -1,3 +1,5 @@
+import { type ApiError, type ClusterWriter, isApiError, type RawObject } from '@sluice/kubernetes';
+import type { MutationResult, OutcomeStatus, PlannedMutations, ServiceKey } from '@sluice/messages';
 import {
   type EndpointSlice,
   type Endpoints,
@@ -7,9 +9,7 @@ import {
   projectEndpoints,
   serviceNameLabel,
   type WrittenResource,
-} from '@sluice/controllers';
-import { type ApiError, type ClusterWriter, isApiError, type RawObject } from '@sluice/kubernetes';
-import type { MutationResult, OutcomeStatus, PlannedMutations, ServiceKey } from '@sluice/messages';
+} from '@sluice/model';
 import { equalContent } from './find-competing-write.ts';
 
 /** The result of applying a plan, from which its Outcome is made. */

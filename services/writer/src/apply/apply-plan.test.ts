@@ -1,5 +1,5 @@
 import type { AdditionEvidence, PlannedMutations, ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { CheckResult } from '../confirmation/fresh-read.ts';
 import { type Direction, MassChangeGuard } from '../confirmation/mass-change-guard.ts';

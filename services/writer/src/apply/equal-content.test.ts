@@ -1,4 +1,4 @@
-import type { EndpointSlice, Endpoints } from '@sluice/controllers';
+import type { EndpointSlice, Endpoints } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { aSlice } from '../testing/plans.ts';
 import { equalContent } from './find-competing-write.ts';

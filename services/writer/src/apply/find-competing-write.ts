@@ -1,7 +1,7 @@
-import type { EndpointSlice, Endpoints } from '@sluice/controllers';
 import { type ClusterWriter, isApiError } from '@sluice/kubernetes';
+import { lastForeignWrite } from '@sluice/kubernetes/preflight';
 import type { PlannedMutations } from '@sluice/messages';
-import { lastForeignWrite } from '@sluice/preflight';
+import type { EndpointSlice, Endpoints } from '@sluice/model';
 
 /** An object that a plan repairs once more, and the last write to it by another manager. */
 export interface CompetingWrite {

@@ -1,5 +1,5 @@
 import type { Middleware } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { aSlice } from '../testing/plans.ts';
 import { ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';

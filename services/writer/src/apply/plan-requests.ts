@@ -1,5 +1,5 @@
-import type { Controller } from '@sluice/controllers';
 import { type ClusterWriter, chainWriter, checkRequests, type Middleware, type RequestCheck } from '@sluice/kubernetes';
+import type { Controller } from '@sluice/model';
 import { type RetryOptions, type RetryPorts, retryTransientErrors } from './retry.ts';
 import { type RequestLimit, type ScheduleOptions, scheduleRequests } from './schedule-requests.ts';
 

@@ -1,5 +1,5 @@
 import { chainWriter } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { apiError, conflict, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';
 import { defaultRetry, retryTransientErrors } from './retry.ts';

@@ -1,5 +1,5 @@
 import { isApiError, type Middleware } from '@sluice/kubernetes';
-import { type BackoffOptions, backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/runtime';
+import { type BackoffOptions, backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 
 export interface RetryOptions {
   readonly backoff: BackoffOptions;

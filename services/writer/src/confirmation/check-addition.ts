@@ -1,13 +1,7 @@
-import {
-  normaliseIp,
-  projectEndpoints,
-  projectPod,
-  projectService,
-  type Service,
-  selectorMatches,
-} from '@sluice/controllers';
+import { selectorMatches } from '@sluice/controllers';
 import type { ClusterWriter } from '@sluice/kubernetes';
 import type { AdditionEvidence, PlannedMutations } from '@sluice/messages';
+import { normaliseIp, projectEndpoints, projectPod, projectService, type Service } from '@sluice/model';
 import { type Contradiction, decode, type FreshRead, freshReads } from './fresh-read.ts';
 
 /**

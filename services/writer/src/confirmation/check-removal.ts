@@ -1,7 +1,8 @@
-import { projectPod, projectService, type Service, selectorMatches } from '@sluice/controllers';
+import { selectorMatches } from '@sluice/controllers';
 import type { ClusterWriter, RawObject } from '@sluice/kubernetes';
 import type { PlannedMutations, RemovalEvidence } from '@sluice/messages';
-import { asRecord } from '@sluice/runtime';
+import { projectPod, projectService, type Service } from '@sluice/model';
+import { asRecord } from '@sluice/platform';
 import { type Contradiction, decode, type FreshRead, freshReads, serves } from './fresh-read.ts';
 
 /**

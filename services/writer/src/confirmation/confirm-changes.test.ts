@@ -1,5 +1,5 @@
 import type { PlannedMutations, RemovalEvidence } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { apiError, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';

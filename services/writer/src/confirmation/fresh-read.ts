@@ -1,6 +1,6 @@
-import { MalformedObjectError, type Pod } from '@sluice/controllers';
 import { type ClusterWriter, isApiError, type RawObject, type Resource } from '@sluice/kubernetes';
-import type { Clock } from '@sluice/runtime';
+import { MalformedObjectError, type Pod } from '@sluice/model';
+import type { Clock } from '@sluice/platform';
 
 /** Quorum read of an object. Returns null if it does not exist. */
 export type FreshRead = (resource: Resource, name: string) => Promise<RawObject | null>;

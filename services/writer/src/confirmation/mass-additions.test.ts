@@ -1,5 +1,5 @@
 import type { ReadyEndpointsDelta } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
 import { MassChangeGuard, type MassChangeGuardOptions } from './mass-change-guard.ts';

@@ -1,6 +1,6 @@
-import type { Controller } from '@sluice/controllers';
 import type { PlannedMutations, ReadyEndpointsDelta } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Controller } from '@sluice/model';
+import type { Clock } from '@sluice/platform';
 import { type CheckResult, CheckSampling } from './fresh-read.ts';
 
 export interface MassChangeGuardOptions {

@@ -1,4 +1,4 @@
-import type { Mutation } from '@sluice/controllers';
+import type { Mutation } from '@sluice/model';
 import { expect, test } from 'vitest';
 import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';
 import { hasPreconditions, PlanFence } from './plan-fence.ts';

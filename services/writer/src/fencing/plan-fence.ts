@@ -1,5 +1,5 @@
-import type { Mutation } from '@sluice/controllers';
 import { comparePlans, isPlanId, type PlanId, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import type { StoredEntry } from '@sluice/store';
 
 const key = 'plans';

@@ -1,4 +1,4 @@
-import type { Mutation } from '@sluice/controllers';
+import type { Mutation } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { heldBackReasons } from '../confirmation/confirm-changes.ts';
 import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';

@@ -1,7 +1,7 @@
 import { type AppendedOffsets, ForwardingBus, LocalDeliveryBus, MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultRetry } from '../apply/retry.ts';

@@ -1,6 +1,6 @@
 import { type Delivery, MemoryBus, streamStart } from '@sluice/bus';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryStore, type StoredEntry } from '@sluice/store';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PlanFence } from '../fencing/plan-fence.ts';

@@ -1,6 +1,6 @@
 import type { Delivery, PartitionReader, StreamOffset } from '@sluice/bus';
 import type { PlanId } from '@sluice/messages';
-import { type Cancel, untilTick } from '@sluice/runtime';
+import { type Cancel, untilTick } from '@sluice/platform';
 import { OwnedScope } from '@sluice/store';
 import type { PlanFence } from '../fencing/plan-fence.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';

@@ -1,6 +1,6 @@
 import type { Bus, Delivery } from '@sluice/bus';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
-import type { Clock, Logger, Random, YieldQueue } from '@sluice/runtime';
+import type { Clock, Logger, Random, YieldQueue } from '@sluice/platform';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
 import type { RetryOptions } from '../apply/retry.ts';

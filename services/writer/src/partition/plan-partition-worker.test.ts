@@ -1,8 +1,8 @@
 import { LogTruncatedError, MemoryBus, streamStart } from '@sluice/bus';
-import type { EventToRecord, Mutation } from '@sluice/controllers';
 import { decodeMessage, encodeMessage, formatServiceKey, type Outcome, type PlannedMutations } from '@sluice/messages';
-import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { EventToRecord, Mutation } from '@sluice/model';
+import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock, YieldQueue } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { defaultRetry } from '../apply/retry.ts';

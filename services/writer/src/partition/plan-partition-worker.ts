@@ -7,7 +7,7 @@ import {
 } from '@sluice/bus';
 import type { RequestCheck } from '@sluice/kubernetes';
 import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@sluice/messages';
-import { errorMessage, sleep } from '@sluice/runtime';
+import { errorMessage, sleep } from '@sluice/platform';
 import { FencedError, isFencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { applyPlan } from '../apply/apply-plan.ts';

@@ -12,7 +12,7 @@ import {
   traceIdOf,
   watcherStarted,
 } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { type RecordedSpan, RecordedSpans } from '@sluice/telemetry/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { aPlan, aSlice, someEndpoints } from '../testing/plans.ts';

@@ -9,7 +9,7 @@ import {
   traceOf,
   watcherStarted,
 } from '@sluice/messages';
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import {
   lateAttributes,
   planAttributes,

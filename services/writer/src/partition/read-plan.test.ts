@@ -1,5 +1,5 @@
-import type { Mutation } from '@sluice/controllers';
 import { encodeMessage, formatServiceKey, type PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { aPlan, aSlice, create, remove, someEndpoints, update } from '../testing/plans.ts';
 import { readPlan } from './read-plan.ts';

@@ -1,6 +1,6 @@
 import { assertNotRejected, type BusRecord } from '@sluice/bus';
-import { type Mutation, serviceNameLabel } from '@sluice/controllers';
 import { decodeRecord, formatServiceKey, type PlannedMutations, type ServiceKey } from '@sluice/messages';
+import { type Mutation, serviceNameLabel } from '@sluice/model';
 
 /**
  * Decodes the plan in a record of `mutations`. A plan can write only objects of the Service whose key it carries, so a

@@ -1,6 +1,6 @@
 import { type Delivery, MemoryBus, streamStart } from '@sluice/bus';
 import { decodeMessage, type Outcome, partitionOf } from '@sluice/messages';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { aPlan, update } from '../testing/plans.ts';

@@ -1,5 +1,5 @@
 import { type BusLimits, type Delivery, recordId } from '@sluice/bus';
-import { descriptorOf, type EventToRecord, endpointsWriter, type FailedPlan } from '@sluice/controllers';
+import { descriptorOf, endpointsWriter, type FailedPlan } from '@sluice/controllers';
 import {
   MessageRecord,
   type Outcome,
@@ -9,7 +9,8 @@ import {
   traceFields,
   traceHeaders,
 } from '@sluice/messages';
-import type { Logger } from '@sluice/runtime';
+import type { EventToRecord } from '@sluice/model';
+import type { Logger } from '@sluice/platform';
 import { FencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
 import { heldBackReasons } from '../confirmation/confirm-changes.ts';

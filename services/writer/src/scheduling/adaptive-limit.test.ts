@@ -1,6 +1,6 @@
 import { ApiError } from '@sluice/kubernetes';
-import { VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { apiError, conflict, forbidden } from '../testing/scripted-cluster.ts';
 import { AdaptiveLimit } from './adaptive-limit.ts';

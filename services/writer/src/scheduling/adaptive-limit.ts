@@ -1,5 +1,5 @@
 import { isApiError } from '@sluice/kubernetes';
-import type { Cancel, Clock } from '@sluice/runtime';
+import type { Cancel, Clock } from '@sluice/platform';
 import { TokenBucket } from './fixed-limit.ts';
 import { type FairShare, PriorityQueue } from './priority-queue.ts';
 import { Saturation } from './saturation.ts';

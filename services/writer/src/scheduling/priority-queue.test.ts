@@ -1,6 +1,6 @@
-import type { Mutation } from '@sluice/controllers';
-import { VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { Mutation } from '@sluice/model';
+import { VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
 import { aPlan, aSlice, create, someEndpoints } from '../testing/plans.ts';
 import { AdaptiveLimit } from './adaptive-limit.ts';

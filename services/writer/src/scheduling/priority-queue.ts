@@ -1,5 +1,6 @@
-import { countAddresses, endpointsWriter, type Mutation } from '@sluice/controllers';
+import { countAddresses, endpointsWriter } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 
 interface Entry<T> {
   readonly priority: number;

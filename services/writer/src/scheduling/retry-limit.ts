@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/runtime';
+import type { Clock } from '@sluice/platform';
 import { TokenBucket } from './fixed-limit.ts';
 
 export interface RetryLimitOptions {

@@ -1,4 +1,4 @@
-import type { Controller, Mutation } from '@sluice/controllers';
+import type { Controller, Mutation } from '@sluice/model';
 import { expect, test } from 'vitest';
 import { saturationCooldownMs } from './saturation.ts';
 

@@ -1,5 +1,5 @@
-import type { EndpointSlice, Endpoints, Mutation } from '@sluice/controllers';
 import type { PlannedMutations } from '@sluice/messages';
+import type { EndpointSlice, Endpoints, Mutation } from '@sluice/model';
 
 /** Builders for plans: a test states what matters, the rest has defaults. */
 

@@ -1,5 +1,5 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import { ApiError, type ApiErrorKind, type ClusterWriter, type RawObject, type WrittenMeta } from '@sluice/kubernetes';
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 
 export function apiError(kind: ApiErrorKind, status: number, retryAfterMs?: number): ApiError {
   return new ApiError(`${kind} ${status}`, { kind, status, reason: `R${status}`, retryAfterMs });

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '@sluice/program/planted-bug';
 
-const [bus, jetstream] = ['libs/bus/src', 'libs/bus-jetstream/src'];
+const [bus, jetstream] = ['libs/bus/src', 'libs/bus/src/jetstream'];
 
 export const busBugs: readonly PlantedBug[] = [
   {

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '@sluice/program/planted-bug';
 
-const [kubernetes, clusters] = ['libs/kubernetes/src', 'libs/clusters/src'];
+const kubernetes = 'libs/kubernetes/src';
 
 export const clusterBugs: readonly PlantedBug[] = [
   {
@@ -47,13 +47,13 @@ export const clusterBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the claim of another fleet expires on the local clock',
-    file: `${clusters}/cluster-claim.ts`,
+    file: 'libs/fleet/src/leader-election/cluster-claim.ts',
     search: 'const now = found.serverTime ?? clock.now();',
     replace: 'const now = clock.now();',
   },
   {
     name: 'a Lease that does not change is observed again',
-    file: `${clusters}/election/leader-elector.ts`,
+    file: 'libs/fleet/src/leader-election/leader-elector.ts',
     search: '    if (spec === this.#spec) return;\n',
     replace: '',
   },

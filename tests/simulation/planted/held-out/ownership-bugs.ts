@@ -1,6 +1,6 @@
 import type { PlantedBug } from '@sluice/program/planted-bug';
 
-const ownership = 'libs/ownership/src';
+const ownership = 'libs/fleet/src/ownership';
 
 export const ownershipBugs: readonly PlantedBug[] = [
   {

@@ -1,6 +1,6 @@
 import type { PlantedBug } from '@sluice/program/planted-bug';
 
-const [store, redis] = ['libs/store/src', 'libs/store-redis/src'];
+const [store, redis] = ['libs/store/src', 'libs/store/src/redis'];
 
 export const storeBugs: readonly PlantedBug[] = [
   {

@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import { healProcesses, longestFaultMs, mostSkewMs, ProcessFaults, skewedProcess } from '../process-faults.ts';
 import type { SuitePorts, SuiteWorld } from '../suite.ts';
 import type { SuiteEventKind } from '../suite-kinds.ts';

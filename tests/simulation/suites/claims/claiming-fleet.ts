@@ -1,4 +1,4 @@
-import { StoredIdentities } from '@sluice/clusters';
+import { StoredIdentities } from '@sluice/fleet/clusters';
 import { MemoryDocument, type StoredDocument } from '@sluice/store';
 import type { Server } from './address.ts';
 import type { ModelledFleet } from './claim-model.ts';

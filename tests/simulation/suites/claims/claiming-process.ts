@@ -1,4 +1,4 @@
-import { ClusterSet, type ConnectedCluster, guardWrites } from '@sluice/clusters';
+import { ClusterSet, type ConnectedCluster, guardWrites } from '@sluice/fleet/clusters';
 import {
   type ClusterAccess,
   type ClusterReader,
@@ -7,7 +7,7 @@ import {
   chainWriter,
   checkRequests,
 } from '@sluice/kubernetes';
-import { asRecord, asString, type Clock, type Logger, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { asRecord, asString, type Clock, type Logger, type Random, randomInteger, sleep } from '@sluice/platform';
 import { requestChecks } from '@sluice/writer';
 import type { SimulatedProcess } from '../../doubles/simulated-process.ts';
 import { FaultyConnection, type LinkFaults, noLinkFaults } from '../faulty-connection.ts';

@@ -1,6 +1,6 @@
-import { fenceWrites, LeaderElector } from '@sluice/clusters';
+import { fenceWrites, LeaderElector } from '@sluice/fleet/clusters';
 import type { ApiClient, ApiRequest } from '@sluice/kubernetes';
-import { asRecord, type Clock, type Logger, type Random, randomInteger, sleep } from '@sluice/runtime';
+import { asRecord, type Clock, type Logger, type Random, randomInteger, sleep } from '@sluice/platform';
 import type { SimulatedProcess } from '../../doubles/simulated-process.ts';
 import { FaultyConnection, type LinkFaults, noLinkFaults } from '../faulty-connection.ts';
 import type { LeaseApi } from '../lease-api.ts';

@@ -1,4 +1,4 @@
-import { type Random, randomInteger } from '@sluice/runtime';
+import { type Random, randomInteger } from '@sluice/platform';
 import { LeaseApi } from '../lease-api.ts';
 import { healProcesses, ProcessFaults, skewedProcess } from '../process-faults.ts';
 import type { SuitePorts, SuiteWorld } from '../suite.ts';

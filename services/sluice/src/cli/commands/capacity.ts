@@ -1,7 +1,7 @@
 import { type Capacity, type CapacityOptions, capacityOf, type Limit } from '@sluice/capacity';
-import { inRange } from '@sluice/configuration';
+import { inRange } from '@sluice/fleet/configuration';
 import { defaultPartitions } from '@sluice/messages';
-import { columnsOf, formatTable, print } from '@sluice/process';
+import { columnsOf, formatTable, print } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 
 interface Options extends CapacityOptions {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConsoleClient, type ConsoleClientOptions } from '@sluice/console/client';
-import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/process';
-import { errorMessage, knownSecrets } from '@sluice/runtime';
+import { errorMessage, knownSecrets } from '@sluice/platform';
+import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/platform/process';
 
 export interface ConsoleOptions {
   readonly console: string;

@@ -9,10 +9,10 @@ import {
   guardWrites,
   PendingClusters,
   withIdentity,
-} from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
-import { systemClock, systemRandom } from '@sluice/process';
-import { type Logger, ThreadShares, YieldQueue } from '@sluice/runtime';
+} from '@sluice/fleet/clusters';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { type Logger, ThreadShares, YieldQueue } from '@sluice/platform';
+import { systemClock, systemRandom } from '@sluice/platform/process';
 import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';

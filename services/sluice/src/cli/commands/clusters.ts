@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { ClusterState } from '@sluice/clusters';
 import {
   acceptCluster,
+  type ClusterState,
   clusterSources,
   ReadOnlyIdentities,
   readClusterStates,
   StoredIdentities,
-} from '@sluice/clusters';
+} from '@sluice/fleet/clusters';
 import {
   columnsOf,
   createLogger,
@@ -18,7 +18,7 @@ import {
   systemClock,
   systemRandom,
   UsageError,
-} from '@sluice/process';
+} from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { addConfiguredCommand, type Configuration, jsonLines, withFleet } from './configured-command.ts';
 import { forgetCluster } from './forget-cluster.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { inRange } from '@sluice/configuration';
+import { inRange } from '@sluice/fleet/configuration';
 import type { ServiceKey } from '@sluice/messages';
-import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
+import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/platform/process';
 import { type FoundCompaction, findCompactions } from '@sluice/reconciler';
 import type { Command } from 'commander';
 import { requestCompaction } from '../../composition/operator-requests.ts';

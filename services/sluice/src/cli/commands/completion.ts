@@ -1,4 +1,4 @@
-import { print } from '@sluice/process';
+import { print } from '@sluice/platform/process';
 import { Argument, Command } from 'commander';
 
 type Shell = 'bash' | 'zsh' | 'fish';

@@ -1,5 +1,5 @@
-import { addConfigurationOptions, addConsoleOptions, configurationSources } from '@sluice/configuration';
-import { print } from '@sluice/process';
+import { addConfigurationOptions, addConsoleOptions, configurationSources } from '@sluice/fleet/configuration';
+import { print } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import colors from 'picocolors';
 
@@ -23,7 +23,7 @@ export function addConfigCommand(program: Command): void {
 
 async function config({ output, example }: ConfigOptions, command: Command): Promise<void> {
   // Loaded on demand: the settings' schemas and the YAML parser would slow down --help.
-  const { exampleFile, resolveConfiguration, toJson, toYaml } = await import('@sluice/configuration/load');
+  const { exampleFile, resolveConfiguration, toJson, toYaml } = await import('@sluice/fleet/configuration/load');
   const warn = (warning: string) => print(process.stderr, `${colors.yellow('warning:')} ${warning}\n`);
   const text = () => {
     const { entries } = resolveConfiguration(configurationSources(command, process.env, warn));

@@ -1,6 +1,6 @@
-import { BusClaim, type OpenInfrastructure, openInfrastructure } from '@sluice/backends';
-import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { createLogger, print, showWait, systemClock, systemRandom } from '@sluice/process';
+import { addConfigurationOptions, configurationOf } from '@sluice/fleet/configuration';
+import { BusClaim, type OpenInfrastructure, openInfrastructure } from '@sluice/fleet/roles';
+import { createLogger, print, showWait, systemClock, systemRandom } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 
 export type Configuration = Awaited<ReturnType<typeof configurationOf>>;

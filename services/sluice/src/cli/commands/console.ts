@@ -1,5 +1,5 @@
-import { addConfigurationOptions, addConsoleOptions } from '@sluice/configuration';
-import { graceMs } from '@sluice/process';
+import { addConfigurationOptions, addConsoleOptions } from '@sluice/fleet/configuration';
+import { graceMs } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { startConsoleRole } from '../../composition/roles/console-role.ts';
 import { configure, runProcess } from './run-process.ts';

@@ -1,6 +1,6 @@
-import type { OpenInfrastructure } from '@sluice/backends';
 import { deadLetterJson, describeDeadLetter, listDeadLetters } from '@sluice/console/terminal';
-import { columnsOf, systemClock, UsageError } from '@sluice/process';
+import type { OpenInfrastructure } from '@sluice/fleet/roles';
+import { columnsOf, systemClock, UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { replayDeadLetter } from '../../composition/operator-requests.ts';
 import { addConfiguredCommand, withFleet } from './configured-command.ts';

@@ -1,6 +1,6 @@
-import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { jsonChecks, listChecks } from '@sluice/preflight';
-import { columnsOf, exitStatus, print } from '@sluice/process';
+import { addConfigurationOptions, configurationOf } from '@sluice/fleet/configuration';
+import { jsonChecks, listChecks } from '@sluice/kubernetes/preflight';
+import { columnsOf, exitStatus, print } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import { checkAll } from '../doctor/check-all.ts';
 

@@ -1,7 +1,7 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
-import { type ClusterSource, StoredIdentities } from '@sluice/clusters';
+import { type ClusterSource, StoredIdentities } from '@sluice/fleet/clusters';
 import { decodeMessage } from '@sluice/messages';
-import { VirtualClock } from '@sluice/runtime';
+import { VirtualClock } from '@sluice/platform';
 import { MemoryClusterDirectory, MemoryDocument, MemoryLeases, MemoryStore, unidentified } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import { readStoredClusters } from '../../composition/stored-clusters.ts';

@@ -1,7 +1,7 @@
-import type { OpenInfrastructure } from '@sluice/backends';
-import { type ClusterSource, configuredNames, StoredIdentities } from '@sluice/clusters';
-import { UsageError } from '@sluice/process';
-import type { Clock } from '@sluice/runtime';
+import { type ClusterSource, configuredNames, StoredIdentities } from '@sluice/fleet/clusters';
+import type { OpenInfrastructure } from '@sluice/fleet/roles';
+import type { Clock } from '@sluice/platform';
+import { UsageError } from '@sluice/platform/process';
 import { readStoredClusters, removeStoredCluster, removeUnidentified } from '../../composition/stored-clusters.ts';
 
 export interface ForgottenCluster {

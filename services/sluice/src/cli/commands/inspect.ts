@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TraceView } from '@sluice/console';
-import type { ConsoleClient, HistoryEntry } from '@sluice/console/client';
-import { followEntries, QueryError } from '@sluice/console/client';
+import { type ConsoleClient, followEntries, type HistoryEntry, QueryError } from '@sluice/console/client';
 import {
   findService,
   historyPreface,
@@ -18,7 +17,7 @@ import {
   textFormatFor,
   traceLines,
 } from '@sluice/console/terminal';
-import { localTime, print, showWait, systemClock, UsageError } from '@sluice/process';
+import { localTime, print, showWait, systemClock, UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import { type ConsoleOptions, clientFor, defaultUrl } from './client-for.ts';
 

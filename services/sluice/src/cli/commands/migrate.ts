@@ -1,6 +1,6 @@
-import { type CheckedMigration, checkMigration, clusterSources, type Migration } from '@sluice/clusters';
-import { addConfigurationOptions, configurationOf } from '@sluice/configuration';
-import { listChecks } from '@sluice/preflight';
+import { type CheckedMigration, checkMigration, clusterSources, type Migration } from '@sluice/fleet/clusters';
+import { addConfigurationOptions, configurationOf } from '@sluice/fleet/configuration';
+import { listChecks } from '@sluice/kubernetes/preflight';
 import {
   columnsOf,
   createLogger,
@@ -12,7 +12,7 @@ import {
   systemRandom,
   UsageError,
   wrap,
-} from '@sluice/process';
+} from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import { checkSource, clustersToRead } from '../doctor/check-source.ts';
 

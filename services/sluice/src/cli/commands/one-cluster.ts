@@ -1,7 +1,7 @@
-import { CompetingManagers, type ConnectedCluster, connect, guardIdentity } from '@sluice/clusters';
-import type { ClusterConfiguration } from '@sluice/configuration';
-import { exitStatus, systemClock, systemRandom } from '@sluice/process';
-import { aborted, type Logger } from '@sluice/runtime';
+import { CompetingManagers, type ConnectedCluster, connect, guardIdentity } from '@sluice/fleet/clusters';
+import type { ClusterConfiguration } from '@sluice/fleet/configuration';
+import { aborted, type Logger } from '@sluice/platform';
+import { exitStatus, systemClock, systemRandom } from '@sluice/platform/process';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { processFleet, processId } from '../../composition/process-fleet.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { OpenInfrastructure } from '@sluice/backends';
 import { findByName, findParked, matchesFilter, type ParkedFilter, type ParkedKey, toParkedKey } from '@sluice/console';
 import { describeParked, listParked, parkedJson, textFormatFor } from '@sluice/console/terminal';
+import type { OpenInfrastructure } from '@sluice/fleet/roles';
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
-import { printableLine, systemClock, UsageError } from '@sluice/process';
+import { printableLine, systemClock, UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import { releaseParked, retryParked } from '../../composition/operator-requests.ts';
 import { clientFor, defaultUrl } from './client-for.ts';

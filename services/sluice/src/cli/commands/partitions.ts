@@ -1,5 +1,5 @@
-import { logsOf, type OpenInfrastructure, type PartitionGenerations, repartition } from '@sluice/backends';
-import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/process';
+import { logsOf, type OpenInfrastructure, type PartitionGenerations, repartition } from '@sluice/fleet/roles';
+import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { addConfiguredCommand, jsonLines, withFleet } from './configured-command.ts';
 

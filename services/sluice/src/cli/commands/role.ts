@@ -1,5 +1,5 @@
-import { addConfigurationOptions } from '@sluice/configuration';
-import { countBuffersAsHeap } from '@sluice/process';
+import { addConfigurationOptions } from '@sluice/fleet/configuration';
+import { countBuffersAsHeap } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import type { Role } from '../../composition/roles/role.ts';
 
@@ -23,7 +23,7 @@ export function addRoleCommands(program: Command): void {
       // Its records and sockets are buffers.
       if (role === 'worker') countBuffersAsHeap();
       // The thread loads its modules while this one loads the rest of the program.
-      const { prepareLeaseThread } = await import('@sluice/backends/lease-thread');
+      const { prepareLeaseThread } = await import('@sluice/fleet/lease-thread');
       const startLeaseThread = prepareLeaseThread();
       const { runRole } = await import('./run-role.ts');
       await runRole(role, command, startLeaseThread);

@@ -1,4 +1,4 @@
-import { toCompaction, toSettings } from '@sluice/configuration';
+import { toCompaction, toSettings } from '@sluice/fleet/configuration';
 import {
   exitStatus,
   graceMs,
@@ -9,7 +9,7 @@ import {
   systemClock,
   systemRandom,
   tracesGraceMs,
-} from '@sluice/process';
+} from '@sluice/platform/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';

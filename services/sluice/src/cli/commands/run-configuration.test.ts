@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Configuration, Environment } from '@sluice/configuration';
-import { isUsageError } from '@sluice/process';
+import type { Configuration, Environment } from '@sluice/fleet/configuration';
+import { isUsageError } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,10 @@
-import { type Configuration, configurationSources, configVariable, type Environment } from '@sluice/configuration';
-import { UsageError } from '@sluice/process';
+import {
+  type Configuration,
+  configurationSources,
+  configVariable,
+  type Environment,
+} from '@sluice/fleet/configuration';
+import { UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
 
 /**
@@ -18,7 +23,7 @@ export async function runConfiguration(
   const hasFile = Boolean(sources.file ?? environment[configVariable]);
   const others = Object.entries(environment).filter(([name]) => !name.startsWith('SLUICE_'));
   // Loaded on demand, as in the other commands.
-  const { loadConfiguration } = await import('@sluice/configuration/load');
+  const { loadConfiguration } = await import('@sluice/fleet/configuration/load');
   const configuration = loadConfiguration(hasFile ? sources : { ...sources, environment: Object.fromEntries(others) });
   checkOneProcess(configuration);
   return configuration;

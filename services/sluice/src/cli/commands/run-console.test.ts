@@ -1,6 +1,6 @@
-import { configurationSources } from '@sluice/configuration';
-import { resolve } from '@sluice/configuration/testing';
-import { silentLogger } from '@sluice/runtime';
+import { configurationSources } from '@sluice/fleet/configuration';
+import { resolve } from '@sluice/fleet/configuration/testing';
+import { silentLogger } from '@sluice/platform';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { addresses, openConsole } from './run-console.ts';

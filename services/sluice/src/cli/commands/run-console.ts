@@ -1,6 +1,6 @@
 import type { ClusterView } from '@sluice/console';
-import { isLoopback, systemClock } from '@sluice/process';
-import type { Logger } from '@sluice/runtime';
+import type { Logger } from '@sluice/platform';
+import { isLoopback, systemClock } from '@sluice/platform/process';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { defaultUrl } from './client-for.ts';
 import type { Run } from './run-options.ts';

@@ -8,7 +8,7 @@ import {
   systemClock,
   systemRandom,
   UsageError,
-} from '@sluice/process';
+} from '@sluice/platform/process';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome } from '../display/display.ts';
 import { Statistics } from '../display/statistics.ts';

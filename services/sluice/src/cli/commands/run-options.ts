@@ -1,3 +1,4 @@
+import type { DistributedBus } from '@sluice/demo/distributed';
 import {
   addFlags,
   addLeaderElectionOptions,
@@ -6,9 +7,8 @@ import {
   durationFlag,
   type LeaderElectionOptions,
   toLeaderElection,
-} from '@sluice/configuration';
-import type { DistributedBus } from '@sluice/demo/distributed';
-import { UsageError } from '@sluice/process';
+} from '@sluice/fleet/configuration';
+import { UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import type { OutputFormat } from '../display/create-display.ts';
 import { selectsCluster, selectsManyClusters } from './selects-many-clusters.ts';

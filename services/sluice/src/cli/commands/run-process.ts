@@ -1,6 +1,7 @@
-import { BusClaim, type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/backends';
-import type { StartLeaseThread } from '@sluice/backends/lease-thread';
-import { type Configuration, configurationOf, rereadConfigurationOf } from '@sluice/configuration';
+import { type Configuration, configurationOf, rereadConfigurationOf } from '@sluice/fleet/configuration';
+import type { StartLeaseThread } from '@sluice/fleet/lease-thread';
+import { BusClaim, type OpenInfrastructure, openInfrastructure, retryUntilConnected } from '@sluice/fleet/roles';
+import type { Clock, Logger, Random } from '@sluice/platform';
 import {
   closing,
   createLogger,
@@ -11,8 +12,7 @@ import {
   stopSignal,
   systemClock,
   systemRandom,
-} from '@sluice/process';
-import type { Clock, Logger, Random } from '@sluice/runtime';
+} from '@sluice/platform/process';
 import type { Command } from 'commander';
 
 export interface Ports {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { StartLeaseThread } from '@sluice/backends/lease-thread';
-import { checkOnlySource } from '@sluice/clusters';
+import { checkOnlySource } from '@sluice/fleet/clusters';
+import type { StartLeaseThread } from '@sluice/fleet/lease-thread';
+import { ThreadShares, YieldQueue } from '@sluice/platform';
 import {
   eventLoopBusyMs,
   graceMs,
@@ -10,8 +11,7 @@ import {
   systemRandom,
   tracesGraceMs,
   UsageError,
-} from '@sluice/process';
-import { ThreadShares, YieldQueue } from '@sluice/runtime';
+} from '@sluice/platform/process';
 import { startTelemetry } from '@sluice/telemetry';
 import type { Command } from 'commander';
 import { clusterConnections, type Role } from '../../composition/roles/role.ts';

@@ -1,5 +1,6 @@
-import { connectReading } from '@sluice/clusters';
-import { type ClusterConfiguration, toSettings } from '@sluice/configuration';
+import { connectReading } from '@sluice/fleet/clusters';
+import { type ClusterConfiguration, toSettings } from '@sluice/fleet/configuration';
+import { sleep } from '@sluice/platform';
 import {
   exitStatus,
   graceMs,
@@ -9,8 +10,7 @@ import {
   shutDown,
   systemClock,
   systemRandom,
-} from '@sluice/process';
-import { sleep } from '@sluice/runtime';
+} from '@sluice/platform/process';
 import { jsonShadow, logShadow, pageShadow, readCurrentState, type ShadowDisplay } from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
 import { startShadow } from '../../composition/start-shadow.ts';

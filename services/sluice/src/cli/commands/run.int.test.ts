@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf } from '@sluice/fake-apiserver';
 import { freePorts } from '@sluice/local';
-import { systemClock } from '@sluice/process';
-import { seededRandom } from '@sluice/runtime';
+import { seededRandom } from '@sluice/platform';
+import { systemClock } from '@sluice/platform/process';
 import { expect, test } from 'vitest';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));

@@ -1,4 +1,4 @@
-import { createLogger, exitSoon, type RootLogger, stopSignal } from '@sluice/process';
+import { createLogger, exitSoon, type RootLogger, stopSignal } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { runConfiguration } from './run-configuration.ts';
 import { addRunOptions, checkRun, type Run, type RunOptions } from './run-options.ts';

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ClusterConfiguration, Configuration } from '@sluice/configuration';
+import type { ClusterConfiguration, Configuration } from '@sluice/fleet/configuration';
 import type { NamespaceScope } from '@sluice/kubernetes';
 
 type Selection = Pick<Configuration, 'clusters' | 'clusterSecrets'>;

@@ -1,5 +1,5 @@
-import type { Cluster, Leadership } from '@sluice/clusters';
 import type { ClusterView } from '@sluice/console';
+import type { Cluster, Leadership } from '@sluice/fleet/clusters';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
 

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { openInfrastructure } from '@sluice/backends';
-import { addConfigurationOptions, type Configuration, configurationSources } from '@sluice/configuration';
-import { jsonChecks } from '@sluice/preflight';
+import { addConfigurationOptions, type Configuration, configurationSources } from '@sluice/fleet/configuration';
+import { openInfrastructure } from '@sluice/fleet/roles';
+import { jsonChecks } from '@sluice/kubernetes/preflight';
+import { errorMessage } from '@sluice/platform';
 import {
   createLogger,
   defaultBindAddress,
@@ -12,8 +13,7 @@ import {
   systemRandom,
   UsageError,
   version,
-} from '@sluice/process';
-import { errorMessage } from '@sluice/runtime';
+} from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { checkAll } from '../doctor/check-all.ts';
 import { type BundleFile, packBundle, readFleet, readLog, readProcess } from '../support-bundle/bundle-files.ts';
@@ -44,7 +44,7 @@ export function addSupportBundleCommand(program: Command): void {
     const { file = `${folder}.tar.gz`, process: urls = [defaultProcess], log = [] } = command.opts<Options>();
     const processes = urls.map(processUrl);
     const logs = log.map((path, index) => readLog(path, index + 1));
-    const { resolveConfiguration, toYaml } = await import('@sluice/configuration/load');
+    const { resolveConfiguration, toYaml } = await import('@sluice/fleet/configuration/load');
     const warn = (text: string) => print(process.stderr, `${text}\n`);
     const { configuration, entries } = resolveConfiguration(configurationSources(command, process.env, warn));
     const checks = await checkAll(configuration);

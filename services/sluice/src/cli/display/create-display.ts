@@ -1,4 +1,4 @@
-import { print } from '@sluice/process';
+import { print } from '@sluice/platform/process';
 import type { Display } from './display.ts';
 import { JsonDisplay } from './json-display.ts';
 import { TextDisplay } from './text-display.ts';

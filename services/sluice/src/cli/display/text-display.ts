@@ -9,7 +9,7 @@ import {
   truncate,
   truncateMiddle,
   wrap,
-} from '@sluice/process';
+} from '@sluice/platform/process';
 import colors from 'picocolors';
 import type { Display } from './display.ts';
 import type { Applied, Statistics } from './statistics.ts';

@@ -1,5 +1,5 @@
-import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/controllers';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
+import type { EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 
 /** One write of a plan, for people and for `--output json`. */
 export interface Write {

@@ -1,7 +1,7 @@
-import { clusterSources } from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
-import { type Check, checkCluster, warning } from '@sluice/preflight';
-import { createLogger, showWait, systemClock, systemRandom } from '@sluice/process';
+import { clusterSources } from '@sluice/fleet/clusters';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { type Check, checkCluster, warning } from '@sluice/kubernetes/preflight';
+import { createLogger, showWait, systemClock, systemRandom } from '@sluice/platform/process';
 import { checkInfrastructure } from './check-infrastructure.ts';
 import { checkSource, clustersToRead } from './check-source.ts';
 import { historyCheck } from './history-check.ts';

@@ -1,5 +1,5 @@
-import type { ClusterSource } from '@sluice/clusters';
 import type { ParkedKey } from '@sluice/console';
+import type { ClusterSource } from '@sluice/fleet/clusters';
 import { noCauses } from '@sluice/messages';
 import { expect, test } from 'vitest';
 import { identityCheck, parkedCheck, storedClustersCheck } from './check-infrastructure.ts';

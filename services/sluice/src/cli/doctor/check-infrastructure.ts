@@ -1,11 +1,11 @@
-import { BusClaim, openInfrastructure } from '@sluice/backends';
 import type { BusLimits } from '@sluice/bus';
-import { type ClusterSource, configuredNames, type IdentityConflict, StoredIdentities } from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
 import { findParked, type ParkedKey } from '@sluice/console';
-import { type Check, failed, ok, warning } from '@sluice/preflight';
-import { firstLine, isUsageError } from '@sluice/process';
-import type { Clock, LogFields, Logger, Random } from '@sluice/runtime';
+import { type ClusterSource, configuredNames, type IdentityConflict, StoredIdentities } from '@sluice/fleet/clusters';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { BusClaim, openInfrastructure } from '@sluice/fleet/roles';
+import { type Check, failed, ok, warning } from '@sluice/kubernetes/preflight';
+import type { Clock, LogFields, Logger, Random } from '@sluice/platform';
+import { firstLine, isUsageError } from '@sluice/platform/process';
 import { heldBackReasons } from '@sluice/writer';
 import { readStoredClusters, type StoredCluster } from '../../composition/stored-clusters.ts';
 

@@ -1,6 +1,6 @@
-import type { ClusterSource } from '@sluice/clusters';
+import type { ClusterSource } from '@sluice/fleet/clusters';
 import { ApiError, type ClusterAccess, KubeconfigError } from '@sluice/kubernetes';
-import type { Check } from '@sluice/preflight';
+import type { Check } from '@sluice/kubernetes/preflight';
 import { expect, test } from 'vitest';
 import { checkSource } from './check-source.ts';
 

@@ -1,8 +1,8 @@
-import type { ClusterSource } from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
+import type { ClusterSource } from '@sluice/fleet/clusters';
+import type { Configuration } from '@sluice/fleet/configuration';
 import { type ClusterAccess, hasDefaultCluster, isApiError, isKubeconfigError } from '@sluice/kubernetes';
-import { type Check, failed } from '@sluice/preflight';
-import { errorMessage } from '@sluice/runtime';
+import { type Check, failed } from '@sluice/kubernetes/preflight';
+import { errorMessage } from '@sluice/platform';
 
 /** Time limit for a source to respond, in milliseconds. */
 const timeoutMs = 35_000;

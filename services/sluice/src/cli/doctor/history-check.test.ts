@@ -1,4 +1,4 @@
-import { resolve } from '@sluice/configuration/testing';
+import { resolve } from '@sluice/fleet/configuration/testing';
 import { expect, test } from 'vitest';
 import { historyCheck } from './history-check.ts';
 

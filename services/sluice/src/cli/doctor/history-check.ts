@@ -1,6 +1,6 @@
-import type { Configuration } from '@sluice/configuration';
-import { type Check, ok, warning } from '@sluice/preflight';
-import { exactDuration } from '@sluice/process';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { type Check, ok, warning } from '@sluice/kubernetes/preflight';
+import { exactDuration } from '@sluice/platform/process';
 import { historyBytes } from '../../composition/telemetry/start-console.ts';
 
 /** The default retention of a bus. */

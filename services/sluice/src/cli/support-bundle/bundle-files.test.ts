@@ -1,5 +1,5 @@
 import { MemoryBus } from '@sluice/bus';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { readFleet } from './bundle-files.ts';

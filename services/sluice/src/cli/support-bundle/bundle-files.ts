@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { OpenInfrastructure } from '@sluice/backends';
 import { FleetSources } from '@sluice/console';
-import { printable, UsageError } from '@sluice/process';
-import { tarGz, under } from '@sluice/process/archive';
-import { type Clock, errorMessage, type Logger, redact } from '@sluice/runtime';
+import type { OpenInfrastructure } from '@sluice/fleet/roles';
+import { type Clock, errorMessage, type Logger, redact } from '@sluice/platform';
+import { tarGz, under } from '@sluice/platform/archive';
+import { printable, UsageError } from '@sluice/platform/process';
 
 /** A text file of the bundle. */
 export interface BundleFile {

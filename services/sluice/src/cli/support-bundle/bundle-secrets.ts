@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { type Configuration, configurationSecrets, type Environment } from '@sluice/configuration';
+import { type Configuration, configurationSecrets, type Environment } from '@sluice/fleet/configuration';
 import { defaultKubeconfigs, type KubeconfigEnvironment } from '@sluice/kubernetes';
-import { asRecord, asString, secretsIn } from '@sluice/runtime';
+import { asRecord, asString, secretsIn } from '@sluice/platform';
 import { loadAll } from 'js-yaml';
 
 /** The secrets of the configuration, of the kubeconfigs that it uses with the files that they name, and of the environment. */

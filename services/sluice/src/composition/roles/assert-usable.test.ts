@@ -1,5 +1,5 @@
 import { FakeApiServer, FakeClient, type FaultError, FaultPlan } from '@sluice/fake-apiserver';
-import { seededRandom, VirtualClock } from '@sluice/runtime';
+import { seededRandom, VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
 import { assertUsable } from './assert-usable.ts';
 

@@ -1,4 +1,4 @@
-import type { Cluster } from '@sluice/clusters';
+import type { Cluster } from '@sluice/fleet/clusters';
 import { isApiError } from '@sluice/kubernetes';
 
 /** Rejects if this process cannot work with the cluster now. A quorum read, as the precondition of a write is one. */

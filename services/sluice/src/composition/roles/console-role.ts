@@ -1,12 +1,10 @@
 import { createSecureContext } from 'node:tls';
-import { type OpenInfrastructure, storeProblemCounts } from '@sluice/backends';
-import { StoredIdentities } from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
 import { BusFollower, createConsole, FleetSources, History, jaegerTraces, readLogs } from '@sluice/console';
-import type { RootLogger } from '@sluice/process';
-import { isLoopback, UsageError, version } from '@sluice/process';
-import type { Clock, Random } from '@sluice/runtime';
-import { errorMessage } from '@sluice/runtime';
+import { StoredIdentities } from '@sluice/fleet/clusters';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { type OpenInfrastructure, storeProblemCounts } from '@sluice/fleet/roles';
+import { type Clock, errorMessage, type Random } from '@sluice/platform';
+import { isLoopback, type RootLogger, UsageError, version } from '@sluice/platform/process';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
 import { rereadConsole } from './reread-console.ts';
 

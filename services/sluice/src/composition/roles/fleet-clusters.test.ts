@@ -1,10 +1,10 @@
-import type { ServedShare } from '@sluice/backends';
 import { MemoryBus } from '@sluice/bus';
-import type { ConnectedCluster } from '@sluice/clusters';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
+import type { ConnectedCluster } from '@sluice/fleet/clusters';
+import type { ServedShare } from '@sluice/fleet/roles';
 import type { ClusterAccess } from '@sluice/kubernetes';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { type Leases, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FleetClusters } from './fleet-clusters.ts';

@@ -6,11 +6,11 @@ import {
   type ConnectedCluster,
   PendingClusters,
   type StopReason,
-} from '@sluice/clusters';
-import type { WriterLimits } from '@sluice/configuration';
+} from '@sluice/fleet/clusters';
+import type { WriterLimits } from '@sluice/fleet/configuration';
 import type { Resource } from '@sluice/kubernetes';
-import type { ClusterWork } from '@sluice/preflight';
-import { aborted } from '@sluice/runtime';
+import type { ClusterWork } from '@sluice/kubernetes/preflight';
+import { aborted } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import type { ClusterPhase, Metrics } from '@sluice/telemetry';
 import { drainable, type FairShare, type WritableCluster } from '@sluice/writer';

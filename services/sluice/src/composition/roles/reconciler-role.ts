@@ -1,4 +1,4 @@
-import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/backends';
+import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/fleet/roles';
 import { reconcilerMetrics, workPartition } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
 import { partitionLag } from '@sluice/telemetry';

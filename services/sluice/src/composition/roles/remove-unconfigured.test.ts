@@ -1,6 +1,6 @@
-import type { ClusterState } from '@sluice/clusters';
-import { silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance, recordingLogger } from '@sluice/runtime/testing';
+import type { ClusterState } from '@sluice/fleet/clusters';
+import { silentLogger, VirtualClock } from '@sluice/platform';
+import { advance, recordingLogger } from '@sluice/platform/testing';
 import { type KnownCluster, MemoryClusterDirectory, MemoryLeases, unidentified } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { removeUnconfigured, unconfiguredClusters } from './remove-unconfigured.ts';

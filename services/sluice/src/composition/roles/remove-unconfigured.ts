@@ -1,5 +1,5 @@
-import type { ClusterState } from '@sluice/clusters';
-import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/runtime';
+import type { ClusterState } from '@sluice/fleet/clusters';
+import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/platform';
 import { type ClusterDirectory, isUnidentified, type KnownCluster, type Leases } from '@sluice/store';
 
 export interface RemoveUnconfiguredOptions {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeServingCertificate } from '@sluice/local';
-import { VirtualClock } from '@sluice/runtime';
-import { advance, type RecordingLogger, recordingLogger } from '@sluice/runtime/testing';
+import { VirtualClock } from '@sluice/platform';
+import { advance, type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ConsoleSecrets, rereadConsole } from './reread-console.ts';
 

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
-import type { Configuration } from '@sluice/configuration';
-import { type Clock, errorMessage, type Logger } from '@sluice/runtime';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { type Clock, errorMessage, type Logger } from '@sluice/platform';
 
 export type ConsoleSecrets = Pick<Configuration['console'], 'token' | 'tls'>;
 

@@ -1,8 +1,8 @@
-import type { OwningRole } from '@sluice/backends';
-import { clusterSources, connectTo, EarlyConnections } from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
-import type { ClusterWork } from '@sluice/preflight';
-import type { Clock, Logger, Random, ThreadShares } from '@sluice/runtime';
+import { clusterSources, connectTo, EarlyConnections } from '@sluice/fleet/clusters';
+import type { Configuration } from '@sluice/fleet/configuration';
+import type { OwningRole } from '@sluice/fleet/roles';
+import type { ClusterWork } from '@sluice/kubernetes/preflight';
+import type { Clock, Logger, Random, ThreadShares } from '@sluice/platform';
 
 /** A worker does the work of all others for the shares it holds. */
 export type Role = OwningRole | 'worker';

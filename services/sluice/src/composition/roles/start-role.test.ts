@@ -1,9 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
-import { resolve } from '@sluice/configuration/testing';
-import { aService } from '@sluice/controllers/testing';
+import { resolve } from '@sluice/fleet/configuration/testing';
 import { encodeMessage, noCauses } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import { aService } from '@sluice/model/testing';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
 import { startRole } from './start-role.ts';

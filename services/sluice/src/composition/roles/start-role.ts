@@ -1,12 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Infrastructure,
-  type OwningRole,
-  Reachability,
-  RoleHealth,
-  type RoleOptions,
-  storeProblemCounts,
-} from '@sluice/backends';
 import { ByReferenceBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import {
   type EarlyConnections,
@@ -15,15 +7,29 @@ import {
   publishPauses,
   publishUnidentified,
   StoredIdentities,
-} from '@sluice/clusters';
-import type { Configuration } from '@sluice/configuration';
-import { toCompaction, toSettings } from '@sluice/configuration';
-import { partitionLogger } from '@sluice/ownership';
-import { nameClusters } from '@sluice/process';
-import type { Clock, Logger, Random, ThreadShares } from '@sluice/runtime';
-import { aborted, orAborted, sleep, YieldQueue } from '@sluice/runtime';
-import type { Health } from '@sluice/telemetry';
-import { Metrics } from '@sluice/telemetry';
+} from '@sluice/fleet/clusters';
+import { type Configuration, toCompaction, toSettings } from '@sluice/fleet/configuration';
+import { partitionLogger } from '@sluice/fleet/ownership';
+import {
+  type Infrastructure,
+  type OwningRole,
+  Reachability,
+  RoleHealth,
+  type RoleOptions,
+  storeProblemCounts,
+} from '@sluice/fleet/roles';
+import {
+  aborted,
+  type Clock,
+  type Logger,
+  orAborted,
+  type Random,
+  sleep,
+  type ThreadShares,
+  YieldQueue,
+} from '@sluice/platform';
+import { nameClusters } from '@sluice/platform/process';
+import { type Health, Metrics } from '@sluice/telemetry';
 import { FalseAlarms, listSemaphore } from '@sluice/watcher';
 import { clusterChecks } from '../cluster-checks.ts';
 import { removeStoredCluster } from '../stored-clusters.ts';

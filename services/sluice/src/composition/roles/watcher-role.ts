@@ -1,6 +1,6 @@
-import { type RoleOptions, ServedShare } from '@sluice/backends';
-import type { Cluster } from '@sluice/clusters';
-import type { Logger } from '@sluice/runtime';
+import type { Cluster } from '@sluice/fleet/clusters';
+import { type RoleOptions, ServedShare } from '@sluice/fleet/roles';
+import type { Logger } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import { watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, FalseAlarms, Prefetch, removeCluster } from '@sluice/watcher';

@@ -1,9 +1,9 @@
 import { MemoryBus } from '@sluice/bus';
-import type { EndpointSlice } from '@sluice/controllers';
 import { ApiError, type ClusterWriter } from '@sluice/kubernetes';
 import { encodeMessage, formatServiceKey, type PlannedMutations } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/runtime';
-import { advance } from '@sluice/runtime/testing';
+import type { EndpointSlice } from '@sluice/model';
+import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { unlimited } from '@sluice/writer';
 import { expect, test } from 'vitest';

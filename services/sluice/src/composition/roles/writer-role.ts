@@ -1,4 +1,4 @@
-import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/backends';
+import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/fleet/roles';
 import { partitionLag } from '@sluice/telemetry';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
 

@@ -1,5 +1,5 @@
 import { ListBudget } from '@sluice/kubernetes';
-import { heapLimitBytes } from '@sluice/process';
+import { heapLimitBytes } from '@sluice/platform/process';
 import type { Metrics } from '@sluice/telemetry';
 
 export interface ClusterCache {

@@ -1,8 +1,8 @@
 import type { Bus } from '@sluice/bus';
-import type { ConnectedCluster } from '@sluice/clusters';
 import { type ClusterView, type Console, History, jaegerTraces, lazyConsole, tapBus } from '@sluice/console';
-import { version } from '@sluice/process';
-import type { Clock, Logger } from '@sluice/runtime';
+import type { ConnectedCluster } from '@sluice/fleet/clusters';
+import type { Clock, Logger } from '@sluice/platform';
+import { version } from '@sluice/platform/process';
 import type { Outage } from '@sluice/store';
 
 export interface LocalConsole {

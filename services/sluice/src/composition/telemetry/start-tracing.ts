@@ -1,5 +1,5 @@
-import type { TracesConfiguration } from '@sluice/configuration';
-import { version } from '@sluice/process';
+import type { TracesConfiguration } from '@sluice/fleet/configuration';
+import { version } from '@sluice/platform/process';
 import { startOtlpTracing, type Tracer } from '@sluice/telemetry';
 
 type OtlpTracing = Awaited<ReturnType<typeof startOtlpTracing>>;

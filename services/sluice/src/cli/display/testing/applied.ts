@@ -1,5 +1,5 @@
-import type { Mutation } from '@sluice/controllers';
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
+import type { Mutation } from '@sluice/model';
 import type { Applied } from '../statistics.ts';
 
 export interface GivenApplied {

@@ -1,0 +1,35 @@
+import { formatBindAddress, isLoopback } from '@sluice/platform/process';
+import { checkPair } from './assemble-bus.ts';
+import type { ConsoleConfiguration } from './configuration.ts';
+import type { Problems } from './problems.ts';
+import type { Values } from './values.ts';
+
+/**
+ * Builds the console configuration. A console shows names of everything in the clusters, so listening beyond loopback
+ * requires a token and TLS.
+ */
+export function assembleConsole(values: Values, problems: Problems): ConsoleConfiguration {
+  const at = values.where('console.bindAddress');
+  const {
+    bindAddress: address,
+    hosts = [],
+    token,
+    maxBytes,
+    retention: retentionMs,
+    ...rest
+  } = values.section('console');
+  if (address === null) problems.add(`${at} is 0; a console needs an address to listen on`);
+  checkPair(values, 'console.tls.cert', 'console.tls.key', problems);
+  const { 'tls.cert': cert, 'tls.key': key, jaegerUrl, jaegerQueryUrl } = rest;
+  const missing = [
+    ...(token === undefined ? ['console.token (--console-token-file)'] : []),
+    ...(cert === undefined ? ['console.tls.cert and .key (--console-tls-cert-file, --console-tls-key-file)'] : []),
+  ];
+  if (address && !isLoopback(address.host) && missing.length > 0) {
+    problems.add(
+      `${at} is ${formatBindAddress(address)}, which is not loopback; set ${missing.join(' and ')} as well, or use a loopback address such as 127.0.0.1:10270`,
+    );
+  }
+  const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined;
+  return { bindAddress: address ?? undefined, hosts, token, tls, maxBytes, retentionMs, jaegerUrl, jaegerQueryUrl };
+}

@@ -1,0 +1,428 @@
+import { logLevels } from '@sluice/platform/process';
+import { defaultSettings } from '@sluice/service-state';
+import type { Kind } from './kinds.ts';
+import * as kinds from './kinds.ts';
+
+/** A setting, as it is declared below. */
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  /** Description for the help, the documentation and the example. */
+  readonly about: string;
+  /** Flag of the commands. With `file`, it names a file, because other users of the machine can read arguments. */
+  readonly flag?: string;
+  readonly default?: T;
+  /** Default per kind of bus, if they differ. */
+  readonly defaultOf?: Readonly<Record<string, T>>;
+  /** Never printed. */
+  readonly secret?: boolean;
+  /** An address, which may contain a password. */
+  readonly address?: boolean;
+  /** The value may be read from a file, named by `<path>File`. */
+  readonly file?: boolean;
+  /** Kinds of bus to which the setting applies. Default: see `kindsOf`. */
+  readonly of?: readonly string[];
+  /** Value for the example file, if the default is not helpful. */
+  readonly example?: kinds.Plain;
+}
+
+type Rest<T> = Omit<Setting<NoInfer<T>>, 'kind' | 'about'>;
+
+function setting<T, const R extends Rest<T>>(kind: Kind<T>, about: string, rest: R = {} as R) {
+  return { kind, about, ...rest };
+}
+
+/** A low ratio keeps the overhead small; failed and slow changes are recorded anyway. */
+export const defaultTraceRatio = 0.05;
+
+const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;
+const secret = { file: true, secret: true } as const;
+const { integer, duration, text } = kinds;
+const upTo1000 = integer(1, 1000);
+const batchPeriod = duration('0', '1h');
+const age = duration('1m', '8760h');
+
+/** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */
+export const settings = {
+  fleet: setting(
+    kinds.fleetName,
+    'name of the fleet, used in streams, topics and keys; fleets with different names can share servers',
+    { flag: '--fleet <name>', default: 'sluice' },
+  ),
+  partitions: setting(
+    integer(1, 4096),
+    'partitions of `changes` and of `mutations` with which a new fleet begins; later: `sluice partitions set`',
+    { flag: '--partitions <n>', default: 16 },
+  ),
+  allowPlaintext: setting(
+    kinds.boolean,
+    'connect to a bus or store on another host without TLS and without credentials',
+    { default: false },
+  ),
+
+  'bus.kind': setting(kinds.oneOf('memory', 'nats', 'kafka'), 'kind of bus; derived from the scheme of `bus.servers`', {
+    default: 'memory',
+  }),
+  'bus.servers': setting(
+    kinds.addresses(
+      /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/,
+      'nats://host:4222, tls://host:4222 or kafka://host:9092, without user and password',
+    ),
+    'nats://, tls:// or kafka:// host:port, one or more, which name the others; the flag also takes `memory`',
+    { flag: '--bus <url,...>', address: true, example: ['nats://127.0.0.1:4222'] },
+  ),
+  'bus.username': setting(text, 'user (NATS, or SASL on Kafka)', { example: 'sluice' }),
+  'bus.password': setting(text, 'password of that user', secret),
+  'bus.token': setting(text, 'token instead of a user', { ...secret, of: ['nats'] }),
+  'bus.nkeySeed': setting(text, 'nkey seed (`SU…`) instead of a user', { ...secret, of: ['nats'] }),
+  'bus.creds': setting(text, 'content of a `.creds` file instead of a user', { ...secret, of: ['nats'] }),
+  'bus.mechanism': setting(kinds.oneOf('plain', 'scram-sha-256', 'scram-sha-512'), 'SASL mechanism', {
+    of: ['kafka'],
+    default: 'scram-sha-512',
+  }),
+  'bus.tls.enabled': setting(kinds.boolean, 'use TLS; implied by `tls://` or any other setting of `bus.tls`', {
+    example: true,
+  }),
+  'bus.tls.ca': setting(text, 'certificate authorities in PEM; default: those of the system', pem),
+  'bus.tls.cert': setting(text, 'client certificate in PEM', pem),
+  'bus.tls.key': setting(text, 'key of that certificate in PEM', secret),
+  'bus.tls.serverName': setting(text, "name in the brokers' certificates; default: their host", {
+    of: ['kafka'],
+    example: 'kafka.example.com',
+  }),
+  'bus.replicas': setting(integer(1, 15), 'replicas of each stream or topic; with NATS 1, 3 or 5', {
+    defaultOf: { nats: 1, kafka: 3 },
+  }),
+  'bus.minInsyncReplicas': setting(integer(1, 15), 'replicas an append waits for; default 2, or 1 with one replica', {
+    of: ['kafka'],
+    example: 2,
+  }),
+  'bus.maxAge.changes': setting(age, 'retention of `changes`', { default: 86_400_000 }),
+  'bus.maxAge.mutations': setting(age, 'retention of `mutations`', { default: 86_400_000 }),
+  'bus.maxAge.requests': setting(age, 'retention of `requests`', { defaultOf: { nats: 3_600_000, kafka: 86_400_000 } }),
+  'bus.maxBytes.changes': setting(kinds.size, 'maximum size of a partition of `changes`', { default: 64 * 1024 ** 2 }),
+  'bus.maxBytes.mutations': setting(kinds.size, 'maximum size of a partition of `mutations`', {
+    default: 64 * 1024 ** 2,
+  }),
+  'bus.maxBytes.requests': setting(kinds.size, 'maximum size of `requests`', { default: 16 * 1024 ** 2 }),
+  'bus.duplicateWindow': setting(duration('1s', '24h'), 'how long the bus recognises a repeated record', {
+    of: ['nats'],
+    default: 120_000,
+  }),
+  'bus.maxMessageBytes': setting(
+    kinds.size,
+    'largest batch of records; a lower limit of an existing topic takes precedence',
+    { of: ['kafka'], default: 4 * 1024 ** 2 },
+  ),
+  'bus.connectWithin': setting(
+    duration('100ms', '1h'),
+    'how long an attempt to reach the bus lasts; roles try again without end, commands give up',
+    { default: 30_000 },
+  ),
+
+  'store.kind': setting(kinds.oneOf('memory', 'redis'), 'kind of store; derived from `store.url`', {
+    default: 'memory',
+  }),
+  'store.url': setting(
+    kinds.addresses(
+      /^rediss?:\/\/(?:[^/?#@\s]*@)?(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/\d{0,5})?$/,
+      'redis://host:6379 or, with TLS, rediss://host:6379; in a user and password, %40 for @ and the like',
+    ),
+    'the server, some nodes of a Cluster, or all sentinels; `/2` at the end selects a database; the flag also takes `memory`',
+    { flag: '--store <url,...>', address: true, example: ['redis://127.0.0.1:6379'] },
+  ),
+  'store.mode': setting(kinds.oneOf('standalone', 'sentinel', 'cluster'), 'what `store.url` names', {
+    flag: '--store-mode <mode>',
+    default: 'standalone',
+  }),
+  'store.masterName': setting(text, 'name of the master at the sentinels', {
+    flag: '--store-master-name <name>',
+    example: 'mymaster',
+  }),
+  'store.username': setting(text, 'ACL user; default: the user in `store.url`', { example: 'sluice' }),
+  'store.password': setting(text, 'password of that user', secret),
+  'store.sentinelUsername': setting(text, 'user of the sentinels', { example: 'sluice' }),
+  'store.sentinelPassword': setting(text, 'password of that user', secret),
+  'store.tls.ca': setting(text, 'certificate authorities in PEM; default: those of the system', pem),
+  'store.tls.cert': setting(text, 'client certificate in PEM', pem),
+  'store.tls.key': setting(text, 'key of that certificate in PEM', secret),
+  'store.tls.serverName': setting(text, "name in the server's certificate; default: its host", {
+    example: 'redis.example.com',
+  }),
+  'store.commandTimeout': setting(duration('100ms', '10m'), 'timeout of a Redis command', { default: 10_000 }),
+  'store.maxDeadLetters': setting(integer(1, 1_000_000), 'maximum number of dead letters; the oldest are dropped', {
+    default: 1000,
+  }),
+
+  'clusterSecrets.selector': setting(text, 'label selector of Secrets with kubeconfigs, one cluster each', {
+    flag: '--cluster-secrets <selector>',
+    example: 'sluice.io/cluster=true',
+  }),
+  'clusterSecrets.namespace': setting(text, 'namespace of these Secrets', {
+    flag: '--cluster-secrets-namespace <name>',
+    default: 'sluice',
+  }),
+  'clusterSecrets.kubeconfig': setting(
+    kinds.path,
+    'kubeconfig of the cluster with these Secrets; default: the cluster of this Pod',
+    { flag: '--cluster-secrets-kubeconfig <file>', example: '/etc/sluice/management.kubeconfig' },
+  ),
+  'clusterSecrets.context': setting(text, 'context in that kubeconfig', { example: 'management' }),
+
+  'leases.ttl': setting(
+    duration('100ms', '10m'),
+    'duration of a lease, and about the time of a take-over after a crash',
+    { flag: '--lease-ttl <duration>', default: 900 },
+  ),
+  'leases.heartbeat': setting(
+    duration('10ms', '5m'),
+    'heartbeat interval, less than half of `leases.ttl`; default 250ms, or a third of a shorter lease',
+    { example: '250ms' },
+  ),
+
+  'controllers.enabled': setting(
+    kinds.controllers,
+    'controllers to run: `*` for all, `foo` for one, `-foo` for all but one',
+    { flag: '--controllers <list>', default: defaultSettings.controllers },
+  ),
+  'controllers.maxEndpointsPerSlice': setting(upTo1000, 'maximum endpoints per EndpointSlice', {
+    flag: '--max-endpoints-per-slice <n>',
+    default: defaultSettings.maxEndpointsPerSlice,
+  }),
+  'controllers.mirroringMaxEndpointsPerSubset': setting(upTo1000, 'maximum addresses mirrored per Endpoints subset', {
+    flag: '--mirroring-max-endpoints-per-subset <n>',
+    default: defaultSettings.maxEndpointsPerSubset,
+  }),
+  'controllers.endpointUpdatesBatchPeriod': setting(
+    batchPeriod,
+    'time to batch Pod changes before updating Endpoints',
+    { flag: '--endpoint-updates-batch-period <duration>', default: 0 },
+  ),
+  'controllers.endpointsliceUpdatesBatchPeriod': setting(
+    batchPeriod,
+    'time to batch Pod changes before updating EndpointSlices',
+    { flag: '--endpointslice-updates-batch-period <duration>', default: 0 },
+  ),
+  'controllers.mirroringEndpointsliceUpdatesBatchPeriod': setting(
+    batchPeriod,
+    'time to wait before repairing mirrored EndpointSlices',
+    {
+      flag: '--mirroring-endpointslice-updates-batch-period <duration>',
+      default: 0,
+    },
+  ),
+
+  'controllers.freshnessTarget': setting(
+    duration('0', '10s'),
+    'batch changes of busy Services as long as no endpoint is written later than this, at most 10s; 0 disables',
+    { flag: '--freshness-target <duration>', default: 0 },
+  ),
+  'controllers.sliceWatchers': setting(
+    integer(1, 1_000_000),
+    'clients that watch EndpointSlices, about the number of Nodes; for `controllers.freshnessTarget` and metrics',
+    { flag: '--slice-watchers <n>', default: defaultSettings.sliceWatchers },
+  ),
+  'controllers.compactionWritesPerHour': setting(
+    integer(0, 1_000_000),
+    'writes per hour and cluster to merge partly empty EndpointSlices in the background; 0 disables',
+    { flag: '--compaction-writes-per-hour <n>', default: 0 },
+  ),
+
+  'watcher.maxCacheBytes': setting(
+    kinds.size,
+    'maximum memory for the objects of one cluster; a list or watch beyond it fails and is retried; default: half of the heap',
+    { flag: '--max-cache-bytes <size>', example: '1Gi' },
+  ),
+
+  'writer.takeOver': setting(kinds.boolean, 'write even if kube-controller-manager seems to write the same objects', {
+    flag: '--take-over',
+    default: false,
+  }),
+  'writer.useServiceAccountCredentials': setting(
+    kinds.boolean,
+    "write with the credentials of each controller's own ServiceAccount in `kube-system`",
+    { flag: '--use-service-account-credentials', default: false },
+  ),
+  'writer.maxInFlight': setting(upTo1000, 'maximum concurrent requests per cluster', {
+    flag: '--max-writes-in-flight <n>',
+    default: 64,
+  }),
+  'writer.maxPerSecond': setting(integer(0, 10_000), 'maximum requests per second and cluster; 0: unlimited', {
+    flag: '--max-writes-per-second <n>',
+    default: 0,
+  }),
+  'writer.maxRetriesPerSecond': setting(
+    integer(0, 1000),
+    'maximum retries per second and cluster, with a burst of ten seconds; 0: unlimited; kube-controller-manager: 10',
+    { flag: '--max-retries-per-second <n>', default: 0 },
+  ),
+  'writer.concurrentEndpointSyncs': setting(
+    integer(0, 1000),
+    'maximum concurrent requests of the Endpoints controller per cluster; 0: only `writer.maxInFlight` bounds them',
+    { flag: '--concurrent-endpoint-syncs <n>', default: 0 },
+  ),
+  'writer.concurrentServiceEndpointSyncs': setting(integer(0, 50), 'the same for the EndpointSlice controller', {
+    flag: '--concurrent-service-endpoint-syncs <n>',
+    default: 0,
+  }),
+  'writer.mirroringConcurrentServiceEndpointSyncs': setting(
+    integer(0, 50),
+    'the same for the EndpointSliceMirroring controller',
+    { flag: '--mirroring-concurrent-service-endpoint-syncs <n>', default: 0 },
+  ),
+  'writer.maxRemovalPercent': setting(
+    integer(1, 100),
+    'percentage of its ready endpoints a cluster may lose in a minute before removals need confirmation; 100: no guard',
+    { flag: '--max-removal-percent <n>', default: 25 },
+  ),
+  'writer.maxAdditionPercent': setting(
+    integer(1, 100),
+    'new addresses in a minute, as a percentage of the ready endpoints, before more need confirmation; 100: no guard',
+    { flag: '--max-addition-percent <n>', default: 25 },
+  ),
+  'traces.endpoint': setting(kinds.otlpEndpoint, 'where to send traces (OTLP over HTTP); default: nowhere', {
+    flag: '--otlp-endpoint <url>',
+    address: true,
+    example: 'http://127.0.0.1:4318',
+  }),
+  'traces.ratio': setting(kinds.share, 'share of changes to trace; failed and slow ones are always traced', {
+    flag: '--trace-ratio <share>',
+    default: defaultTraceRatio,
+  }),
+  'traces.slow': setting(duration('0', '1h'), 'a change that takes longer than this is slow', {
+    flag: '--trace-slow <duration>',
+    default: 1_000,
+  }),
+
+  'log.level': setting(kinds.oneOf(...logLevels), 'minimum level of log lines', {
+    flag: '--log-level <level>',
+    default: 'info',
+  }),
+  'log.format': setting(kinds.oneOf('text', 'json'), 'format of log lines', {
+    flag: '--log-format <format>',
+    default: 'text',
+  }),
+  metricsBindAddress: setting(
+    kinds.bindAddress,
+    'address of `/metrics`, `/livez` and `/readyz`, and of the console of `sluice run`; 0 disables it; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    { flag: '--metrics-bind-address <host:port>', default: undefined },
+  ),
+
+  'console.bindAddress': setting(
+    kinds.bindAddress,
+    'address of page, API, `/metrics`, `/livez` and `/readyz` of a console; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    { flag: '--console-bind-address <host:port>', default: undefined },
+  ),
+  'console.hosts': setting(kinds.hostNames, 'host names of a console, in addition to those of loopback', {
+    flag: '--console-host <name,...>',
+    example: ['sluice.example.com'],
+  }),
+  'console.token': setting(text, 'token that clients of a console need; required unless it listens on loopback', {
+    flag: '--console-token-file <file>',
+    ...secret,
+  }),
+  'console.tls.cert': setting(text, 'certificate of a console in PEM; required unless it listens on loopback', {
+    flag: '--console-tls-cert-file <file>',
+    ...pem,
+  }),
+  'console.tls.key': setting(text, 'key of that certificate in PEM', {
+    flag: '--console-tls-key-file <file>',
+    ...secret,
+  }),
+  'console.maxBytes': setting(kinds.size, 'maximum size of the history of a console', { default: 128 * 1024 ** 2 }),
+  'console.retention': setting(age, 'maximum age of that history, within the retention of the bus', {
+    default: 86_400_000,
+  }),
+  'console.jaegerUrl': setting(kinds.traceUrl, 'address that a console links traces to; `{traceId}` is replaced', {
+    flag: '--jaeger-url <url>',
+    example: 'http://127.0.0.1:16686/trace/{traceId}',
+  }),
+  'console.jaegerQueryUrl': setting(kinds.queryUrl, 'Jaeger query address for the traces a console shows', {
+    flag: '--jaeger-query-url <url>',
+    example: 'http://127.0.0.1:16686',
+  }),
+} as const;
+
+/** A single cluster from variables or flags, which replaces the `clusters` of the file. */
+export const clusterSettings = {
+  'cluster.name': setting(text, 'name in logs and metrics; default: the context', {
+    flag: '--cluster-name <name>',
+  }),
+  'cluster.kubeconfig': setting(
+    kinds.path,
+    'kubeconfig of the cluster, or a directory of kubeconfigs; with only a context: $KUBECONFIG or ~/.kube/config',
+    { flag: '--kubeconfig <path>' },
+  ),
+  'cluster.context': setting(
+    text,
+    'context in that kubeconfig, several with commas, or `*`; default: the current one',
+    { flag: '--context <name,...>' },
+  ),
+  'cluster.inCluster': setting(kinds.boolean, 'use the cluster of this Pod, with its service account', {
+    flag: '--in-cluster',
+  }),
+  'cluster.namespaces': setting(kinds.namespaces, 'serve only these namespaces; default: all', {
+    flag: '--namespaces <name,...>',
+  }),
+  'cluster.excludeNamespaces': setting(kinds.namespaces, 'serve all namespaces but these', {
+    flag: '--exclude-namespaces <name,...>',
+  }),
+} as const;
+
+const all = { ...settings, ...clusterSettings };
+
+export type Path = keyof typeof all;
+type ValueOf<P extends Path> = (typeof all)[P]['kind'] extends Kind<infer T> ? T : never;
+
+/** The value of a setting: undefined only without a default. */
+export type Value<P extends Path> = (typeof all)[P] extends { readonly default: unknown }
+  ? ValueOf<P>
+  : ValueOf<P> | undefined;
+
+/** The values of all settings below a path, by their names. */
+export type Section<S extends string> = {
+  readonly [P in Path as P extends `${S}.${infer Name}` ? Name : never]: Value<P>;
+};
+
+export const paths = Object.keys(all) as readonly Path[];
+
+/** Setting without the type of its value. */
+export function settingAt(path: Path): Setting<unknown> {
+  return all[path];
+}
+
+/** The defaults of all settings below a path, by their names. */
+export function defaultsOf<S extends string>(name: S): Section<S> {
+  const below = paths.filter((path) => path.startsWith(`${name}.`));
+  // Safe: these are the paths of that type.
+  return Object.fromEntries(
+    below.map((path) => [path.slice(name.length + 1), settingAt(path).default]),
+  ) as unknown as Section<S>;
+}
+
+/** Kinds of bus or store to which a setting applies; undefined: all. */
+export function kindsOf(path: Path): readonly string[] | undefined {
+  if (path.endsWith('.kind')) return undefined;
+  if (path.startsWith('store.')) return ['redis'];
+  return path.startsWith('bus.') ? (settingAt(path).of ?? ['nats', 'kafka']) : undefined;
+}
+
+/** `--max-cache-bytes` */
+export function flagOf(path: Path): string | undefined {
+  return settingAt(path).flag?.split(' ')[0];
+}
+
+/** `bus.maxAge.changes` → `SLUICE_BUS_MAX_AGE_CHANGES` */
+export function variableOf(path: string): string {
+  return `SLUICE_${path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`;
+}
+
+/** How much of a wrong value a message may show. */
+export type Visibility = 'shown' | 'address' | 'hidden';
+
+export function visibilityOf({ secret, address }: Setting<unknown>): Visibility {
+  return secret ? 'hidden' : address ? 'address' : 'shown';
+}
+
+export function isClusterPath(path: Path): path is keyof typeof clusterSettings {
+  return path in clusterSettings;
+}

@@ -1,0 +1,45 @@
+import type { Controller } from '@sluice/model';
+import type { Access } from './access.ts';
+import { type Check, failed, ok, warning } from './check.ts';
+import { type ClusterWork, neededAccess } from './needed-access.ts';
+import { usefulAccess } from './useful-access.ts';
+
+const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
+const advice = 'run kubectl apply -f infra/kubernetes/rbac.yaml, or grant them another way';
+
+export const permissionsOf = (work: ClusterWork): string => `permissions of the ${roles[work]}`;
+
+/** Checks the permissions that a role requires and those that it can use optionally. */
+export async function checkPermissions(
+  about: string,
+  work: ClusterWork,
+  reviewAccess: (accesses: readonly Access[]) => Promise<readonly boolean[]>,
+  userName?: () => Promise<string | undefined>,
+  controllers?: ReadonlySet<Controller>,
+): Promise<readonly Check[]> {
+  const check = permissionsOf(work);
+  const needed = neededAccess([work], controllers);
+  const useful = usefulAccess([work], controllers);
+  const answers = await reviewAccess([...needed, ...useful.map(({ access }) => access)]);
+  const missing = needed.filter((_, i) => !answers[i]).map(textOf);
+  const missingUseful = Map.groupBy(
+    useful.filter((_, i) => !answers[needed.length + i]),
+    ({ without }) => without,
+  );
+  if (missing.length === 0 && missingUseful.size === 0) return [ok(about, check, `all ${answers.length} granted`)];
+  const limits = [...missingUseful].map(([without, those]) => {
+    const list = those.map(({ access }) => textOf(access)).join(', ');
+    const report = those.some(({ refused }) => refused) ? failed : warning;
+    return report(about, check, `missing: ${list}; ${without}`, advice);
+  });
+  if (missing.length === 0) return limits;
+  const user = await userName?.();
+  const lack = user === undefined ? 'missing' : `user ${user} lacks`;
+  return [failed(about, check, `${lack}: ${missing.join(', ')}`, advice), ...limits];
+}
+
+function textOf({ verb, group, resource, subresource, namespace, name }: Access): string {
+  const what = [resource, subresource].filter((part) => part !== undefined).join('/');
+  const where = namespace === undefined ? '' : ` in ${namespace}`;
+  return `${verb} ${what}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}${where}`;
+}

@@ -1,0 +1,195 @@
+import { allControllers, descriptorOf } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
+import { asRecord, asString } from '@sluice/platform';
+import { type Connection, dateOf, isApiError, LeaseClient, leasePath, leaseRecord } from '../index.ts';
+import {
+  aliasesOf,
+  type CompetingControllerEvidence,
+  type ForeignWrite,
+  type LeaderLease,
+  type ManagerPod,
+  replacedControllers,
+  upstreamManager,
+} from './competing-controller.ts';
+
+export interface CompetingControllerSearch {
+  readonly connection: Connection;
+  /** Sluice's name in `managedFields`. */
+  readonly ownManager: string;
+  /** Used if a response has no Date header, in milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Reads the lease and Pods of kube-controller-manager only; for repeated checks. */
+  readonly skipWrites?: boolean;
+  /** Only what these write is searched for writes of others. Default: all. */
+  readonly controllers?: Iterable<Controller> | undefined;
+}
+
+/** Objects per page. */
+const pageSize = 500;
+const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+const collections = [
+  {
+    resource: 'endpointslices',
+    permission: 'list endpointslices.discovery.k8s.io',
+    path: '/apis/discovery.k8s.io/v1/endpointslices',
+    label: 'endpointslice.kubernetes.io/managed-by',
+  },
+  {
+    resource: 'endpoints',
+    permission: 'list endpoints',
+    path: '/api/v1/endpoints',
+    label: 'endpoints.kubernetes.io/managed-by',
+  },
+] as const;
+const ownManaged =
+  /^(endpoint-controller|endpointslice-controller\.k8s\.io|endpointslicemirroring-controller\.k8s\.io)$/;
+
+/** Collects evidence of another controller. Sends only reads. */
+export async function findCompetingControllerEvidence(
+  search: CompetingControllerSearch,
+  signal: AbortSignal,
+): Promise<CompetingControllerEvidence> {
+  const written = new Set<string>([...(search.controllers ?? allControllers)].map((one) => descriptorOf(one).writes));
+  const searched = collections.filter(({ resource }) => written.has(resource));
+  const [read, lease, pods] = await Promise.all([
+    Promise.all(search.skipWrites ? [] : searched.map((collection) => foreignWrites(search, collection, signal))),
+    leaderLease(search.connection, signal),
+    managerPods(search.connection, signal),
+  ]);
+  return {
+    now: read.length === 0 ? search.now : Math.max(...read.map(({ now }) => now)),
+    writes: read.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
+    missing: read.flatMap(({ missing }) => missing),
+    lease,
+    pods,
+  };
+}
+
+async function foreignWrites(
+  { connection, ownManager, now }: CompetingControllerSearch,
+  { resource, permission, path, label }: (typeof collections)[number],
+  signal: AbortSignal,
+): Promise<Pick<CompetingControllerEvidence, 'now' | 'writes' | 'missing'>> {
+  const writes: ForeignWrite[] = [];
+  let serverNow = now;
+  let continueToken = '';
+  do {
+    const query = new URLSearchParams({ labelSelector: label, limit: String(pageSize) });
+    if (continueToken !== '') query.set('continue', continueToken);
+    const answer = await unlessForbidden(
+      connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
+    );
+    if (answer === undefined) return { now: serverNow, writes, missing: [permission] };
+    serverNow = dateOf(answer) ?? serverNow;
+    const { items, metadata } = asRecord(answer.body);
+    continueToken = asString(asRecord(metadata).continue);
+    for (const item of Array.isArray(items) ? items : []) {
+      const { name, namespace, labels, managedFields } = asRecord(asRecord(item).metadata);
+      if (!ownManaged.test(asString(asRecord(labels)[label]))) continue;
+      const last = lastForeignWrite({ managedFields }, ownManager);
+      if (last !== undefined) writes.push({ ...last, object: `${resource} ${asString(namespace)}/${asString(name)}` });
+    }
+  } while (continueToken !== '');
+  return { now: serverNow, writes, missing: [] };
+}
+
+/**
+ * The newest write of another field manager. Every write counts, whatever it changed: for a slice without endpoints,
+ * `managedFields` lists only its labels.
+ */
+export function lastForeignWrite(metadata: unknown, ownManager: string): Omit<ForeignWrite, 'object'> | undefined {
+  const { managedFields } = asRecord(metadata);
+  const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown) => {
+    const { manager, time } = asRecord(entry);
+    const at = Date.parse(asString(time));
+    return manager === ownManager || Number.isNaN(at) ? [] : [{ manager: asString(manager), at }];
+  });
+  return writes.sort((a, b) => b.at - a.at)[0];
+}
+
+async function leaderLease(connection: Connection, signal: AbortSignal): Promise<LeaderLease | null | undefined> {
+  const client = new LeaseClient(connection, leasePath('kube-system', upstreamManager));
+  try {
+    const found = await unlessForbidden(client.read({ signal }).then((read) => read ?? null));
+    if (found === undefined || found === null) return found;
+    const { holder, acquireTime, renewedAt, durationMs = 15_000 } = leaseRecord(found.lease);
+    return renewedAt === 0 ? null : { holder, acquiredAt: Date.parse(acquireTime) || 0, renewedAt, durationMs };
+  } catch (error) {
+    if (isApiError(error) && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** Labels of its static Pods: those of kubeadm and RKE2, and those of Talos and kOps. */
+const podLabels = ['component', 'k8s-app'] as const;
+
+/** Running Pods of kube-controller-manager, with what their flags enable. */
+async function managerPods(connection: Connection, signal: AbortSignal): Promise<CompetingControllerEvidence['pods']> {
+  const lists = podLabels.map(async (label) => {
+    const query = new URLSearchParams({ labelSelector: `${label}=${upstreamManager}` });
+    const path = `/api/v1/namespaces/kube-system/pods?${query}`;
+    const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
+    const { items } = asRecord(answer?.body);
+    return Array.isArray(items) ? items.flatMap(managerPod) : [];
+  });
+  const pods = (await Promise.all(lists)).flat();
+  return [...new Map(pods.map((pod) => [pod.name, pod])).values()];
+}
+
+function managerPod(pod: unknown): readonly ManagerPod[] {
+  const { metadata, spec, status } = asRecord(pod);
+  const { phase, containerStatuses } = asRecord(status);
+  if (phase !== 'Running') return [];
+  const flags = flagsOf(spec);
+  const controllers = controllersFlag(flags);
+  const node = asString(asRecord(spec).nodeName);
+  const [container] = Array.isArray(containerStatuses) ? containerStatuses : [];
+  const startedAt = Date.parse(asString(asRecord(asRecord(asRecord(container).state).running).startedAt));
+  return [
+    {
+      ...{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flags) },
+      ...(controllers !== undefined && { controllers }),
+      ...(node !== '' && { node }),
+      ...(flags.includes('--leader-elect=false') && { leads: true }),
+      ...(!Number.isNaN(startedAt) && { startedAt }),
+    },
+  ];
+}
+
+function flagsOf(spec: unknown): readonly string[] {
+  const { containers } = asRecord(spec);
+  return (Array.isArray(containers) ? containers : []).flatMap((container: unknown) => {
+    const { command, args } = asRecord(container);
+    return [command, args].flatMap((words) => (Array.isArray(words) ? words.map(asString) : []));
+  });
+}
+
+/**
+ * Whether these flags enable one of the three controllers. As in kube-controller-manager, a listed name takes
+ * precedence over `*`, and no list enables all.
+ */
+export function enablesControllers(flags: readonly string[]): boolean {
+  const words = (controllersFlag(flags) ?? '*').split(',');
+  return replacedControllers.some((controller) => {
+    const names = [controller, ...aliasesOf(controller)];
+    const listed = words.find((word) => names.includes(word.replace(/^-/, '')));
+    return listed === undefined ? words.includes('*') : !listed.startsWith('-');
+  });
+}
+
+function controllersFlag(flags: readonly string[]): string | undefined {
+  const prefix = '--controllers=';
+  return flags
+    .filter((flag) => flag.startsWith(prefix))
+    .at(-1)
+    ?.slice(prefix.length);
+}
+
+async function unlessForbidden<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isApiError(error) && error.status === 403) return undefined;
+    throw error;
+  }
+}
