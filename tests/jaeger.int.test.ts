@@ -106,8 +106,10 @@ async function tracesOfPods(service: number): Promise<readonly JaegerTrace[]> {
 
 /** The complete trace of a Service's Pods. */
 function traceOfPods(service: number, plans: number): Promise<JaegerTrace> {
+  let last: readonly JaegerTrace[] = [];
   const find = async () => {
-    const [trace, ...others] = await tracesOfPods(service);
+    last = await tracesOfPods(service);
+    const [trace, ...others] = last;
     expect(others).toEqual([]);
     // One for the Change and one for each Outcome. Each process exports its spans independently.
     const isWhole =
@@ -116,7 +118,8 @@ function traceOfPods(service: number, plans: number): Promise<JaegerTrace> {
       named(trace, 'process changes').length === 1 + plans;
     return isWhole && trace;
   };
-  return until(`a trace of ${nameOf(service)}`, find, details);
+  const found = () => [...last.flatMap(outlineOf), details()].join('\n');
+  return until(`a trace of ${nameOf(service)}`, find, found);
 }
 
 describe('Jaeger receives', () => {

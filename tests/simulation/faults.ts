@@ -297,14 +297,14 @@ function freeze(how: 'freeze' | 'pause', random: Random, world: World) {
 function forRequests(random: Random, world: World, given: readonly Fault[]) {
   const only = anyCluster(random, world);
   for (const fault of given) only.faults.add(fault);
-  const shortMs = duration(random);
   const isLasting = world.clusters.length > 1 && random.next() < 0.4;
-  const forMs = isLasting ? lastingMs : shortMs;
-  // Half of the lasting faults leave every request without an answer.
-  if (isLasting && random.next() < 0.5) only.faults.add({ latencyMs: lastingMs });
+  const forMs = isLasting ? lastingMs : duration(random);
+  // Half of the lasting faults leave every request without an answer; the last one gets it that much later.
+  const latencyMs = isLasting && random.next() < 0.5 ? lastingMs : 0;
+  if (latencyMs > 0) only.faults.add({ latencyMs });
   world.clock.schedule(forMs, () => only.faults.clear());
   const what = given.map(({ verb = 'any', error = 'latency' }) => `${verb} ${error}`).join(', ');
-  return { forMs: forMs + 5_000, what: `${only.name} for ${forMs} ms: ${what}`, only };
+  return { forMs: forMs + latencyMs + 5_000, what: `${only.name} for ${forMs} ms: ${what}`, only };
 }
 
 function forAppends(random: Random, world: World, given: Partial<AppendFaults>) {

@@ -23,6 +23,8 @@ export async function kubectl(kubeconfig: string, args: readonly string[], input
           new LocalError('kubectl', `kubectl ${args.join(' ')}: ${stderr.trim() || stdout.trim() || error.message}`),
         );
     });
+    // One that ends before it has read its input says why by its exit status.
+    child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });
 }
