@@ -69,3 +69,31 @@ test.each(['component', 'k8s-app'])(
     ]);
   },
 );
+
+test('upstream controllers that Sluice does not run are no evidence', async () => {
+  const slice = (managedBy: string) => ({
+    metadata: {
+      ...{ namespace: 'shop', name: 'web-1', labels: { 'endpointslice.kubernetes.io/managed-by': managedBy } },
+      managedFields: [{ manager: 'kube-controller-manager', time: '2025-12-31T23:59:59Z' }],
+    },
+  });
+  const manager = {
+    metadata: { name: 'kube-controller-manager-node-1' },
+    spec: { containers: [{ command: ['kube-controller-manager', '--controllers=*,-endpointslice-controller'] }] },
+    status: { phase: 'Running' },
+  };
+  const empty = connection();
+  const request = async (sent: ApiRequest): Promise<ApiResponse> => {
+    const answer = await empty.request(sent);
+    if (sent.path.includes('/pods')) return { ...answer, body: { items: [manager] } };
+    if (!sent.path.includes('/endpointslices')) return answer;
+    return { ...answer, body: { items: [slice('endpointslicemirroring-controller.k8s.io')] } };
+  };
+  const search = { connection: { request } as Partial<Connection> as Connection, ownManager: 'sluice', now };
+  const assess = async (...controllers: readonly string[]) =>
+    assessCompetingController(
+      await findCompetingControllerEvidence({ ...search, controllers }, new AbortController().signal),
+    ).status;
+  expect(await assess('endpointslice')).toBe('inactive');
+  expect(await assess('endpointslice', 'endpoints')).toBe('active');
+});

@@ -1,4 +1,4 @@
-import { allControllers, descriptorOf } from '@sluice/controllers';
+import { allControllers, type ControllerDescriptor, descriptorOf } from '@sluice/controllers';
 import type { Controller } from '@sluice/model';
 import { asRecord, asString } from '@sluice/platform';
 import { type Connection, dateOf, isApiError, LeaseClient, leasePath, leaseRecord } from '../index.ts';
@@ -8,6 +8,7 @@ import {
   type ForeignWrite,
   type LeaderLease,
   type ManagerPod,
+  type ReplacedController,
   replacedControllers,
   upstreamManager,
 } from './competing-controller.ts';
@@ -20,7 +21,7 @@ export interface CompetingControllerSearch {
   readonly now: number;
   /** Reads the lease and Pods of kube-controller-manager only; for repeated checks. */
   readonly skipWrites?: boolean;
-  /** Only what these write is searched for writes of others. Default: all. */
+  /** The controllers that Sluice runs: what else runs upstream does not compete with them. Default: all. */
   readonly controllers?: Iterable<Controller> | undefined;
 }
 
@@ -41,20 +42,19 @@ const collections = [
     label: 'endpoints.kubernetes.io/managed-by',
   },
 ] as const;
-const ownManaged =
-  /^(endpoint-controller|endpointslice-controller\.k8s\.io|endpointslicemirroring-controller\.k8s\.io)$/;
 
 /** Collects evidence of another controller. Sends only reads. */
 export async function findCompetingControllerEvidence(
   search: CompetingControllerSearch,
   signal: AbortSignal,
 ): Promise<CompetingControllerEvidence> {
-  const written = new Set<string>([...(search.controllers ?? allControllers)].map((one) => descriptorOf(one).writes));
-  const searched = collections.filter(({ resource }) => written.has(resource));
+  const descriptors = [...(search.controllers ?? allControllers)].map(descriptorOf);
+  const searched = collections.filter(({ resource }) => descriptors.some(({ writes }) => writes === resource));
+  const replaced = replacedBy(descriptors);
   const [read, lease, pods] = await Promise.all([
-    Promise.all(search.skipWrites ? [] : searched.map((collection) => foreignWrites(search, collection, signal))),
+    Promise.all(search.skipWrites ? [] : searched.map((one) => foreignWrites(search, one, descriptors, signal))),
     leaderLease(search.connection, signal),
-    managerPods(search.connection, signal),
+    managerPods(search.connection, replaced, signal),
   ]);
   return {
     now: read.length === 0 ? search.now : Math.max(...read.map(({ now }) => now)),
@@ -62,14 +62,17 @@ export async function findCompetingControllerEvidence(
     missing: read.flatMap(({ missing }) => missing),
     lease,
     pods,
+    replaced,
   };
 }
 
 async function foreignWrites(
   { connection, ownManager, now }: CompetingControllerSearch,
   { resource, permission, path, label }: (typeof collections)[number],
+  descriptors: readonly ControllerDescriptor[],
   signal: AbortSignal,
 ): Promise<Pick<CompetingControllerEvidence, 'now' | 'writes' | 'missing'>> {
+  const managers = new Set(descriptors.map(({ managedBy }) => managedBy));
   const writes: ForeignWrite[] = [];
   let serverNow = now;
   let continueToken = '';
@@ -85,7 +88,7 @@ async function foreignWrites(
     continueToken = asString(asRecord(metadata).continue);
     for (const item of Array.isArray(items) ? items : []) {
       const { name, namespace, labels, managedFields } = asRecord(asRecord(item).metadata);
-      if (!ownManaged.test(asString(asRecord(labels)[label]))) continue;
+      if (!managers.has(asString(asRecord(labels)[label]))) continue;
       const last = lastForeignWrite({ managedFields }, ownManager);
       if (last !== undefined) writes.push({ ...last, object: `${resource} ${asString(namespace)}/${asString(name)}` });
     }
@@ -124,19 +127,23 @@ async function leaderLease(connection: Connection, signal: AbortSignal): Promise
 const podLabels = ['component', 'k8s-app'] as const;
 
 /** Running Pods of kube-controller-manager, with what their flags enable. */
-async function managerPods(connection: Connection, signal: AbortSignal): Promise<CompetingControllerEvidence['pods']> {
+async function managerPods(
+  connection: Connection,
+  replaced: readonly ReplacedController[],
+  signal: AbortSignal,
+): Promise<CompetingControllerEvidence['pods']> {
   const lists = podLabels.map(async (label) => {
     const query = new URLSearchParams({ labelSelector: `${label}=${upstreamManager}` });
     const path = `/api/v1/namespaces/kube-system/pods?${query}`;
     const answer = await unlessForbidden(connection.request({ method: 'GET', path, signal }));
     const { items } = asRecord(answer?.body);
-    return Array.isArray(items) ? items.flatMap(managerPod) : [];
+    return Array.isArray(items) ? items.flatMap((pod: unknown) => managerPod(pod, replaced)) : [];
   });
   const pods = (await Promise.all(lists)).flat();
   return [...new Map(pods.map((pod) => [pod.name, pod])).values()];
 }
 
-function managerPod(pod: unknown): readonly ManagerPod[] {
+function managerPod(pod: unknown, replaced: readonly ReplacedController[]): readonly ManagerPod[] {
   const { metadata, spec, status } = asRecord(pod);
   const { phase, containerStatuses } = asRecord(status);
   if (phase !== 'Running') return [];
@@ -147,7 +154,7 @@ function managerPod(pod: unknown): readonly ManagerPod[] {
   const startedAt = Date.parse(asString(asRecord(asRecord(asRecord(container).state).running).startedAt));
   return [
     {
-      ...{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flags) },
+      ...{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flags, replaced) },
       ...(controllers !== undefined && { controllers }),
       ...(node !== '' && { node }),
       ...(flags.includes('--leader-elect=false') && { leads: true }),
@@ -164,13 +171,20 @@ function flagsOf(spec: unknown): readonly string[] {
   });
 }
 
+/** A controller that upstream does not have replaces none. */
+const replacedBy = (descriptors: readonly ControllerDescriptor[]): readonly ReplacedController[] =>
+  replacedControllers.filter((name) => descriptors.some(({ flags }) => flags[0] === name));
+
 /**
- * Whether these flags enable one of the three controllers. As in kube-controller-manager, a listed name takes
- * precedence over `*`, and no list enables all.
+ * Whether these flags enable one of the controllers. As in kube-controller-manager, a listed name takes precedence over `*`,
+ * and no list enables all.
  */
-export function enablesControllers(flags: readonly string[]): boolean {
+export function enablesControllers(
+  flags: readonly string[],
+  controllers: readonly ReplacedController[] = replacedControllers,
+): boolean {
   const words = (controllersFlag(flags) ?? '*').split(',');
-  return replacedControllers.some((controller) => {
+  return controllers.some((controller) => {
     const names = [controller, ...aliasesOf(controller)];
     const listed = words.find((word) => names.includes(word.replace(/^-/, '')));
     return listed === undefined ? words.includes('*') : !listed.startsWith('-');

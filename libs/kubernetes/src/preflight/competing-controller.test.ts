@@ -111,6 +111,12 @@ describe('--controllers', () => {
     ['lists one of the three', true, ['--controllers=endpointslice-controller']],
     ['given twice: the last one wins', false, ['--controllers=*', '--controllers=deployment-controller']],
   ])('%s', (_, runs, flags) => expect(enablesControllers(flags)).toBe(runs));
+
+  test('counts only the controllers that are to be replaced', () => {
+    const flags = ['--controllers=*,-endpointslice'];
+    expect(enablesControllers(flags, ['endpointslice-controller'])).toBe(false);
+    expect(enablesControllers(flags, ['endpointslice-controller', 'endpoints-controller'])).toBe(true);
+  });
 });
 
 test('otherFieldManagers reports recent writes of managers other than kube-controller-manager', () => {
@@ -129,6 +135,12 @@ describe('switchOffAdvice', () => {
   ])('keeps what the Pod has: %s', (_, controllers, expected) => {
     const pod = { name: 'kcm', enabled: true, ...(controllers !== undefined && { controllers }) };
     expect(switchOffAdvice({ pods: [pod] })).toBe(`start kube-controller-manager with --controllers=${expected}`);
+  });
+
+  test('names only the controllers that are to be replaced', () => {
+    const pods = [{ name: 'kcm', enabled: true, controllers: '*,endpoint' }];
+    const advice = switchOffAdvice({ pods, replaced: ['endpointslice-controller'] });
+    expect(advice).toBe('start kube-controller-manager with --controllers=*,endpoint,-endpointslice-controller');
   });
 
   test("names kubeadm's default where no Pod is visible, so that kubeadm join keeps working", () => {

@@ -10,11 +10,13 @@ export interface CompetingControllerEvidence {
   readonly lease: LeaderLease | null | undefined;
   /** Running Pods of kube-controller-manager. */
   readonly pods: readonly ManagerPod[];
+  /** The controllers to be replaced, of which this is the evidence. Default: all. */
+  readonly replaced?: readonly ReplacedController[];
 }
 
 export interface ManagerPod {
   readonly name: string;
-  /** Whether its flags enable one of the three controllers. */
+  /** Whether its flags enable one of the controllers to be replaced. */
   readonly enabled: boolean;
   /** Value of its flag `--controllers`; absent if the flag is not given. */
   readonly controllers?: string;
@@ -64,26 +66,33 @@ export const replacedControllers = [
   'endpointslice-controller',
   'endpointslice-mirroring-controller',
 ] as const;
+export type ReplacedController = (typeof replacedControllers)[number];
 /** What kubeadm passes. Without the last two, `kubeadm join` fails. */
 export const kubeadmControllers = '*,bootstrapsigner,tokencleaner';
 
 /** How to disable the controllers that Sluice replaces, with everything else that the Pod's flag enables or disables. */
-export function switchOffAdvice({ pods }: Pick<CompetingControllerEvidence, 'pods'> = { pods: [] }): string {
+export function switchOffAdvice(
+  { pods, replaced }: Pick<CompetingControllerEvidence, 'pods' | 'replaced'> = { pods: [] },
+): string {
   const pod = pods.find(({ enabled }) => enabled) ?? pods[0];
-  const flag = `--controllers=${controllersValue(pod === undefined ? kubeadmControllers : (pod.controllers ?? '*'), 'off')}`;
+  const flag = `--controllers=${controllersValue(pod === undefined ? kubeadmControllers : (pod.controllers ?? '*'), 'off', replaced)}`;
   const more = pod === undefined ? ' (and whatever else its flag lists)' : '';
   return `start kube-controller-manager with ${flag}${more}`;
 }
 
-/** The value of `--controllers` that keeps everything else and switches the controllers that Sluice replaces on or off. */
-export function controllersValue(current: string, replaced: 'on' | 'off'): string {
-  const names = new Set<string>(replacedControllers.flatMap((name) => [name, ...aliasesOf(name)]));
+/** The value of `--controllers` that switches these controllers on or off and keeps everything else. */
+export function controllersValue(
+  current: string,
+  to: 'on' | 'off',
+  replaced: readonly ReplacedController[] = replacedControllers,
+): string {
+  const names = new Set<string>(replaced.flatMap((name) => [name, ...aliasesOf(name)]));
   const kept = current.split(',').filter((word) => !names.has(word.replace(/^-/, '')));
-  return [...kept, ...(replaced === 'on' ? [] : replacedControllers.map((name) => `-${name}`))].join(',');
+  return [...kept, ...(to === 'on' ? [] : replaced.map((name) => `-${name}`))].join(',');
 }
 
 /** Names of a controller before Kubernetes 1.28, which the flag still accepts. */
-export function aliasesOf(controller: (typeof replacedControllers)[number]): readonly string[] {
+export function aliasesOf(controller: ReplacedController): readonly string[] {
   const aliases = {
     'endpoints-controller': ['endpoint'],
     'endpointslice-controller': ['endpointslice'],
