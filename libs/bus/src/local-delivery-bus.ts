@@ -113,7 +113,8 @@ export class LocalDeliveryBus extends ForwardingBus {
     const [lingeringPlans, lingeringChanges] = [lingering('mutations'), lingering('changes')];
     const plans = new LocalPlans({ lingering: lingeringPlans, append: append('mutations') });
     const changes = new LocalChanges({
-      ...{ lingering: lingeringChanges, append: append('changes') },
+      lingering: lingeringChanges,
+      append: append('changes'),
       flushPlans: () => plans.flush(),
     });
     return { plans, changes, lingering: [lingeringPlans, lingeringChanges] };

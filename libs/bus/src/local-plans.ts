@@ -56,7 +56,9 @@ export class LocalPlans {
   read(open: (after: StreamOffset) => PartitionReader, after: StreamOffset): PartitionReader {
     this.#stopLocal();
     const reader: LocalReader = new LocalReader({
-      ...{ open, after, isLocal: this.#isEnd(after) },
+      open,
+      after,
+      isLocal: this.#isEnd(after),
       onRead: () => this.#maybeStartLocal(),
       onClose: () => {
         if (this.#reader === reader) this.#reader = undefined;

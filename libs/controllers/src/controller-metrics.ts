@@ -48,11 +48,17 @@ export const doublingBuckets = (first: number, count: number): readonly number[]
 const endpointBuckets = doublingBuckets(2, 15);
 
 export const perSync = (help: string): ControllerMetricRow => ({
-  ...{ type: 'histogram', help, labels: ['identity'], buckets: endpointBuckets },
+  type: 'histogram',
+  help,
+  labels: ['identity'],
+  buckets: endpointBuckets,
 });
 
 const sumOf = (help: string, labels: readonly string[] = []): ControllerMetricRow => ({
-  ...{ type: 'gauge', help, labels: ['identity', ...labels], combine: 'sum' },
+  type: 'gauge',
+  help,
+  labels: ['identity', ...labels],
+  combine: 'sum',
 });
 
 /** The gauges of every controller that counts slices (I1). */
@@ -70,5 +76,7 @@ export const trafficDistributionGauge = {
 };
 
 export const counter = (help: string, label: string): ControllerMetricRow => ({
-  ...{ type: 'counter', help, labels: ['identity', label] },
+  type: 'counter',
+  help,
+  labels: ['identity', label],
 });

@@ -23,7 +23,9 @@ export function applyChange(state: ServiceState, change: Change, now: number, se
   state.setSnapshot({
     open: snapshot?.first
       ? {
-          ...{ since: stamp, initial: snapshot.initial, resourceVersions: snapshot.resourceVersions },
+          since: stamp,
+          initial: snapshot.initial,
+          resourceVersions: snapshot.resourceVersions,
           ...(snapshot.unwatched && { unwatched: snapshot.unwatched }),
         }
       : open,

@@ -26,8 +26,11 @@ export function compact(
   const service = state.service?.service;
   if (!service || request.expiresAt < now) return undefined;
   const { groups, removed, moved } = compactSlices({
-    ...{ service, slices: slicesOf(state, request.controller), maxEndpointsPerSlice },
-    ...{ maxWrites: request.maxWrites, onlyWorthwhile: request.onlyWorthwhile },
+    service,
+    slices: slicesOf(state, request.controller),
+    maxEndpointsPerSlice,
+    maxWrites: request.maxWrites,
+    onlyWorthwhile: request.onlyWorthwhile,
   });
   if (groups.length === 0) return undefined;
   return { groups, counts: withoutSlices(counts, removed), compaction: { removed, moved } };

@@ -137,7 +137,10 @@ function plannedMutations(
   const service = state.service?.service;
   const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';
   const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, {
-    ...{ ownerUid, controller, plan: id, unconfirmed: unconfirmedCreates },
+    ownerUid,
+    controller,
+    plan: id,
+    unconfirmed: unconfirmedCreates,
     isTaken: (name) => state.slices.has(name) || unconfirmedCreates?.taken?.includes(name) === true,
   });
   const logged = loggedSettings(settings);

@@ -91,7 +91,10 @@ export class MemoryLeases implements Leases {
     for (const [name, { members, leases }] of this.#groups) {
       const copied = [...leases].map(([scope, lease]) => [scope, { ...lease }] as const);
       copy.#groups.set(name, {
-        ...{ members: new Map(members), watchers: new Set(), leases: new Map(copied), state: undefined },
+        members: new Map(members),
+        watchers: new Set(),
+        leases: new Map(copied),
+        state: undefined,
       });
     }
     return copy;

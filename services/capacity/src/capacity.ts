@@ -81,7 +81,12 @@ export function capacityOf(options: CapacityOptions, costs: UnitCosts = unitCost
     const usage = usageOf(demand, workers, costs);
     const natsDiskReserved = (partitionMb * partitions + requestsMb) * replicas;
     return {
-      ...{ fleets, fleetLimit, workers, workerLimit, usage, natsDiskReserved },
+      fleets,
+      fleetLimit,
+      workers,
+      workerLimit,
+      usage,
+      natsDiskReserved,
       workerMemory: usageOf(demand, Math.max(1, workers - 1), costs).worker.memory,
       natsMemory: natsMemory(demand, partitions, costs),
       natsDiskUsed: Math.min(natsDiskReserved, (usage.natsIn / 1_000) * daySeconds * replicas),

@@ -108,7 +108,12 @@ export class PartitionTraces {
       'sluice.changes': 1 + others.length,
     };
     const span = decideSpan(key, controller, plan?.plan, {
-      ...{ context: decision, parent: processed(first), startedAt, endedAt: this.now(), error, attributes },
+      context: decision,
+      parent: processed(first),
+      startedAt,
+      endedAt: this.now(),
+      error,
+      attributes,
       links: others.map(processed),
     });
     this.#uncommitted.push(span);

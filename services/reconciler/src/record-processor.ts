@@ -54,7 +54,10 @@ export class RecordProcessor {
       const reason = errorMessage(error);
       const { key, id, offset } = record;
       this.#options.logger.error('record dead-lettered', {
-        ...{ key, id, offset, reason },
+        key,
+        id,
+        offset,
+        reason,
         ...traceFields(traceOf(record.headers)),
       });
       traces?.processed(record, startedAt, reason);

@@ -26,9 +26,17 @@ async function acknowledge(bus: Bus, partition: number, clock: Clock, signal: Ab
       const plan = decodeMessage(payload);
       if (plan.kind !== 'mutations') continue;
       const outcome: Outcome = {
-        ...{ kind: 'outcome', key: plan.key, controller: plan.controller, plan: plan.plan },
-        ...{ status: 'applied', results: [], message: '', causes: plan.causes, decidedAt: plan.decidedAt },
-        ...{ completedAt: clock.now(), retries: 0 },
+        kind: 'outcome',
+        key: plan.key,
+        controller: plan.controller,
+        plan: plan.plan,
+        status: 'applied',
+        results: [],
+        message: '',
+        causes: plan.causes,
+        decidedAt: plan.decidedAt,
+        completedAt: clock.now(),
+        retries: 0,
       };
       const record = { key, id: recordId(id, 'shadow'), headers: {}, payload: encodeMessage(outcome) };
       await bus.append('changes', partitionOf(key, bus.partitions), [record]);

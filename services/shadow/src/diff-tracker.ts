@@ -132,7 +132,8 @@ export class DiffTracker<Finding> {
     if (before !== null) this.#pending.delete(before);
     const overlooked = record.overlookedAt > record.noticedAt;
     record.pending = {
-      ...{ key, controller },
+      key,
+      controller,
       // Keeps the original causes: after a resync the cause would be the resync.
       plan: same ? { ...plan, causes: before.plan.causes } : plan,
       since: same ? before.since : at,

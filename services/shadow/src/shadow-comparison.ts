@@ -91,7 +91,10 @@ export class ShadowComparison {
     return {
       ranMs: this.#options.clock.now() - this.#startedAt,
       clusters: this.#options.clusters.map(({ name, identity, server, version }) => ({
-        ...{ name, identity, server, version },
+        name,
+        identity,
+        server,
+        version,
       })),
       services: {
         total: tracker.services,

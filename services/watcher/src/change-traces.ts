@@ -61,7 +61,10 @@ export class ChangeTraces {
       const isCoalesced = trace !== first.trace;
       tracer.record(
         watchSpan(key, cause, {
-          ...{ context: created(trace), parent: null, startedAt: cause.observedAt, endedAt: composedAt },
+          context: created(trace),
+          parent: null,
+          startedAt: cause.observedAt,
+          endedAt: composedAt,
           attributes: { ...attributes, ...(isCoalesced && { 'sluice.coalesced': true }) },
           links: isCoalesced ? [first.trace] : [],
         }),
@@ -72,7 +75,11 @@ export class ChangeTraces {
         key,
         { tracer, topic: 'changes', partition, id },
         {
-          ...{ context: first.trace, parent: created(first.trace), startedAt: composedAt, endedAt, attributes },
+          context: first.trace,
+          parent: created(first.trace),
+          startedAt: composedAt,
+          endedAt,
+          attributes,
           links: others.map(({ trace }) => created(trace)),
         },
       ),

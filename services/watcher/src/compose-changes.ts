@@ -38,7 +38,10 @@ export function composeChanges(
   return parts.map((facts, i) => ({
     facts,
     snapshot: {
-      ...{ first: i === 0, last: i === parts.length - 1, initial: dirty.initial, resourceVersions },
+      first: i === 0,
+      last: i === parts.length - 1,
+      initial: dirty.initial,
+      resourceVersions,
       ...(unwatched.length > 0 && { unwatched }),
     },
   }));
@@ -86,7 +89,9 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
     const { uid, manager } = dirty.endpoints;
     const endpoints = indexer.endpoints.get(key) ?? null;
     facts.push({
-      ...{ kind: 'endpoints', endpoints, uid: endpoints?.metadata.uid ?? uid },
+      kind: 'endpoints',
+      endpoints,
+      uid: endpoints?.metadata.uid ?? uid,
       ...(endpoints !== null && manager !== undefined && { manager }),
     });
   }
@@ -104,7 +109,11 @@ function changedFacts(indexer: Indexer, dirty: DirtyEntry): Fact[] {
     else if (!relabelled) facts.push({ kind: 'slice', name, slice: null, uid });
     else
       facts.push({
-        ...{ kind: 'slice', name, slice: null, uid, relabelled },
+        kind: 'slice',
+        name,
+        slice: null,
+        uid,
+        relabelled,
         ...(labelledFor !== undefined && { labelledFor }),
         ...(manager !== undefined && { manager }),
       });

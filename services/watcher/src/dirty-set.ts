@@ -140,8 +140,10 @@ export function addReason(entry: DirtyEntry, reason: DirtyReason, cause: Cause |
       break;
     case 'slice':
       entry.slices.set(reason.name, {
-        ...{ uid: reason.uid, relabelled: reason.relabelled },
-        ...{ labelledFor: reason.labelledFor, manager: reason.manager },
+        uid: reason.uid,
+        relabelled: reason.relabelled,
+        labelledFor: reason.labelledFor,
+        manager: reason.manager,
       });
       break;
   }

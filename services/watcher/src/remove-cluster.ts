@@ -48,7 +48,10 @@ async function deletePublishedState(store: Store, scope: string, fencingToken: n
   const { checkpoint, entries } = await store.claim(scope, fencingToken);
   if (checkpoint === null || entries.length === 0) return;
   await store.commit({
-    ...{ scope, fencingToken, expectedOffset: checkpoint.offset, checkpoint },
+    scope,
+    fencingToken,
+    expectedOffset: checkpoint.offset,
+    checkpoint,
     entries: entries.map(({ key, field }) => ({ key, field, value: undefined })),
   });
 }

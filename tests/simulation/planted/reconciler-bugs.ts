@@ -172,8 +172,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'the replacement of an unconfirmed plan gets new names',
     file: 'libs/service-state/src/decide.ts',
-    search: 'unconfirmed: unconfirmedCreates }',
-    replace: 'unconfirmed: unconfirmedCreates && undefined }',
+    search: 'unconfirmed: unconfirmedCreates,',
+    replace: 'unconfirmed: unconfirmedCreates && undefined,',
   },
   {
     name: 'plan numbers are used twice after a loss',

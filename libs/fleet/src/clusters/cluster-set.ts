@@ -102,7 +102,10 @@ export class ClusterSet {
 
   #start(name: string, candidate: ClusterCandidate): void {
     const entry: ClusterEntry = {
-      ...{ candidate, stop: new AbortController(), wake: new AbortController(), done: Promise.resolve() },
+      candidate,
+      stop: new AbortController(),
+      wake: new AbortController(),
+      done: Promise.resolve(),
       state: { ...unidentified({ name, from: candidate.from, reason: '' }), phase: 'connecting' },
     };
     this.#entries.set(name, entry);

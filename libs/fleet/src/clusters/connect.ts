@@ -218,8 +218,13 @@ async function openReading(access: ClusterAccess, options: ConnectOptions): Prom
       signal: withTimeout(undefined),
     });
     return {
-      ...{ name, identity, server: connection.server, version: version.gitVersion },
-      ...{ minor: version.minor, reader: http, connection },
+      name,
+      identity,
+      server: connection.server,
+      version: version.gitVersion,
+      minor: version.minor,
+      reader: http,
+      connection,
       close: () => connection.destroy(),
     };
   } catch (error) {
@@ -255,7 +260,9 @@ async function openOn(
   const clients = controllerClients(connection, access, options);
   const { fence = (client: ApiClient) => client } = options;
   const http = new HttpCluster({
-    ...{ connection: fence(connection), clock, random },
+    connection: fence(connection),
+    clock,
+    random,
     controllerConnection: (controller) => fence(clients.of(controller)),
   });
   const ports = { clock, random, logger: logger.with({ cluster: name }) };
@@ -287,7 +294,8 @@ async function openOn(
     if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
       const checks = [...enabled].map((controller) =>
         checkController(clusterProbe(http.forController(controller)), {
-          ...{ cluster: name, written: descriptorOf(controller).writes },
+          cluster: name,
+          written: descriptorOf(controller).writes,
           signal: withTimeout(options.signal),
         }),
       );

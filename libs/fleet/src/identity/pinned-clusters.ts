@@ -91,8 +91,13 @@ export function accept(clusters: PinnedClusters, name: string, evidence: Cluster
   );
   const reason = `the identity ${identity} was accepted for cluster ${name} at ${evidence.server}`;
   const refused = losers.map<IdentityConflict>((other) => ({
-    ...{ name: other, identity, authorities: previous?.authorities ?? [], server: previous?.servers[0] ?? '' },
-    ...{ reason, kind: 'identity', decided: true },
+    name: other,
+    identity,
+    authorities: previous?.authorities ?? [],
+    server: previous?.servers[0] ?? '',
+    reason,
+    kind: 'identity',
+    decided: true,
   }));
   const conflicts = clusters.conflicts
     .filter((one) => one.name !== name || one.identity !== identity)

@@ -56,7 +56,8 @@ export async function openCurrentLogs(
       const next: PartitionGenerations = [...generations, { partitions, since: 0 }];
       if (await document.replace(formatGenerations(generations), formatGenerations(next))) {
         logger.warn('partition count of the logs differs from the store; looking for the logs of a later change', {
-          ...{ partitions, generation: number + 1 },
+          partitions,
+          generation: number + 1,
         });
       }
       generations = await readGenerations(document, configured);

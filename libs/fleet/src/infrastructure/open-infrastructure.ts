@@ -88,7 +88,8 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
     const generation = new FleetGeneration(generations, { ...ports, document, leases: redis.leases });
     if (generation.partitions !== options.partitions) {
       ports.logger.warn('partition count of the fleet differs from the configuration; using the count of the fleet', {
-        ...{ partitions: generation.partitions, configured: options.partitions },
+        partitions: generation.partitions,
+        configured: options.partitions,
       });
     }
     const networked = networkedBus(bus, ports);
@@ -96,7 +97,9 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
       ...stores,
       store: storeOf(redis.store, generation.number),
       leases: leasesOf(redis.leases, generation.number),
-      ...{ generation, document, intended },
+      generation,
+      document,
+      intended,
       openLogs: async (number, partitions) => networkedBus(await openLogs(number, partitions), ports),
       storeProblems: problems,
       whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),

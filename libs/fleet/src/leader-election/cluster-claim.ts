@@ -155,7 +155,9 @@ export class ClusterClaim implements RequestCheck {
   assert(request: ClusterRequest): void {
     if (!this.#isDue(request)) return;
     throw new ApiError('the claim of the cluster may have expired', {
-      ...{ kind: 'retry', status: 503, reason: 'WritesPaused' },
+      kind: 'retry',
+      status: 503,
+      reason: 'WritesPaused',
     });
   }
 
@@ -178,7 +180,11 @@ export class ClusterClaim implements RequestCheck {
       }
       // The plan is not at fault.
       throw new ApiError(`cannot renew the claim of the cluster: ${errorMessage(error)}`, {
-        ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs: renewMs, cause: error },
+        kind: 'retry',
+        status: 503,
+        reason: 'WritesPaused',
+        retryAfterMs: renewMs,
+        cause: error,
       });
     }
     signal.throwIfAborted();
@@ -254,7 +260,9 @@ export class ClusterClaim implements RequestCheck {
   async #verify(signal: AbortSignal): Promise<void> {
     if (await this.#options.isSameCluster(signal)) return;
     throw new ApiError('another cluster answers at this address', {
-      ...{ kind: 'retry', status: 503, reason: 'ClusterReplaced' },
+      kind: 'retry',
+      status: 503,
+      reason: 'ClusterReplaced',
     });
   }
 

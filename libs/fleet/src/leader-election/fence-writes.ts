@@ -18,7 +18,10 @@ export function fenceWrites(
   const assertLeader = () => {
     if (elector.isLeader) return;
     throw new ApiError('not sent, because this process is not the leader', {
-      ...{ kind: 'retry', status: 503, reason: 'NotLeader', retryAfterMs },
+      kind: 'retry',
+      status: 503,
+      reason: 'NotLeader',
+      retryAfterMs,
     });
   };
   return {

@@ -91,7 +91,8 @@ function leadershipOf(elector: LeaderElector, claimed: Promise<unknown> = electo
   const ended = started.then(() => aborted(elector.lost));
   ended.catch(() => {});
   return {
-    ...{ started, ended },
+    started,
+    ended,
     get isLeader() {
       return elector.isLeader;
     },

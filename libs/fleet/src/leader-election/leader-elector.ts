@@ -170,7 +170,9 @@ export class LeaderElector {
       if (signal.aborted || error.status === 409) return false;
       // One line per outage.
       logger[this.#failing ? 'debug' : 'error']('cannot acquire or renew leader lease; retrying', {
-        ...{ cluster, lease: this.#lease.name, error: error.message },
+        cluster,
+        lease: this.#lease.name,
+        error: error.message,
       });
       this.#failing = true;
       return false;

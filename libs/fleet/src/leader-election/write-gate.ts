@@ -42,7 +42,10 @@ export class WriteGate implements RequestCheck {
     const reason = this.pausedBecause;
     if (reason === undefined || !isWrite(request)) return;
     throw new ApiError(`writes to this cluster are paused: ${reason}`, {
-      ...{ kind: 'retry', status: 503, reason: 'WritesPaused', retryAfterMs },
+      kind: 'retry',
+      status: 503,
+      reason: 'WritesPaused',
+      retryAfterMs,
     });
   }
 }

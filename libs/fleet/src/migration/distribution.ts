@@ -83,8 +83,10 @@ export function distributionOf(node: unknown, hasStaticPods: boolean): Distribut
   const { metadata, spec, status } = asRecord(node);
   const { kubeletVersion, osImage } = asRecord(asRecord(status).nodeInfo);
   const found: NodeSigns = {
-    ...{ version: asString(kubeletVersion), osImage: asString(osImage) },
-    ...{ providerID: asString(asRecord(spec).providerID), labels: asRecord(asRecord(metadata).labels) },
+    version: asString(kubeletVersion),
+    osImage: asString(osImage),
+    providerID: asString(asRecord(spec).providerID),
+    labels: asRecord(asRecord(metadata).labels),
   };
   return signs.find(([, matches]) => matches(found))?.[0] ?? (hasStaticPods ? kubeadm : selfBuilt);
 }

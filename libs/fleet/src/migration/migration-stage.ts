@@ -37,7 +37,9 @@ export function assessMigration(facts: MigrationFacts): Migration {
   const { status, why } = assessCompetingController(evidence);
   const stage = stageOf(facts, status);
   return {
-    ...{ stage, isUrgent: stage === 'nobody', next: nextOf(stage, facts) },
+    stage,
+    isUrgent: stage === 'nobody',
+    next: nextOf(stage, facts),
     why: `${why}; ${isClaimed ? 'Sluice serves the cluster' : 'no process of Sluice serves the cluster'}`,
   };
 }

@@ -167,7 +167,8 @@ export class Ownership {
     started.abort();
     if (outcome !== late || signal.aborted) return;
     logger.warn('lease thread not ready; leases may expire while the event loop is busy', {
-      ...{ group, waited: `${maxStartMs}ms` },
+      group,
+      waited: `${maxStartMs}ms`,
     });
   }
 
@@ -191,9 +192,16 @@ export class Ownership {
     const pending = this.#holdings.pending;
     const prepared = this.#preparations.pending;
     const request = {
-      ...{ group, member, ttlMs, acquire: this.#toAcquire, serves: this.#served?.sent() },
-      ...{ started: pending.started, prepared, release: [...pending.stopped, ...pending.abandoned] },
-      ...{ leaving: this.#leaving, stalled: this.#progress.report(this.#stalled(sentAt), sentAt) },
+      group,
+      member,
+      ttlMs,
+      acquire: this.#toAcquire,
+      serves: this.#served?.sent(),
+      started: pending.started,
+      prepared,
+      release: [...pending.stopped, ...pending.abandoned],
+      leaving: this.#leaving,
+      stalled: this.#progress.report(this.#stalled(sentAt), sentAt),
     };
     try {
       const state = await leases.heartbeat(request);
@@ -330,7 +338,9 @@ export class Ownership {
     if (stop.length === 0) return;
     const { shared } = this.#progress;
     logger.warn('no progress here; releasing leases to members that can work', {
-      ...{ group, scopes: ranges(stop.map(nameOf)), ...(shared.length > 0 && { reasons: shared.join(', ') }) },
+      group,
+      scopes: ranges(stop.map(nameOf)),
+      ...(shared.length > 0 && { reasons: shared.join(', ') }),
     });
   }
 

@@ -114,7 +114,13 @@ function ownershipOf(
   // Exposed as 0 from the start, so that rate() sees the first increase.
   const unreadable = metrics?.series('sluice_lease_unreadable_entries_total', { role });
   const ownership = new Ownership({
-    ...{ leases, member, ...leaseTimes, clock, random, logger, ...owned },
+    leases,
+    member,
+    ...leaseTimes,
+    clock,
+    random,
+    logger,
+    ...owned,
     stalled: () => reachability?.stalled(role) ?? [],
     onHeartbeat: () => groupHealth?.heartbeat(),
     onGroup: (state) => {

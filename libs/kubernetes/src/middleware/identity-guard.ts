@@ -107,5 +107,7 @@ export class IdentityGuard implements RequestCheck {
 
 const notVerified = (): ApiError =>
   new ApiError('not sent; another cluster may answer at this address by now', {
-    ...{ kind: 'retry', status: 503, reason: 'IdentityNotVerified' },
+    kind: 'retry',
+    status: 503,
+    reason: 'IdentityNotVerified',
   });

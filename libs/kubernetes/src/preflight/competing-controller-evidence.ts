@@ -154,7 +154,8 @@ function managerPod(pod: unknown, replaced: readonly ReplacedController[]): read
   const startedAt = Date.parse(asString(asRecord(asRecord(asRecord(container).state).running).startedAt));
   return [
     {
-      ...{ name: asString(asRecord(metadata).name), enabled: enablesControllers(flags, replaced) },
+      name: asString(asRecord(metadata).name),
+      enabled: enablesControllers(flags, replaced),
       ...(controllers !== undefined && { controllers }),
       ...(node !== '' && { node }),
       ...(flags.includes('--leader-elect=false') && { leads: true }),

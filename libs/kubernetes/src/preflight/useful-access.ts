@@ -16,7 +16,9 @@ export interface UsefulAccess {
 }
 
 const core = (verb: Access['verb'], resource: string, subresource?: string): Access => ({
-  ...{ verb, group: '', resource },
+  verb,
+  group: '',
+  resource,
   ...(subresource !== undefined && { subresource }),
 });
 
@@ -27,7 +29,8 @@ const undetected =
 const claimAccess = (name: string, without: string, refused: boolean): readonly UsefulAccess[] =>
   (['get', 'update'] as const).map((verb) => ({
     access: { ...{ verb, group: 'coordination.k8s.io', resource: 'leases' }, ...{ namespace: 'kube-system', name } },
-    ...{ without, refused },
+    without,
+    refused,
   }));
 
 const writerAccess: readonly UsefulAccess[] = [
@@ -45,13 +48,17 @@ const writerAccess: readonly UsefulAccess[] = [
   { access: core('list', 'endpoints'), without: undetected, writes: 'endpoints' },
   {
     access: { verb: 'list', group: 'discovery.k8s.io', resource: 'endpointslices' },
-    ...{ without: undetected, writes: 'endpointslices' },
+    without: undetected,
+    writes: 'endpointslices',
   },
   { access: { ...core('list', 'pods'), namespace: 'kube-system' }, without: undetected },
   {
     access: {
-      ...{ verb: 'get', group: 'coordination.k8s.io', resource: 'leases' },
-      ...{ namespace: 'kube-system', name: 'kube-controller-manager' },
+      verb: 'get',
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      namespace: 'kube-system',
+      name: 'kube-controller-manager',
     },
     without: undetected,
   },

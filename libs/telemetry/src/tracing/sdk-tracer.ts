@@ -56,7 +56,10 @@ export class SdkTracer implements Tracer {
     this.#ids = new ReservedIdGenerator(random);
     this.#sampler = new ParentBasedSampler({ root: new LateSampler(new TraceIdRatioBasedSampler(ratio)) });
     const provider = new TracerProvider({
-      ...{ resource, idGenerator: this.#ids, sampler: this.#sampler, spanProcessors: [...spanProcessors] },
+      resource,
+      idGenerator: this.#ids,
+      sampler: this.#sampler,
+      spanProcessors: [...spanProcessors],
     });
     this.#tracer = provider.getTracer('sluice', version);
   }

@@ -39,8 +39,12 @@ export function TimelineEntry({ entry, plan, pod, relation, open, targets }: Tim
 }
 
 const labels = {
-  ...{ service: 'Service', pod: 'Pod', slice: 'EndpointSlice', endpoints: 'Endpoints' },
-  ...{ topology: 'Nodes', cluster: 'The cluster' },
+  service: 'Service',
+  pod: 'Pod',
+  slice: 'EndpointSlice',
+  endpoints: 'Endpoints',
+  topology: 'Nodes',
+  cluster: 'The cluster',
 };
 
 function Observed({ entry, pod }: { entry: ObservedEntry; pod: string }) {

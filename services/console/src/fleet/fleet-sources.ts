@@ -147,7 +147,8 @@ export class FleetSources implements ConsoleSources {
 async function readPartitions(fleet: Fleet): Promise<readonly PartitionView[]> {
   const [reconcilers, writers] = await Promise.all([readShares(fleet, 'reconciler'), readShares(fleet, 'writer')]);
   return reconcilers.map((share, partition) => ({
-    ...{ partition, ...share },
+    partition,
+    ...share,
     writer: writers[partition] ?? { owner: '', epoch: 0, lag: null },
   }));
 }
@@ -180,7 +181,12 @@ function lagOf(checkpoint: Checkpoint | null, end: StreamOffset): number | null 
 async function readDeadLetters(fleet: Fleet, nameOf: (identity: string) => string): Promise<readonly DeadLetterView[]> {
   const deadLetters = await fleet.deadLetters.list();
   return deadLetters.map(({ name, topic, record: { key }, reason, deadLetteredAt: at }) => ({
-    ...{ name, topic, key, clusterName: nameOf(key.slice(0, key.indexOf('/'))), reason, at },
+    name,
+    topic,
+    key,
+    clusterName: nameOf(key.slice(0, key.indexOf('/'))),
+    reason,
+    at,
   }));
 }
 

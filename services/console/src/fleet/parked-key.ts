@@ -54,9 +54,14 @@ export async function findParked(store: Store, partitions: number): Promise<read
 export function toParkedKey(view: Omit<ParkedView, 'clusterName'> & { readonly clusterName?: string }): ParkedKey {
   const { cluster, clusterName, namespace, name: service, controller, message: reason, since, nextTryAt } = view;
   return {
-    ...{ name: `${cluster}/${namespace}/${service}/${controller}`, key: { cluster, namespace, service } },
+    name: `${cluster}/${namespace}/${service}/${controller}`,
+    key: { cluster, namespace, service },
     ...(clusterName !== undefined && { clusterName }),
-    ...{ controller: controller as Controller, reason, since, nextTryAt, causes: noCauses },
+    controller: controller as Controller,
+    reason,
+    since,
+    nextTryAt,
+    causes: noCauses,
   };
 }
 

@@ -54,7 +54,14 @@ export function describeOutcome(
   const { controller, plan, status, message, retries, results, completedAt: at, decidedAt, causes } = outcome;
   const observedAt = causes.first[0]?.observedAt;
   return {
-    ...{ kind: 'completed', at, controller, plan, status, message, retries, causes },
+    kind: 'completed',
+    at,
+    controller,
+    plan,
+    status,
+    message,
+    retries,
+    causes,
     latencyMs: observedAt === undefined ? null : Math.max(0, at - observedAt),
     applyMs: Math.max(0, at - decidedAt),
     writes: results.map(({ verb, resource, name, status }) => ({ verb, resource, name, ok: status === 'applied' })),

@@ -27,8 +27,12 @@ export function endpointChanges(
     if (now.has(identity)) continue;
     const before = endpointState(endpoint);
     changes.push({
-      ...{ type: 'removed', pod: podOf(endpoint), addresses: endpoint.addresses, slice: name },
-      ...{ before, after: null },
+      type: 'removed',
+      pod: podOf(endpoint),
+      addresses: endpoint.addresses,
+      slice: name,
+      before,
+      after: null,
     });
   }
   return changes;

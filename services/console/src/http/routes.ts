@@ -219,7 +219,13 @@ async function parked({ sources, history, index }: RouteContext) {
   return [...history.journals].flatMap((journal) => {
     const { cluster, clusterName, namespace, name } = index.summary(journal);
     return [...journal.state.refused].map(([controller, { message, since }]) => ({
-      ...{ cluster, clusterName, namespace, name, controller, message, since },
+      cluster,
+      clusterName,
+      namespace,
+      name,
+      controller,
+      message,
+      since,
       nextTryAt: journal.state.state.controller(controller).dueAt,
     }));
   });

@@ -53,7 +53,8 @@ export function startShadow(options: ShadowOptions): Shadow {
   const stop = new AbortController();
   const epoch = Math.floor(clock.now());
   const comparison: ShadowComparison = new ShadowComparison({
-    ...{ ...options, logger },
+    ...options,
+    logger,
     maxEndpointsPerSlice: settings.maxEndpointsPerSlice,
     requestResync: resyncRequester(bus),
   });
@@ -62,7 +63,11 @@ export function startShadow(options: ShadowOptions): Shadow {
   });
   const watchers = options.clusters.map(({ identity, name, reader }) => {
     return new ClusterWatcher({
-      ...{ cluster: identity, fencingToken: epoch, bus, clock, random },
+      cluster: identity,
+      fencingToken: epoch,
+      bus,
+      clock,
+      random,
       listBudget: clusterCache(metrics, identity, options.maxCacheBytes).listBudget,
       reader: chainReader(
         reader,
@@ -77,7 +82,12 @@ export function startShadow(options: ShadowOptions): Shadow {
   });
   const reconciler = runReconciler(
     {
-      ...{ bus, clock, random, fencingToken: epoch, logger, store: new MemoryStore() },
+      bus,
+      clock,
+      random,
+      fencingToken: epoch,
+      logger,
+      store: new MemoryStore(),
       partitions: Array.from({ length: partitions }, (_, partition) => partition),
       settings: { ...settings, policy: shadowPolicy(settings.policy, comparison.tracker, () => clock.now()) },
       metrics: observeDecisions(reconcilerMetrics(metrics, clock), (key, controller, decided) => {

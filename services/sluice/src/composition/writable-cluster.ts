@@ -69,7 +69,9 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
   );
   const massChangeGuard = (direction: Direction, percent: number) =>
     new MassChangeGuard(direction, {
-      ...{ percent, clock, ...(partitionShare && { partitionShare }) },
+      percent,
+      clock,
+      ...(partitionShare && { partitionShare }),
       onChecked: reportChecks(cluster, options, direction),
     });
   return {
@@ -157,9 +159,12 @@ function reportCompetingWrites(cluster: Cluster, options: WritableOptions): Comp
       const { key, controller, consecutiveRepairs = 0 } = plan;
       const { object, isReplacement, manager = 'unknown', at } = write;
       const fields = {
-        ...{ cluster: name, key: formatServiceKey(key), controller },
+        cluster: name,
+        key: formatServiceKey(key),
+        controller,
         ...(isReplacement ? { replacement: object } : { object }),
-        ...{ manager, ...(at !== undefined && { at }) },
+        manager,
+        ...(at !== undefined && { at }),
       };
       if (consecutiveRepairs < persistentRepairs) {
         onConflict(plan, write);

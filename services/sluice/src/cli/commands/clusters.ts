@@ -132,8 +132,13 @@ function table(states: readonly ClusterState[]): string {
 
 function describeCluster({ name, from, phase, reason, identity, server, version }: ClusterState): string {
   const fields = Object.entries({
-    ...{ Name: name, From: from, State: stateOf(phase), Reason: reason },
-    ...{ Identity: identity, Server: server, Version: version },
+    Name: name,
+    From: from,
+    State: stateOf(phase),
+    Reason: reason,
+    Identity: identity,
+    Server: server,
+    Version: version,
   });
   return formatFields(
     fields.filter(([, value]) => value !== ''),

@@ -51,7 +51,9 @@ function describe(all: PartitionGenerations, fleet: string, dryRun: boolean): st
 
 function listed(all: PartitionGenerations, fleet: string, { output }: Options): string {
   const rows = all.map(({ partitions, since }, generation) => ({
-    ...{ generation, partitions, logs: logsOf(fleet, generation) },
+    generation,
+    partitions,
+    logs: logsOf(fleet, generation),
     ...(since > 0 && { since: new Date(since).toISOString() }),
     current: generation === all.length - 1,
   }));

@@ -38,7 +38,9 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   });
   if (clusters === undefined) return logger.info('stopped before connecting to the cluster');
   const tracing = await startTracing(configuration.traces, {
-    ...{ ...ports, systems: { messaging: 'memory', store: 'memory' }, fleet: 'sluice', environment: process.env },
+    ...ports,
+    systems: { messaging: 'memory', store: 'memory' },
+    fleet: 'sluice',
     member: `all-in-one-${process.pid}`,
   });
   const { names, phases, threadUses, hooks, health, leadership } = clusters;
@@ -63,7 +65,9 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     }));
   const startedAt = systemClock.now();
   const services = startAllInOne({
-    ...{ ...ports, ...hooks, clusters: clusters.initial },
+    ...ports,
+    ...hooks,
+    clusters: clusters.initial,
     settings: toSettings(configuration.controllers),
     limits: configuration.writer,
     logger: nameClusters(logger, names),

@@ -27,8 +27,13 @@ export async function runRole(role: Role, command: Command, startLeaseThread: St
   const environment = process.env;
   const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const connections = clusterConnections({
-    ...{ role, configuration, environment, threadShares },
-    ...{ clock: systemClock, random: systemRandom, logger },
+    role,
+    configuration,
+    environment,
+    threadShares,
+    clock: systemClock,
+    random: systemRandom,
+    logger,
   });
   if (role !== 'reconciler') {
     if (configuration.clusters.length === 0 && configuration.clusterSecrets === undefined) {
@@ -49,8 +54,16 @@ export async function runRole(role: Role, command: Command, startLeaseThread: St
       ...ports,
     });
     const running = startRole({
-      ...{ role, infrastructure, configuration, member, environment, connections: early, tracing, ...ports },
-      ...{ busyMs: eventLoopBusyMs, threadShares },
+      role,
+      infrastructure,
+      configuration,
+      member,
+      environment,
+      connections: early,
+      tracing,
+      ...ports,
+      busyMs: eventLoopBusyMs,
+      threadShares,
     });
     // In another generation of partitions, it connects again.
     early = undefined;

@@ -77,7 +77,9 @@ function processUrl(given: string): string {
 }
 
 const versions = (now: number) => ({
-  ...{ sluice: version, node: process.version, platform: `${process.platform}/${process.arch}` },
+  sluice: version,
+  node: process.version,
+  platform: `${process.platform}/${process.arch}`,
   collectedAt: new Date(now).toISOString(),
 });
 

@@ -61,7 +61,9 @@ export class JsonDisplay implements Display {
 }
 
 const roundedLatencies = ({ p50, p99, max }: Latencies): Latencies => ({
-  ...{ p50: rounded(p50), p99: rounded(p99), max: rounded(max) },
+  p50: rounded(p50),
+  p99: rounded(p99),
+  max: rounded(max),
 });
 
 /** To microseconds. */

@@ -73,7 +73,10 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const stopRereading =
     options.reread &&
     rereadConsole({
-      ...{ initial: settings, reread: options.reread, clock, logger },
+      initial: settings,
+      reread: options.reread,
+      clock,
+      logger,
       apply: ({ token, tls }) => {
         access.token = token;
         if (tls !== undefined) server.setTls(tls);

@@ -100,7 +100,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
     configuration.metricsBindAddress === null
       ? undefined
       : new Metrics({
-          ...{ clusters: names, fleet: true, spans: () => tracing?.exporter.counts },
+          clusters: names,
+          fleet: true,
+          spans: () => tracing?.exporter.counts,
           phases: () => clusters.phases(health.isMember),
           storeProblems: storeProblemCounts(infrastructure),
           backends: () => health.backends,
@@ -109,7 +111,10 @@ export function startRole(options: StartRoleOptions): RunningRole {
         });
   const metricsOption = metrics && { metrics };
   const health: RoleHealth = new RoleHealth({
-    ...{ ...infrastructure, clock, member, leaseTimes: configuration.leases },
+    ...infrastructure,
+    clock,
+    member,
+    leaseTimes: configuration.leases,
     clusters: () => (work.length === 0 ? [] : clusterChecks(clusters)),
   });
   const bus =
@@ -140,12 +145,19 @@ export function startRole(options: StartRoleOptions): RunningRole {
   const share = watcherShare(optionsOf('watcher'));
   const connections = options.connections ?? clusterConnections({ ...options, logger });
   const guard = {
-    ...{ clock, logger, work },
+    clock,
+    logger,
+    work,
     takeOver: configuration.writer.takeOver,
     fleet: { name: configuration.fleet, id: fleetId },
   };
   const clusters: FleetClusters = new FleetClusters({
-    ...{ work, clock, random, logger, metrics, stopping: working.signal },
+    work,
+    clock,
+    random,
+    logger,
+    metrics,
+    stopping: working.signal,
     identities: infrastructure.clusterPins && new StoredIdentities(infrastructure.clusterPins),
     sources: connections.sources,
     open: connections.open,
@@ -197,7 +209,9 @@ export function startRole(options: StartRoleOptions): RunningRole {
             untilStopped(
               removeUnconfigured(
                 {
-                  ...{ ...observed, directory, leases: infrastructure.leases },
+                  ...observed,
+                  directory,
+                  leases: infrastructure.leases,
                   readableSources: () => clusters.readableSources,
                   remove: (identity) =>
                     removeStoredCluster({ ...infrastructure, directory, member: `${member}/remove`, clock }, identity),
