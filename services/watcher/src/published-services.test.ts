@@ -1,6 +1,6 @@
 import { formatServiceKey, partitionOf } from '@sluice/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PublishedServices } from './published-state.ts';
+import { PublishedServices } from './published-services.ts';
 
 const [web, db] = ['c/shop/web', 'c/shop/db'];
 let published: PublishedServices;

@@ -25,7 +25,8 @@ import { digestService } from './compose-changes.ts';
 import { type DirtyEntry, type DirtyReason, DirtySet, isWatchEcho } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 import { objectName } from './object-event.ts';
-import { PublishedServices, type PublishedState } from './published-state.ts';
+import { PublishedServices } from './published-services.ts';
+import type { PublishedState } from './published-state.ts';
 import { ResyncPace } from './resync-pace.ts';
 
 export interface PublisherOptions {

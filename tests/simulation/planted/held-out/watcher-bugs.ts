@@ -72,7 +72,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   },
   {
     name: 'digests are compared in the first rounds only',
-    file: `${watcher}/published-state.ts`,
+    file: `${watcher}/published-services.ts`,
     search: 'i % rounds === round % rounds',
     replace: 'i % rounds === round',
   },
