@@ -1,4 +1,5 @@
-import { type ControllerState, decisionOrder, type ServiceMessage, type ServiceState } from '@sluice/service-state';
+import { decisionOrder } from '@sluice/controllers';
+import type { ControllerState, ServiceMessage, ServiceState } from '@sluice/service-state';
 
 /** What is known of a log besides its records. */
 export interface Undetermined {

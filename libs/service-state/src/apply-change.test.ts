@@ -1,8 +1,8 @@
+import { decisionOrder } from '@sluice/controllers';
 import { type Change, type Fact, noCauses } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decide, planOf } from './decide.ts';
-import { decisionOrder } from './decision-order.ts';
 import { isDue } from './due.ts';
 import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';

@@ -1,8 +1,8 @@
+import { decisionOrder } from '@sluice/controllers';
 import { type Fact, noCauses } from '@sluice/messages';
 import type { Controller, Mutation } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { InFlight } from './controller-state.ts';
-import { decisionOrder } from './decision-order.ts';
 import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';

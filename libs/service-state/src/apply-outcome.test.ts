@@ -1,3 +1,4 @@
+import { decisionOrder } from '@sluice/controllers';
 import {
   type Change,
   digestFacts,
@@ -12,7 +13,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { judgedStatus } from './apply-outcome.ts';
 import { differences } from './compare-digest.ts';
 import { decide, planOf } from './decide.ts';
-import { decisionOrder } from './decision-order.ts';
 import { dueAt } from './due.ts';
 import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';

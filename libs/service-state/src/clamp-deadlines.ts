@@ -1,5 +1,5 @@
+import { decisionOrder } from '@sluice/controllers';
 import { type BatchState, maxFreshnessTargetMs } from './adaptive-batch.ts';
-import { decisionOrder } from './decision-order.ts';
 import { maxRedeliveryMs } from './redelivery.ts';
 import { repairIntervalMs } from './repair.ts';
 import type { ServiceState } from './service-state.ts';

@@ -1,5 +1,5 @@
+import { decisionOrder } from '@sluice/controllers';
 import { decide } from './decide.ts';
-import { decisionOrder } from './decision-order.ts';
 import { wantsDecisionAt } from './due.ts';
 import { evolve } from './evolve.ts';
 import type { ServiceState } from './service-state.ts';

@@ -1,6 +1,6 @@
+import { decisionOrder } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
 import { describe, expect, test } from 'vitest';
-import { decisionOrder } from './decision-order.ts';
 import { isDue } from './due.ts';
 import type { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';

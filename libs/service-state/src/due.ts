@@ -1,6 +1,6 @@
+import { decisionOrder } from '@sluice/controllers';
 import type { Controller } from '@sluice/model';
 import type { Timers } from './controller-state.ts';
-import { decisionOrder } from './decision-order.ts';
 import type { ServiceState } from './service-state.ts';
 
 /**

@@ -4,7 +4,6 @@ export * from './compare-digest.ts';
 export * from './controller-state.ts';
 export * from './decide.ts';
 export * from './decide-unchanged.ts';
-export * from './decision-order.ts';
 export * from './due.ts';
 export * from './evolve.ts';
 export { loadState } from './load-state.ts';

@@ -1,4 +1,4 @@
-import { decisionOrder } from './decision-order.ts';
+import { decisionOrder } from '@sluice/controllers';
 import { expectUncertain } from './foreign-write.ts';
 import type { ServiceState } from './service-state.ts';
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
+import { decisionOrder } from '@sluice/controllers';
 import { checkMessage, type Fact, noCauses, parseServiceKey } from '@sluice/messages';
-import { decisionOrder } from './decision-order.ts';
 import { ServiceState } from './service-state.ts';
 import { joinParts, type StoredField } from './stored-form.ts';
 

@@ -1,6 +1,6 @@
+import { decisionOrder } from '@sluice/controllers';
 import { comparePlans, compareStamps, type LoggedSettings, type PlannedMutations } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
-import { decisionOrder } from './decision-order.ts';
 import type { ServiceState } from './service-state.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 

@@ -1,8 +1,8 @@
+import { decisionOrder } from '@sluice/controllers';
 import type { Fact, PlannedMutations } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { decide, planOf } from './decide.ts';
-import { decisionOrder } from './decision-order.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
 import { replayLog } from './replay-log.ts';
 import type { ServiceState } from './service-state.ts';

@@ -1,7 +1,7 @@
+import { decisionOrder } from '@sluice/controllers';
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage, type Random } from '@sluice/platform';
 import {
-  decisionOrder,
   evolve,
   initialState,
   isDisposable,

@@ -6,9 +6,10 @@ import {
   readUntilAborted,
   type StreamOffset,
 } from '@sluice/bus';
+import { decisionOrder } from '@sluice/controllers';
 import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messages';
 import { elapsedMs, instant } from '@sluice/platform';
-import { decisionOrder, evolve, type ServiceState, storedFormVersion } from '@sluice/service-state';
+import { evolve, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import { FencedError, type InheritedScope, OwnedScope } from '@sluice/store';
 import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';

@@ -1,6 +1,7 @@
 import { type BusLimits, type BusRecord, recordId } from '@sluice/bus';
+import { decisionOrder } from '@sluice/controllers';
 import { MessageRecord, traceHeaders } from '@sluice/messages';
-import { decisionOrder, type InFlight, type ServiceState } from '@sluice/service-state';
+import type { InFlight, ServiceState } from '@sluice/service-state';
 import type { PartitionState } from './partition-state.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { BusRecord } from '@sluice/bus';
+import { decisionOrder } from '@sluice/controllers';
 import { traceFields } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import {
   type Decision,
   decide,
-  decisionOrder,
   evolve,
   isDue,
   nextDueAt,

@@ -1,8 +1,8 @@
+import { decisionOrder } from '@sluice/controllers';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { expect } from 'vitest';
 import { type Decision, decide, planOf } from '../decide.ts';
-import { decisionOrder } from '../decision-order.ts';
 import { nextDueAt } from '../due.ts';
 import { evolve, initialState, type ServiceMessage } from '../evolve.ts';
 import { loadState } from '../load-state.ts';

@@ -1,1 +1,0 @@
-export { decisionOrder } from '@sluice/controllers';
