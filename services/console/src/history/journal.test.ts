@@ -51,6 +51,14 @@ describe('Journal', () => {
     expect(journal.stateAt(5_000).pods.get('web-1')?.pod.ready).toBe(false);
   });
 
+  test('the state at a past time lacks later records, also those without entries', () => {
+    const unknown = podChange(3, 9_000, { kind: 'slice', name: 'db-slice', uid: 'db-uid', slice: null });
+    const journal = journalOf(...flip(), unknown);
+    expect(journal.entries).toHaveLength(6);
+    const sequenceAt = (at: number) => journal.stateAt(at).state.snapshot.stamp.sequence;
+    expect([sequenceAt(5_004), sequenceAt(8_999), sequenceAt(9_000)]).toEqual([2, 2, 3]);
+  });
+
   test('moves a plan that arrives after its Outcome before it', () => {
     const [first, plan, outcome, ...rest] = flip();
     const journal = journalOf(first, outcome, ...rest);

@@ -150,7 +150,7 @@ export class Journal {
       const next = replay.next(this.#records);
       if (next === null) break;
       entries.push(...next);
-      replayed.steps.push(Math.max(replayed.steps.at(-1) ?? 0, next[0]?.at ?? 0));
+      replayed.steps.push(Math.max(replayed.steps.at(-1) ?? 0, replay.at));
     }
     return replayed;
   }

@@ -48,6 +48,8 @@ export type LogMessage = ServiceMessage | ClusterRemoved;
  */
 export class Replay {
   readonly state: HistoryState;
+  /** Time of the last record that was applied, also of one without entries. */
+  at = 0;
   readonly #compare: CompareSlices;
   readonly #onMessage: ((message: LogMessage) => void) | undefined;
   /** A plan arrived after its Outcome was applied, or with other settings; a replay from the start is more exact. */
@@ -126,6 +128,7 @@ export class Replay {
   #applyChange(change: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
     const { state } = this;
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
+    this.at = at;
     this.#onMessage?.(change);
     const changes = state.evolve(change, at, this.#settings);
     state.remember(change.facts);
@@ -144,6 +147,7 @@ export class Replay {
   }
 
   #applyRequest(message: CompactionRequest | RemovalRelease, at: number): readonly Entry[] {
+    this.at = at;
     this.#onMessage?.(message);
     this.state.evolve(message, at, this.#settings);
     return [];
@@ -157,6 +161,7 @@ export class Replay {
     this.#onMessage?.(removal);
     const { isEmpty } = state;
     const at = removedAt ?? state.lastEventAt;
+    this.at = at;
     state.discard();
     state.lastEventAt = Math.max(state.lastEventAt, at);
     if (isEmpty) return [];
@@ -171,6 +176,7 @@ export class Replay {
     this.#awaited.delete(name);
     if (described !== undefined) this.#completed.set(outcome.controller, outcome.plan);
     const { controller, status, message, completedAt: at } = outcome;
+    this.at = at;
     this.#onMessage?.(outcome);
     const observations = otherWrites(state, outcome);
     state.evolve(outcome, at, this.#settings);
@@ -199,6 +205,7 @@ export class Replay {
     const plan = this.#nextPlan(records);
     const record = records.mutations[this.mutations++];
     if (!plan || record === undefined) return [];
+    this.at = plan.decidedAt;
     this.#onMessage?.(plan);
     const name = planName(plan);
     if (this.#missed.has(name)) this.isStale = true;
