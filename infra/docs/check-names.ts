@@ -52,10 +52,15 @@ const kinds: readonly Kind[] = [
   {
     what: 'variable',
     pattern: /\bSLUICE_[A-Z_]*[A-Z]\b/g,
-    exists: (name) =>
-      read('docs/reference/settings.md').includes(`\`${name.replace(/_FILE$/, '')}\``) || sources().includes(name),
+    exists: (name) => variables().includes(name.replace(/_FILE$/, '')) || sources().includes(name),
   },
 ];
+
+/** Each setting of the generated page has a variable: `bus.maxAge.changes` has `SLUICE_BUS_MAX_AGE_CHANGES`. */
+const variables = (): readonly string[] =>
+  [...read('docs/reference/settings.md').matchAll(/^\| `([\w.]+)`/gm)].map(
+    ([, path = '']) => `SLUICE_${path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`,
+  );
 
 function unknownNames({ path, text }: Page): readonly Finding[] {
   return text

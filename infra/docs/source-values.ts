@@ -36,7 +36,7 @@ export function setting(path: string, alternative = 0): SourceValue {
   const row = read('docs/reference/settings.md')
     .split('\n')
     .find((line) => line.startsWith(`| \`${path}\``));
-  const text = [...(row?.split(' | ')[3] ?? '').matchAll(/`([^`]+)`/g)][alternative]?.[1];
+  const text = [...(row?.split(' | ')[2] ?? '').matchAll(/`([^`]+)`/g)][alternative]?.[1];
   if (text === undefined) throw new Error(`the setting ${path} has no default`);
   const source = `default of ${path}`;
   const [, digits = '', unit = ''] = /^([\d.]+)(ms|s|m|h|Ki|Mi|Gi|)$/.exec(text) ?? [];

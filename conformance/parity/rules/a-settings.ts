@@ -64,7 +64,6 @@ export const settingsRules: readonly Rule[] = [
   {
     id: 'A5',
     title: 'settings with their ranges',
-    note: 'no workers, but limits of concurrent requests',
     differs: true,
     broken: [
       {
@@ -84,7 +83,6 @@ export const settingsRules: readonly Rule[] = [
   {
     id: 'A6',
     title: 'limit of requests',
-    note: 'adaptive, per cluster',
     differs: true,
     broken: [
       {

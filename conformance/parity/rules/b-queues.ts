@@ -16,7 +16,6 @@ export const queueRules: readonly Rule[] = [
   {
     id: 'B2',
     title: 'one key at a time; later and at once',
-    note: 'one plan in flight; one decision for both',
     differs: true,
     broken: [
       {
@@ -157,7 +156,6 @@ export const queueRules: readonly Rule[] = [
   {
     id: 'B11',
     title: 'trigger time of a retry',
-    note: 'kept',
     differs: true,
     broken: [
       {

@@ -168,7 +168,6 @@ export const podRules: readonly Rule[] = [
   {
     id: 'C12',
     title: 'what counts as a change',
-    note: 'all is noticed; upstream’s comparison serves shadow mode',
     differs: true,
     broken: [
       {
@@ -182,7 +181,6 @@ export const podRules: readonly Rule[] = [
   {
     id: 'C13',
     title: 'Services of a Pod update',
-    note: 'all Services that matched before or match now',
     differs: true,
     broken: [
       {
@@ -196,7 +194,6 @@ export const podRules: readonly Rule[] = [
   {
     id: 'C14',
     title: 'hostname alone',
-    note: 'noticed',
     differs: true,
     broken: [
       {

@@ -46,7 +46,6 @@ export const trackerRules: readonly Rule[] = [
   {
     id: 'C17',
     title: 'when the state moves',
-    note: 'survives restarts',
     differs: true,
     broken: [
       {
@@ -98,7 +97,6 @@ export const trackerRules: readonly Rule[] = [
   {
     id: 'C20',
     title: 'stale',
-    note: 'each Outcome is applied first; upstream’s check serves recordings',
     differs: true,
     broken: [
       {
@@ -118,7 +116,6 @@ export const trackerRules: readonly Rule[] = [
   {
     id: 'C21',
     title: 'relabelled slices',
-    note: 'replaced',
     differs: true,
     broken: [
       {

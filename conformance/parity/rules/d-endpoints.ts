@@ -28,7 +28,6 @@ export const endpointsRules: readonly Rule[] = [
   {
     id: 'D3',
     title: 'Endpoints events',
-    note: 'all noticed',
     differs: true,
     broken: [
       {
@@ -66,7 +65,6 @@ export const endpointsRules: readonly Rule[] = [
   {
     id: 'D5',
     title: 'Service gone',
-    note: 'deleted once',
     differs: true,
     broken: [
       {
@@ -242,7 +240,6 @@ export const endpointsRules: readonly Rule[] = [
   {
     id: 'D16',
     title: 'new object',
-    note: 'with a namespace',
     differs: true,
     broken: [
       {
@@ -268,7 +265,6 @@ export const endpointsRules: readonly Rule[] = [
   {
     id: 'D18',
     title: 'stale check',
-    note: 'the Outcome is applied first',
     differs: true,
     broken: [
       {
@@ -294,7 +290,6 @@ export const endpointsRules: readonly Rule[] = [
   {
     id: 'D20',
     title: 'labels right',
-    note: 'no update without effect',
     differs: true,
     broken: [
       {
@@ -315,7 +310,6 @@ export const endpointsRules: readonly Rule[] = [
   {
     id: 'D21',
     title: 'capacity annotation right',
-    note: 'no update without effect',
     differs: true,
     broken: [
       {

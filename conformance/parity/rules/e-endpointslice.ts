@@ -28,7 +28,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E3',
     title: 'Node events',
-    note: 'all noticed',
     differs: true,
     broken: [
       {
@@ -48,7 +47,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E4',
     title: 'slice added',
-    note: 'repaired at once',
     differs: true,
     broken: [
       {
@@ -62,7 +60,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E5',
     title: 'slice updated',
-    note: 'all noticed',
     differs: true,
     broken: [
       {
@@ -76,7 +73,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E6',
     title: 'slice deleted',
-    note: 'all noticed',
     differs: true,
     broken: [
       {
@@ -102,7 +98,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E8',
     title: 'Service gone',
-    note: 'forgets hints, too',
     differs: true,
     broken: [
       {
@@ -123,7 +118,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E9',
     title: 'ExternalName, no selector',
-    note: 'leaves the gauges',
     differs: true,
     broken: [
       {
@@ -143,7 +137,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E10',
     title: 'which slices',
-    note: 'no stale state',
     differs: true,
     broken: [
       {
@@ -243,7 +236,6 @@ export const endpointSliceRules: readonly Rule[] = [
   {
     id: 'E15',
     title: 'Pods and Nodes',
-    note: 'not retried; the Node’s arrival leads to a decision',
     differs: true,
     broken: [
       {

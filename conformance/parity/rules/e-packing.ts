@@ -125,7 +125,6 @@ export const packingRules: readonly Rule[] = [
   {
     id: 'E25',
     title: 'new slice',
-    note: 'with a name',
     differs: true,
     broken: [
       {
@@ -169,7 +168,6 @@ export const packingRules: readonly Rule[] = [
   {
     id: 'E27',
     title: 'recycling',
-    note: 'with a precondition',
     differs: true,
     broken: [
       {

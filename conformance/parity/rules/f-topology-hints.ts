@@ -16,7 +16,6 @@ export const topologyHintRules: readonly Rule[] = [
   {
     id: 'F2',
     title: 'Node data',
-    note: 'CPU alone is noticed',
     differs: true,
     broken: [
       {
@@ -144,7 +143,6 @@ export const topologyHintRules: readonly Rule[] = [
   {
     id: 'F9',
     title: 'Event of success',
-    note: 'survives restarts',
     differs: true,
     broken: [
       {
@@ -170,7 +168,6 @@ export const topologyHintRules: readonly Rule[] = [
   {
     id: 'F11',
     title: 'hints disabled',
-    note: 'survives restarts',
     differs: true,
     broken: [
       {
@@ -208,7 +205,6 @@ export const topologyHintRules: readonly Rule[] = [
   {
     id: 'F14',
     title: 'overload',
-    note: 'the rest at a pace',
     differs: true,
     broken: [
       {

@@ -98,7 +98,6 @@ export const mirroredSliceRules: readonly Rule[] = [
   {
     id: 'H16',
     title: 'new body',
-    note: 'which endpoints',
     differs: true,
     broken: [
       {
@@ -221,7 +220,6 @@ export const mirroredSliceRules: readonly Rule[] = [
   {
     id: 'H22',
     title: 'reserved labels',
-    note: 'no update without effect',
     differs: true,
     broken: [
       {

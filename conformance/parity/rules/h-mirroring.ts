@@ -11,7 +11,6 @@ export const mirroringInputRules: readonly Rule[] = [
   {
     id: 'H1',
     title: 'Endpoints events',
-    note: 'all noticed',
     differs: true,
     broken: [
       {
@@ -49,7 +48,6 @@ export const mirroringInputRules: readonly Rule[] = [
   {
     id: 'H3',
     title: 'Service events',
-    note: 'all noticed',
     differs: true,
     broken: [
       {
@@ -63,7 +61,6 @@ export const mirroringInputRules: readonly Rule[] = [
   {
     id: 'H4',
     title: 'slice events',
-    note: 'repaired at once',
     differs: true,
     broken: [
       {

@@ -45,7 +45,6 @@ export const metricsRules: readonly Rule[] = [
   {
     id: 'I1',
     title: 'gauges',
-    note: 'every family counts',
     differs: true,
     broken: [
       {

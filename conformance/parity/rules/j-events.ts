@@ -108,7 +108,6 @@ export const eventRules: readonly Rule[] = [
   {
     id: 'J3',
     title: 'order',
-    note: 'by address type in the order of the IP families',
     differs: true,
     broken: [
       {

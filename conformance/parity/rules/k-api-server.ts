@@ -11,7 +11,6 @@ export const apiServerRules: readonly Rule[] = [
   {
     id: 'K1',
     title: 'generated names',
-    note: 'derived from the plan',
     differs: true,
     broken: [
       {
@@ -37,7 +36,6 @@ export const apiServerRules: readonly Rule[] = [
   {
     id: 'K2',
     title: 'updates without resourceVersion',
-    note: 'never sent',
     differs: true,
     broken: [
       {
@@ -117,7 +115,6 @@ export const apiServerRules: readonly Rule[] = [
   {
     id: 'K5',
     title: 'updates that change nothing',
-    note: 'never sent',
     differs: true,
     broken: [
       {

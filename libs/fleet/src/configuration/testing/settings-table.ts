@@ -1,9 +1,9 @@
-import { flagOf, kindsOf, type Path, paths, settingAt, variableOf } from '../settings.ts';
+import { flagOf, kindsOf, type Path, paths, settingAt } from '../settings.ts';
 
 /** Renders the table of docs/reference/settings.md. */
 export function settingsTable(): string {
   const rows = paths.map(row);
-  const head = ['setting', 'variable', 'flag', 'default', 'meaning'];
+  const head = ['setting', 'flag', 'default', 'meaning'];
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((cells) => cells[column]?.length ?? 0)),
   );
@@ -14,13 +14,7 @@ export function settingsTable(): string {
 
 function row(path: Path): readonly string[] {
   const { about, file } = settingAt(path);
-  return [
-    `\`${path}\`${file ? ' ◦' : ''}`,
-    code(variableOf(path)),
-    code(flagOf(path)),
-    defaultText(path),
-    `${about}${kindText(path)}`,
-  ];
+  return [`\`${path}\`${file ? ' ◦' : ''}`, code(flagOf(path)), defaultText(path), `${about}${kindText(path)}`];
 }
 
 function code(text: unknown): string {
