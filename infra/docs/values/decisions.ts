@@ -11,13 +11,11 @@ const sampling = 'services/writer/src/confirmation/fresh-read.ts';
 const claim = 'libs/fleet/src/leader-election/cluster-claim.ts';
 const busClaim = 'libs/fleet/src/roles/bus-claim.ts';
 const competing = 'libs/fleet/src/leader-election/watch-competing-controller.ts';
-const requestLimit = 'services/console/src/http/request-limit.ts';
 const ownership = 'libs/fleet/src/ownership/ownership.ts';
 const progress = 'libs/fleet/src/ownership/progress.ts';
 const ttl = setting('leases.ttl');
 const clusterClaim = duration('libs/fleet/src/leader-election/claim-lease.ts', 'claimDurationMs');
 const writerCommit = duration('services/sluice/src/composition/roles/writer-role.ts', 'commitIntervalMs');
-const reconcilerCommit = duration('services/sluice/src/composition/roles/reconciler-role.ts', 'commitIntervalMs');
 
 export const decisions: Rows = {
   'docs/adr/0006-retries.md': [
@@ -38,21 +36,9 @@ export const decisions: Rows = {
       writerCommit,
       count('services/writer/src/partition/plan-checkpoint.ts', 'plansPerCommit'),
     ],
-    ['multiples of {} and {} on', writerCommit, reconcilerCommit],
   ],
-  'docs/adr/0013-jetstream.md': [
-    ['every {} records', count('libs/bus/src/jetstream/acks.ts', 'ackEvery')],
-    [
-      'up to {} records and {},',
-      count('libs/bus/src/jetstream/partition-reader.ts', 'maxBuffered.records'),
-      bytes('libs/bus/src/jetstream/pull-session.ts', 'pullBytes'),
-    ],
-  ],
-  'docs/adr/0015-leases.md': [
-    ['TTL {},', ttl],
-    ['opens none for {}:', duration('libs/fleet/src/clusters/early-connections.ts', 'maxAgeMs')],
-    ['within {}, so no older', duration('libs/kubernetes/src/middleware/catch-up.ts', 'maxLagMs')],
-  ],
+  'docs/adr/0013-jetstream.md': [['every {} records', count('libs/bus/src/jetstream/acks.ts', 'ackEvery')]],
+  'docs/adr/0015-leases.md': [['TTL {},', ttl]],
   'docs/adr/0023-write-scheduling.md': [
     ['`--max-writes-in-flight` ({})', setting('writer.maxInFlight')],
     [
@@ -72,8 +58,11 @@ export const decisions: Rows = {
       count(cooldown, 'minAddresses'),
     ],
     ['pause for {} per address', duration(cooldown, 'msPerAddress')],
-    ['Endpoints plan, at most {}.', duration(saturated, 'ofEndpoints.maxMs')],
-    ['twice that excess, at most {}.', duration(saturated, 'ofSlices.maxMs')],
+    [
+      'at most {} for Endpoints, {} for slices',
+      duration(saturated, 'ofEndpoints.maxMs'),
+      duration(saturated, 'ofSlices.maxMs'),
+    ],
   ],
   'docs/adr/0024-competing-controllers.md': [
     ['up to {}; {} without a repair', duration(repair, 'maxRepairIntervalMs'), duration(repair, 'resetAfterMs')],
@@ -85,16 +74,6 @@ export const decisions: Rows = {
   ],
   'docs/adr/0026-history-from-the-log.md': [
     ['pieces of about {} with', duration('services/console/src/thread-budget.ts', 'sliceMs')],
-    [
-      'At most {} requests are in progress, and at most {}',
-      count(requestLimit, 'maxRequests'),
-      bytes(requestLimit, 'maxUnreadBytes'),
-    ],
-    [
-      'accepts {} connections, {} of them',
-      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.total'),
-      count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.perAddress'),
-    ],
   ],
   'docs/adr/0028-messages-by-reference.md': [['at most {}.', bytes('libs/bus/src/bus.ts', 'largestMessageBytes')]],
   'docs/adr/0029-mass-change-guards.md': [
@@ -125,17 +104,10 @@ export const decisions: Rows = {
   'docs/adr/0055-lease-thread.md': [
     ['A lease lasts {},', ttl],
     ['After {} without one', duration(ownership, 'maxSilenceMs')],
-    ['After {} without a thread', duration(ownership, 'maxStartMs')],
+    ['or after {} without it', duration(ownership, 'maxStartMs')],
     ['for more than {} and less than {} keeps', ttl, duration(ownership, 'maxSilenceMs')],
   ],
-  'docs/adr/0060-compaction.md': [
-    ['expires after {}.', duration('libs/service-state/src/apply-request.ts', 'compactionExpiresAfterMs')],
-    ['every {}, for Services', duration('services/watcher/src/compactor.ts', 'scanPeriodMs')],
-  ],
   'docs/adr/0070-local-plans.md': [['At most {} records', count('libs/bus/src/lingering-records.ts', 'maxLingering')]],
-  'docs/adr/0071-leader-election.md': [
-    ['Lease every {}, or', duration('libs/fleet/src/leader-election/leader-elector.ts', 'observeMs')],
-  ],
   'docs/adr/0075-generations-of-partitions.md': [
     ['begins with {} partitions', setting('partitions')],
     ['`sluice run` keeps {},', count('services/sluice/src/composition/all-in-one.ts', 'partitionsInMemory')],
@@ -144,7 +116,6 @@ export const decisions: Rows = {
     ['another one has been preferred for {}.', duration(progress, 'giveUpMs')],
     ['has been absent for {}.', duration(progress, 'provenMs')],
     ['until answers have arrived for {}.', duration(progress, 'giveUpMs')],
-    ['renews for no longer than {} after', duration(ownership, 'maxSilenceMs')],
     ['of its share alone for {}, the others', duration(progress, 'acquireWithinMs')],
     ['has held for {} without', duration('libs/fleet/src/ownership/holdings.ts', 'startWithinMs')],
     ['left to others for {}, and', duration(progress, 'lateStartMs')],
