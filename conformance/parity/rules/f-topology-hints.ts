@@ -172,8 +172,8 @@ export const topologyHintRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/controllers/src/endpointslice/topology-hints.ts',
-        search: 'const events = known?.populated === true ? [disabled(',
-        replace: 'const events = known?.populated === false ? [disabled(',
+        search: 'const events = known.populated ? [disabled(',
+        replace: 'const events = !known.populated ? [disabled(',
         tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
       },
     ],

@@ -74,7 +74,8 @@ export function disableHints(
   type: AddressType,
   known: ServiceHints | null,
 ): { readonly hints: ServiceHints | null; readonly events: readonly HintEvent[] } {
-  const events = known?.populated === true ? [disabled('Topology Aware Hints has been disabled', type)] : [];
+  if (known === null) return { hints: null, events: [] };
+  const events = known.populated ? [disabled('Topology Aware Hints has been disabled', type)] : [];
   return { hints: removeHints(known, type), events };
 }
 

@@ -132,6 +132,7 @@ export function failureEvents(
   if (message !== undefined)
     for (const [change, reason] of Object.entries(heldBackReasons))
       if (message.startsWith(reason)) return [heldBack(service, eventReasons[change as HeldBackChange], message)];
+  if (failures.length === 0 && plan.incomplete.length === 0) return [];
   return descriptorOf(plan.controller).events.failed?.(failedPlan(plan, failures)) ?? [];
 }
 
