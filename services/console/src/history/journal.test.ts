@@ -111,10 +111,10 @@ describe('Journal', () => {
     ]);
   });
 
-  test('drops the content of a watch echo, which the plan repeats, but not that of other writes', () => {
+  test('keeps the content of a watch echo once with the plan, but not that of other writes', () => {
     const [first, plan, outcome] = flip();
-    const watched = (at: number, version: string) => {
-      const slice = sliceOf('web-1', { version, ready: true });
+    const watched = (at: number, version: string, ready = true) => {
+      const slice = sliceOf('web-1', { version, ready });
       return podChange(2, at, { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
     };
     const retained = (...messages: Message[]) => {
@@ -124,7 +124,7 @@ describe('Journal', () => {
     };
     const early = retained(first, plan, watched(1_015, '11'), outcome);
     const late = retained(first, plan, outcome, watched(1_030, '11'));
-    const foreign = retained(first, plan, outcome, watched(1_030, '15'));
+    const foreign = retained(first, plan, outcome, watched(1_030, '15', false));
     expect(early.bytes).toBe(late.bytes);
     expect(early.bytes).toBeLessThan(foreign.bytes);
     for (const journal of [early, late]) {

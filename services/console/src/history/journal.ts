@@ -3,12 +3,9 @@ import type { ServiceKey } from '@sluice/messages';
 import type { ServiceMessage } from '@sluice/service-state';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { HistoryState } from './history-state.ts';
-import { mayBeEcho, OwnWrites, sharingOnly, writtenBy } from './own-writes.ts';
 import { type LogMessage, Replay } from './replay.ts';
-import type { RetainedRecord } from './retained-record.ts';
-
-/** How many recent Changes are checked for being watch echoes when an Outcome arrives. */
-const earlyEchoes = 8;
+import { type RetainedRecord, sizeOf } from './retained-record.ts';
+import { WrittenContent } from './written-content.ts';
 
 interface Replayed {
   readonly replay: Replay;
@@ -32,10 +29,10 @@ export class Journal {
   /** Increases whenever the content may have changed. */
   version = 0;
   #before: Replay;
-  readonly #ownWrites = new OwnWrites();
+  readonly #written = new WrittenContent();
+  /** What is included in `bytes` once, although several records have it. */
+  #counted = new WeakSet<object>();
   #changes: RetainedRecord[] = [];
-  /** The last Changes that may be watch echoes of a write whose plan or Outcome has not arrived. */
-  #earlyEchoes: RetainedRecord[] = [];
   #mutations: RetainedRecord[] = [];
   #live: Replayed | undefined;
   #hasDropped = false;
@@ -47,31 +44,11 @@ export class Journal {
   }
 
   add(topic: Topic, record: RetainedRecord): void {
-    const { content } = record;
-    const isOutcome = !(content instanceof Uint8Array) && content.kind === 'outcome';
-    const isAwaited = isOutcome
-      ? this.#ownWrites.addOutcome(content, this.#mutations)
-      : topic === 'mutations' && this.#ownWrites.addPlan(record);
-    if (isAwaited) this.#shareEarlyEchoes();
-    const retained = this.#ownWrites.share(record);
+    const retained = this.#written.share(record);
     (topic === 'changes' ? this.#changes : this.#mutations).push(retained);
-    if (mayBeEcho(retained)) this.#earlyEchoes = [...this.#earlyEchoes, retained].slice(-earlyEchoes);
-    this.bytes += retained.size;
+    this.bytes += sizeOf(retained, this.#counted);
     this.version++;
     this.lastReceivedAt = record.receivedAt;
-  }
-
-  /** Shares the content of watch echoes that arrived before their plan or Outcome. */
-  #shareEarlyEchoes(): void {
-    this.#earlyEchoes = this.#earlyEchoes.flatMap((record) => {
-      const retained = this.#ownWrites.share(record);
-      const index = retained === record ? -1 : this.#changes.lastIndexOf(record);
-      if (index >= 0) {
-        this.#changes[index] = retained;
-        this.bytes += retained.size - record.size;
-      }
-      return mayBeEcho(retained) ? [retained] : [];
-    });
   }
 
   /** The current state. */
@@ -161,11 +138,10 @@ export class Journal {
     this.version++;
     const { replay } = this.#replay(records, false);
     this.#mutations = this.#mutations.slice(replay.mutations);
-    const kept = writtenBy(this.#mutations);
-    this.#changes = this.#changes.slice(replay.changes).map((record) => sharingOnly(record, kept));
-    this.#earlyEchoes = this.#earlyEchoes.filter((record) => this.#changes.includes(record));
-    this.#ownWrites.forgetContent();
-    this.bytes = [...this.#changes, ...this.#mutations].reduce((sum, { size }) => sum + size, 0);
+    this.#changes = this.#changes.slice(replay.changes);
+    this.#written.forget();
+    this.#counted = new WeakSet();
+    this.bytes = [...this.#mutations, ...this.#changes].reduce((sum, one) => sum + sizeOf(one, this.#counted), 0);
     this.#before = new Replay(this.key, replay);
     this.#live = undefined;
   }

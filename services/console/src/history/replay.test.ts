@@ -90,8 +90,7 @@ describe('plans are merged into the Changes', () => {
   test('also if they are the only records, or a malformed one is before them', () => {
     expect(timeline(plan)).toEqual(['decided 1010']);
     const journal = new Journal(shop('web'));
-    const text = new TextEncoder().encode('{}');
-    journal.add('mutations', { content: text, size: text.length, receivedAt: 0 });
+    journal.add('mutations', { content: new TextEncoder().encode('{}'), receivedAt: 0 });
     for (const message of [first, plan, outcome]) journal.add(topicOf(message), record(message));
     expect(journal.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
   });

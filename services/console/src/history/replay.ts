@@ -111,7 +111,7 @@ export class Replay {
   #apply(message: Message, record: RetainedRecord): readonly Entry[] {
     switch (message.kind) {
       case 'change':
-        return this.#applyChange(message, record).map((entry) => withTrace(entry, record));
+        return this.#applyChange(message).map((entry) => withTrace(entry, record));
       case 'outcome':
         return this.#applyOutcome(message, record);
       case 'clusterRemoved':
@@ -125,7 +125,7 @@ export class Replay {
     }
   }
 
-  #applyChange(change: Change, { ownWrites = [] }: RetainedRecord): readonly ObservedEntry[] {
+  #applyChange(change: Change): readonly ObservedEntry[] {
     const { state } = this;
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
     this.at = at;
@@ -135,13 +135,7 @@ export class Replay {
     state.dropOldRefusals();
     if (changes.length === 0) return [];
     state.lastEventAt = Math.max(state.lastEventAt, at);
-    const isOwn = ({ kind, name }: (typeof changes)[number]) =>
-      (kind === 'slice' || kind === 'endpoints') && ownWrites.includes(name);
-    const observations = describeChange(
-      state.state,
-      change,
-      changes.filter((field) => !isOwn(field)),
-    );
+    const observations = describeChange(state.state, change, changes);
     state.otherWrites = latestWrites(state.otherWrites, observations);
     return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
   }
