@@ -1,7 +1,7 @@
 import { type Clock, errorMessage, type Logger } from '@sluice/platform';
 import { Cluster, type RedisOptions as IoredisOptions, Redis } from 'ioredis';
 import { RedisStoreError, toRedisStoreError } from './redis-error.ts';
-import { type RedisAddresses, type RedisOptions, type RedisSecrets, readAddresses } from './redis-options.ts';
+import { type RedisOptions, type RedisSecrets, readAddresses } from './redis-options.ts';
 import type { Client } from './script.ts';
 
 export interface ClientOptions {
@@ -39,8 +39,10 @@ function newClient(
   };
   const { topology = { mode: 'standalone' } } = options;
   const addresses = readAddresses(options);
+  const { username, password } = addresses;
   const common = {
-    ...credentials(addresses),
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
     ...(addresses.tls ? { tls: tlsOptions(options) } : {}),
     connectTimeout: commandTimeoutMs,
     // Detects a peer that vanished without closing the connection.
@@ -149,18 +151,8 @@ function retryDelay(attempt: number): number {
   return Math.min(50 * attempt, 1000);
 }
 
-function credentials({ username, password }: RedisAddresses): { username?: string; password?: string } {
-  return { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) };
-}
-
-function tlsOptions({ tls = {} }: RedisOptions) {
-  const { ca, cert, key, serverName } = tls;
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-  };
+function tlsOptions({ tls: { serverName, ...pem } = {} }: RedisOptions) {
+  return { ...pem, ...(serverName !== undefined && { servername: serverName }) };
 }
 
 /** Logs once when the connection is lost and once when it is restored. */

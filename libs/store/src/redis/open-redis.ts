@@ -19,7 +19,7 @@ import { withTimeout } from './redis-error.ts';
 import { leasesTimeoutMs, RedisLeases } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RedisStore } from './redis-store.ts';
-import type { Client } from './script.ts';
+import type { Client, Commands } from './script.ts';
 import { ServerMonitor } from './server-monitor.ts';
 
 /** The store's ports on one Redis. */
@@ -57,7 +57,7 @@ export async function openRedis(
   options: RedisOptions,
   { clock, logger, startLeaseThread, secrets }: RedisDependencies,
 ): Promise<RedisPorts> {
-  const { fleet, commandTimeoutMs = 10_000, maxDeadLetters: max, maxDeadLetterBytes: maxBytes } = options;
+  const { fleet, commandTimeoutMs = 10_000 } = options;
   const client = createClient(options, { commandTimeoutMs, secrets, offlineQueue: true });
   // A separate connection, so that heartbeats queue neither behind large commits nor behind a lost connection.
   const leaseTimeoutMs = Math.min(commandTimeoutMs, leasesTimeoutMs);
@@ -76,7 +76,7 @@ export async function openRedis(
   const check = async () => {
     const reports: ServerReport[] = [];
     for (const node of masters(client)) {
-      const info = await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.info());
+      const info = await withTimeout({ clock, commandTimeoutMs }, 'checking Redis', node.info());
       reports.push(checkServer(info, failsOver));
     }
     return reports;
@@ -103,7 +103,8 @@ export async function openRedis(
     }
     monitor = new ServerMonitor({ check, clock, logger }, problems);
     // ioredis connects to a Cluster's nodes on the first command; do so before the first heartbeat.
-    for (const node of masters(leaseClient)) await withTimeout(clock, commandTimeoutMs, 'checking Redis', node.ping());
+    for (const node of masters(leaseClient))
+      await withTimeout({ clock, commandTimeoutMs }, 'checking Redis', node.ping());
   } catch (error) {
     close();
     throw error;
@@ -111,21 +112,29 @@ export async function openRedis(
   logConnection(client, 'store', logger);
   logConnection(leaseClient, 'leases', logger);
   logConnection(subscriber, 'lease changes', logger);
-  const parts = { client, clock, fleet, commandTimeoutMs };
+  const commands = { client, clock, fleet, commandTimeoutMs };
+  const leases = { ...commands, commandTimeoutMs: leaseTimeoutMs, client: leaseClient, subscriber, thread };
   return {
-    store: new RedisStore(parts),
-    leases: new RedisLeases({ ...parts, commandTimeoutMs: leaseTimeoutMs, client: leaseClient, subscriber, thread }),
-    directory: new RedisClusterDirectory(parts),
-    clusterPins: new RedisDocument({ ...parts, name: 'cluster-pins' }),
-    partitions: new RedisDocument({ ...parts, name: 'settled/partitions' }),
-    intendedPartitions: new RedisDocument({ ...parts, name: 'settled/intended-partitions' }),
-    deadLetters: new RedisDeadLetters({
-      ...parts,
-      ...(max !== undefined && { max }),
-      ...(maxBytes !== undefined && { maxBytes }),
-    }),
+    ...adapters(commands, leases, options),
     problems: () => monitor?.problems ?? [],
     close,
+  };
+}
+
+/** The ports on these connections. */
+export function adapters(
+  commands: Commands,
+  leases: ConstructorParameters<typeof RedisLeases>[0],
+  { maxDeadLetters: max, maxDeadLetterBytes: maxBytes }: Pick<RedisOptions, 'maxDeadLetters' | 'maxDeadLetterBytes'>,
+): Omit<RedisPorts, 'problems' | 'close'> {
+  return {
+    store: new RedisStore(commands),
+    leases: new RedisLeases(leases),
+    directory: new RedisClusterDirectory(commands),
+    clusterPins: new RedisDocument(commands, 'cluster-pins'),
+    partitions: new RedisDocument(commands, 'settled/partitions'),
+    intendedPartitions: new RedisDocument(commands, 'settled/intended-partitions'),
+    deadLetters: new RedisDeadLetters({ ...commands, max, maxBytes }),
   };
 }
 

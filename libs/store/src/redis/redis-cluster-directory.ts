@@ -1,33 +1,26 @@
-import type { Clock } from '@sluice/platform';
 import { byIdentity, type ClusterDirectory, type KnownCluster, withPauses } from '../index.ts';
 import { withTimeout } from './redis-error.ts';
-import { type Client, hashTagged } from './script.ts';
+import { type Commands, hashTagged } from './script.ts';
 
 /** Version of the values. */
 const formatVersion = 1;
 /** Prefix of the fields that say why writes to a cluster are paused. */
 const pausePrefix = 'paused/';
 
-export interface RedisClusterDirectoryOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly fleet: string;
-  readonly commandTimeoutMs: number;
-}
-
 /** Cluster directory in Redis: one hash with a JSON value per cluster, and a text per cluster whose writes are paused. */
 export class RedisClusterDirectory implements ClusterDirectory {
-  readonly #options: RedisClusterDirectoryOptions;
+  readonly #options: Commands;
   readonly #key: string;
 
-  constructor(options: RedisClusterDirectoryOptions) {
+  constructor(options: Commands) {
     this.#options = options;
     this.#key = hashTagged(options.fleet, 'clusters');
   }
 
   async put({ paused: _, ...cluster }: KnownCluster): Promise<void> {
     const { client } = this.#options;
-    await this.#withTimeout(
+    await withTimeout(
+      this.#options,
       'adding a cluster',
       client.hset(this.#key, cluster.identity, JSON.stringify({ formatVersion, ...cluster })),
     );
@@ -37,16 +30,16 @@ export class RedisClusterDirectory implements ClusterDirectory {
     const { client } = this.#options;
     const field = `${pausePrefix}${identity}`;
     const change = reason === undefined ? client.hdel(this.#key, field) : client.hset(this.#key, field, reason);
-    await this.#withTimeout('changing whether writes are paused', change);
+    await withTimeout(this.#options, 'changing whether writes are paused', change);
   }
 
   async remove(identity: string): Promise<void> {
     const fields = [identity, `${pausePrefix}${identity}`];
-    await this.#withTimeout('removing a cluster', this.#options.client.hdel(this.#key, ...fields));
+    await withTimeout(this.#options, 'removing a cluster', this.#options.client.hdel(this.#key, ...fields));
   }
 
   async list(): Promise<readonly KnownCluster[]> {
-    const fields = await this.#withTimeout('listing clusters', this.#options.client.hgetall(this.#key));
+    const fields = await withTimeout(this.#options, 'listing clusters', this.#options.client.hgetall(this.#key));
     const clusters: KnownCluster[] = [];
     const pauses = new Map<string, string>();
     for (const [field, text] of Object.entries(fields)) {
@@ -54,10 +47,6 @@ export class RedisClusterDirectory implements ClusterDirectory {
       else clusters.push(decodeCluster(field, text));
     }
     return withPauses(byIdentity(clusters), pauses);
-  }
-
-  #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Clock } from '@sluice/platform';
 import {
   type DeadLetter,
   type DeadLetters,
@@ -8,17 +7,13 @@ import {
   type NewDeadLetter,
 } from '../index.ts';
 import { withTimeout } from './redis-error.ts';
-import { type Client, decodeFrame, encodeFrame, hashTagged, Script } from './script.ts';
+import { type Commands, decodeFrame, encodeFrame, hashTagged, Script } from './script.ts';
 
-export interface RedisDeadLettersOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly fleet: string;
-  readonly commandTimeoutMs: number;
+interface Options extends Commands {
   /** Maximum number kept. Default 1,000. */
-  readonly max?: number;
+  readonly max?: number | undefined;
   /** Maximum size of all that are kept, in bytes. Default 64 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
 }
 
 type Header = Omit<NewDeadLetter, 'record'> & { readonly record: Omit<NewDeadLetter['record'], 'payload'> };
@@ -31,12 +26,12 @@ const CHUNK = 50;
 
 /** Dead letters in Redis. */
 export class RedisDeadLetters implements DeadLetters {
-  readonly #options: RedisDeadLettersOptions;
+  readonly #options: Options;
   readonly #letters: string;
   readonly #order: string;
   readonly #bytes: string;
 
-  constructor(options: RedisDeadLettersOptions) {
+  constructor(options: Options) {
     this.#options = options;
     const tag = hashTagged(options.fleet, 'dead-letters');
     this.#letters = `${tag}:letters`;
@@ -50,17 +45,17 @@ export class RedisDeadLetters implements DeadLetters {
     const frame = encodeFrame({ ...letter, record } satisfies Header, payload);
     const name = deadLetterName(letter);
     const args = [name, frame, max, maxBytes];
-    await this.#withTimeout(`dead-lettering ${name}`, addScript.run(client, this.#keys, args));
+    await withTimeout(this.#options, `dead-lettering ${name}`, addScript.run(client, this.#keys, args));
   }
 
   async list(): Promise<readonly DeadLetter[]> {
     const { client } = this.#options;
     const what = 'listing dead letters';
-    const names = await this.#withTimeout(what, client.lrange(this.#order, 0, -1));
+    const names = await withTimeout(this.#options, what, client.lrange(this.#order, 0, -1));
     const letters: DeadLetter[] = [];
     for (let i = 0; i < names.length; i += CHUNK) {
       const chunk = names.slice(i, i + CHUNK);
-      const frames = await this.#withTimeout(what, client.hmgetBuffer(this.#letters, ...chunk));
+      const frames = await withTimeout(this.#options, what, client.hmgetBuffer(this.#letters, ...chunk));
       for (const [index, frame] of frames.entries()) {
         // A missing frame was dropped after the names were read.
         if (frame !== null) letters.push(decodeLetter(chunk[index] ?? '', frame));
@@ -71,16 +66,16 @@ export class RedisDeadLetters implements DeadLetters {
 
   async drop(name: string): Promise<boolean> {
     return (
-      (await this.#withTimeout(`dropping ${name}`, dropScript.run(this.#options.client, this.#keys, [name]))) === 1
+      (await withTimeout(
+        this.#options,
+        `dropping ${name}`,
+        dropScript.run(this.#options.client, this.#keys, [name]),
+      )) === 1
     );
   }
 
   get #keys(): readonly string[] {
     return [this.#letters, this.#order, this.#bytes];
-  }
-
-  #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
-    return withTimeout(this.#options.clock, this.#options.commandTimeoutMs, what, answer);
   }
 }
 

@@ -1,40 +1,30 @@
-import type { Clock } from '@sluice/platform';
 import type { StoredDocument } from '../index.ts';
 import { withTimeout } from './redis-error.ts';
-import { type Client, hashTagged, Script } from './script.ts';
-
-export interface RedisDocumentOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly fleet: string;
-  readonly commandTimeoutMs: number;
-  /** Its key, without the name of the fleet. */
-  readonly name: string;
-}
+import { type Commands, hashTagged, Script } from './script.ts';
 
 const replaceScript = new Script(['replace']);
 
 /** A document in Redis: one string. */
 export class RedisDocument implements StoredDocument {
-  readonly #options: RedisDocumentOptions;
-  readonly #key: string;
+  readonly #commands: Commands;
+  readonly #name: string;
 
-  constructor(options: RedisDocumentOptions) {
-    this.#options = options;
-    this.#key = hashTagged(options.fleet, options.name);
+  /** `name`: its key, without the name of the fleet. */
+  constructor(commands: Commands, name: string) {
+    this.#commands = commands;
+    this.#name = name;
   }
 
   read(): Promise<string | null> {
-    return this.#withTimeout('reading', this.#options.client.get(this.#key));
+    return withTimeout(this.#commands, `reading ${this.#name}`, this.#commands.client.get(this.#key));
   }
 
   async replace(expected: string | null, next: string): Promise<boolean> {
-    const replaced = replaceScript.run(this.#options.client, [this.#key], [expected ?? '', next]);
-    return (await this.#withTimeout('replacing', replaced)) === 1;
+    const replaced = replaceScript.run(this.#commands.client, [this.#key], [expected ?? '', next]);
+    return (await withTimeout(this.#commands, `replacing ${this.#name}`, replaced)) === 1;
   }
 
-  #withTimeout<T>(what: string, answer: Promise<T>): Promise<T> {
-    const { clock, commandTimeoutMs, name } = this.#options;
-    return withTimeout(clock, commandTimeoutMs, `${what} ${name}`, answer);
+  get #key(): string {
+    return hashTagged(this.#commands.fleet, this.#name);
   }
 }

@@ -25,8 +25,8 @@ test('an error that is not a reply of Redis means a lost connection', () => {
 
 test('an answer that takes too long rejects with TIMEOUT', async () => {
   const clock = new VirtualClock(0);
-  const late = expect(withTimeout(clock, 500, 'heartbeat', new Promise(() => {}))).rejects;
+  const late = expect(withTimeout({ clock, commandTimeoutMs: 500 }, 'heartbeat', new Promise(() => {}))).rejects;
   clock.step(500);
   await late.toMatchObject({ code: 'TIMEOUT', message: 'heartbeat: no answer from Redis within 500 ms' });
-  await expect(withTimeout(clock, 500, 'heartbeat', Promise.resolve(1))).resolves.toBe(1);
+  await expect(withTimeout({ clock, commandTimeoutMs: 500 }, 'heartbeat', Promise.resolve(1))).resolves.toBe(1);
 });

@@ -2,8 +2,6 @@ import { type Clock, errorMessage } from '@sluice/platform';
 import { forAllScopes, type GroupState } from '../index.ts';
 
 export type RedisErrorCode =
-  /** The options are invalid. */
-  | 'OPTIONS'
   /** No connection, or none in time. Whether a command was executed is unknown. */
   | 'UNREACHABLE'
   /** Connected, but no answer in time. Whether the command was executed is unknown. */
@@ -61,8 +59,12 @@ export function toRedisStoreError(what: string, error: unknown): RedisStoreError
   return new RedisStoreError('UNREACHABLE', `${what}: no connection to Redis (${reason})`);
 }
 
-/** Rejects with TIMEOUT if `answer` takes longer than `limitMs`. Redis may execute the command nevertheless. */
-export function withTimeout<T>(clock: Clock, limitMs: number, what: string, answer: Promise<T>): Promise<T> {
+/** Rejects with TIMEOUT if `answer` takes longer. Redis may execute the command nevertheless. */
+export function withTimeout<T>(
+  { clock, commandTimeoutMs: limitMs }: { readonly clock: Clock; readonly commandTimeoutMs: number },
+  what: string,
+  answer: Promise<T>,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.schedule(limitMs, () =>
       reject(new RedisStoreError('TIMEOUT', `${what}: no answer from Redis within ${limitMs} ms`)),

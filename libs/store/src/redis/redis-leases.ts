@@ -1,22 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '@sluice/platform';
 import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases } from '../index.ts';
 import type { LeaseThreadClient } from './lease-thread.ts';
 import { readGroup } from './read-group.ts';
 import { RedisStoreError, stalledOf, stalledText, withTimeout } from './redis-error.ts';
 import { strings } from './redis-store.ts';
-import { type Client, type GroupKeys, groupKeys, Script } from './script.ts';
+import { type Client, type Commands, type GroupKeys, groupKeys, Script } from './script.ts';
 
-export interface RedisLeasesOptions {
-  /** Must reject commands at once while disconnected. */
-  readonly client: Client;
+interface Options extends Commands {
   /** Separate client for Pub/Sub; connects on the first watch. */
   readonly subscriber: Client;
   /** Undefined: only heartbeats renew leases. */
   readonly thread?: LeaseThreadClient | undefined;
-  readonly clock: Clock;
-  readonly fleet: string;
-  readonly commandTimeoutMs: number;
 }
 
 /** Socket timeout of the leases' connections, in milliseconds: short, because heartbeats are small and frequent. */
@@ -32,13 +26,14 @@ const leaveScript = new Script(['hashes', 'alive-until', 'group', 'leave'], ['al
  */
 export class RedisLeases implements Leases {
   readonly keepAlive?: (options: KeepAliveOptions) => KeepAlive;
-  readonly #options: RedisLeasesOptions;
+  readonly #options: Options;
   readonly #watchers = new Map<string, Set<() => void>>();
   /** What the last heartbeat of each member of this process has answered, by group and member. */
   readonly #known = new Map<string, Known>();
   #changes = 0;
 
-  constructor(options: RedisLeasesOptions) {
+  /** The client must reject commands at once while disconnected. */
+  constructor(options: Options) {
     this.#options = options;
     const { thread } = options;
     if (thread !== undefined) this.keepAlive = (group) => thread.keepAlive(group);
@@ -83,7 +78,7 @@ export class RedisLeases implements Leases {
       ...[release.length, started.length, prepared.length, ...release, ...started, ...prepared, ...acquire],
     ];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
-    return list(await withTimeout(clock, ttlMs, `heartbeat of ${member} in ${group}`, answer));
+    return list(await withTimeout({ clock, commandTimeoutMs: ttlMs }, `heartbeat of ${member} in ${group}`, answer));
   }
 
   /** Unique in the fleet, because the name of a member is. */
@@ -92,15 +87,14 @@ export class RedisLeases implements Leases {
   }
 
   async leave(group: string, member: string): Promise<void> {
-    const { client, clock, commandTimeoutMs } = this.#options;
     this.#known.delete(`${group} ${member}`);
-    const answer = leaveScript.run(client, this.#keys(group), [member, this.#nameChange(member)]);
-    await withTimeout(clock, commandTimeoutMs, `leave of ${member} from ${group}`, answer);
+    const answer = leaveScript.run(this.#options.client, this.#keys(group), [member, this.#nameChange(member)]);
+    await withTimeout(this.#options, `leave of ${member} from ${group}`, answer);
   }
 
   async state(group: string): Promise<GroupState> {
-    const { client, clock, commandTimeoutMs } = this.#options;
-    return withTimeout(clock, commandTimeoutMs, `reading group ${group}`, readGroup(client, this.#keys(group)));
+    const { client } = this.#options;
+    return withTimeout(this.#options, `reading group ${group}`, readGroup(client, this.#keys(group)));
   }
 
   watch(group: string, onChange: () => void): () => void {

@@ -25,20 +25,3 @@ test('sentinels have a different default port', () => {
     { host: 'b', port: 1 },
   ]);
 });
-
-test.each<[Partial<RedisOptions>, RegExp]>([
-  [{ urls: [] }, /no Redis URL/],
-  [{ urls: ['redis://a', 'redis://b'] }, /several Redis URLs require the topology/],
-  [{ urls: ['redis://a', 'rediss://b'], topology: { mode: 'cluster' } }, /rediss:\/\//],
-  [{ urls: ['redis://a/1'], topology: { mode: 'cluster' } }, /only database 0/],
-  [{ urls: ['redis://a/x'] }, /number of the database/],
-  [{ urls: ['http://a'] }, /got http:/],
-  [{ fleet: 'a}b' }, /fleet name/],
-  [{ fleet: '' }, /fleet name/],
-])('%j is rejected', (options, message) => {
-  expect(() => read(options)).toThrow(message);
-});
-
-test('the error about an invalid URL does not quote it, because it may hold a password', () => {
-  expect(() => read({ urls: ['redis://me:geheim@host:x'] })).toThrow(/^(?!.*geheim).*Redis URL 1 is not a valid URL/);
-});

@@ -1,5 +1,3 @@
-import { RedisStoreError } from './redis-error.ts';
-
 /** Addresses, credentials and limits of the Redis connection. */
 export interface RedisOptions {
   /**
@@ -58,57 +56,22 @@ export interface RedisAddresses {
 
 const DEFAULT_PORTS = { sentinel: 26379, standalone: 6379, cluster: 6379 };
 
-/** @throws RedisStoreError OPTIONS; its message never contains a password */
-export function readAddresses({
-  urls,
-  topology = { mode: 'standalone' },
-  fleet,
-  ...user
-}: RedisOptions): RedisAddresses {
-  const { mode } = topology;
-  if (!/^[\w.-]+$/.test(fleet)) {
-    throw invalid(`fleet name ${JSON.stringify(fleet)}: use only letters, digits, ".", "_" and "-"`);
-  }
-  const parsed = urls.map((text, index) => parse(text, `Redis URL ${index + 1}`));
-  const [first] = parsed;
-  if (first === undefined) throw invalid('no Redis URL');
-  if (mode === 'standalone' && parsed.length > 1)
-    throw invalid('several Redis URLs require the topology cluster or sentinel');
-  if (parsed.some(({ protocol }) => protocol !== first.protocol)) {
-    throw invalid('either all Redis URLs must start with rediss:// or none');
-  }
-  const path = first.pathname.replace(/^\//, '');
-  if (!/^\d{0,5}$/.test(path))
-    throw invalid(`the path of a Redis URL must be the number of the database, got "/${path}"`);
-  const database = Number(path);
-  if (mode === 'cluster' && database !== 0) throw invalid('a Redis Cluster has only database 0');
+/** The configuration has checked the addresses. */
+export function readAddresses({ urls, topology = { mode: 'standalone' }, ...user }: RedisOptions): RedisAddresses {
+  const parsed = urls.map((url) => new URL(url));
+  const [first = new URL('redis:')] = parsed;
   return {
     hosts: parsed.map(({ hostname, port }) => ({
       host: hostname.replace(/^\[|\]$/g, ''),
-      port: port === '' ? DEFAULT_PORTS[mode] : Number(port),
+      port: port === '' ? DEFAULT_PORTS[topology.mode] : Number(port),
     })),
     tls: first.protocol === 'rediss:',
     username: user.username ?? decodeUserInfo(first.username),
     password: user.password ?? decodeUserInfo(first.password),
-    database,
+    database: Number(first.pathname.slice(1)),
   };
-}
-
-function parse(text: string, name: string): URL {
-  // The message does not quote the text, because it may contain a password.
-  if (!URL.canParse(text)) throw invalid(`${name} is not a valid URL; use the form redis://user:password@host:6379`);
-  const url = new URL(text);
-  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
-    throw invalid(`${name} must start with redis:// or rediss://, got ${url.protocol}//`);
-  }
-  if (url.hostname === '') throw invalid(`${name} has no host`);
-  return url;
 }
 
 function decodeUserInfo(part: string): string | undefined {
   return part === '' ? undefined : decodeURIComponent(part);
-}
-
-function invalid(message: string): RedisStoreError {
-  return new RedisStoreError('OPTIONS', message);
 }

@@ -1,15 +1,7 @@
-import { asRecord, type Clock } from '@sluice/platform';
+import { asRecord } from '@sluice/platform';
 import { type Checkpoint, type Commit, FencedError, type ScopeState, type Store, type StoredEntry } from '../index.ts';
 import { RedisStoreError, withTimeout } from './redis-error.ts';
-import { type Argument, type Client, hashTagged, Script } from './script.ts';
-
-export interface RedisStoreOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly fleet: string;
-  /** Timeout of one command, in milliseconds. */
-  readonly commandTimeoutMs: number;
-}
+import { type Argument, type Commands, hashTagged, Script } from './script.ts';
 
 const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
@@ -48,10 +40,10 @@ interface Entries {
  * If a commit rejects with anything but FencedError, Redis may have executed it or may still execute it: claim again.
  */
 export class RedisStore implements Store {
-  readonly #options: RedisStoreOptions;
+  readonly #options: Commands;
   readonly #known = new Map<string, KnownVersion>();
 
-  constructor(options: RedisStoreOptions) {
+  constructor(options: Commands) {
     this.#options = options;
   }
 
@@ -95,19 +87,14 @@ export class RedisStore implements Store {
   }
 
   async setIfAbsent(name: string, value: string): Promise<string> {
-    const { client, clock, commandTimeoutMs, fleet } = this.#options;
+    const { client, fleet } = this.#options;
     const existing = client.set(hashTagged(fleet, `settled/${name}`), value, 'NX', 'GET');
-    return (await withTimeout(clock, commandTimeoutMs, `setting ${name}`, existing)) ?? value;
+    return (await withTimeout(this.#options, `setting ${name}`, existing)) ?? value;
   }
 
   async checkpoint(scope: string): Promise<Checkpoint | null> {
-    const { client, clock, commandTimeoutMs } = this.#options;
-    const stored = await withTimeout(
-      clock,
-      commandTimeoutMs,
-      `checkpoint of ${scope}`,
-      client.hget(this.#key(scope, meta), 'checkpoint'),
-    );
+    const found = this.#options.client.hget(this.#key(scope, meta), 'checkpoint');
+    const stored = await withTimeout(this.#options, `checkpoint of ${scope}`, found);
     return decodeCheckpoint(stored) ?? null;
   }
 
@@ -129,13 +116,13 @@ export class RedisStore implements Store {
   }
 
   async #entries(scope: string, pattern = '*'): Promise<Entries> {
-    const { client, clock, commandTimeoutMs } = this.#options;
+    const { client } = this.#options;
     // HSCAN may return a field more than once.
     const values = new Map<string, string>();
     let cursor = '0';
     do {
       const page = client.hscan(this.#key(scope, view), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
-      const [next, flat] = await withTimeout(clock, commandTimeoutMs, `reading ${scope}`, page);
+      const [next, flat] = await withTimeout(this.#options, `reading ${scope}`, page);
       for (const [name, value] of pairs(flat)) values.set(name, String(value));
       cursor = next;
     } while (cursor !== '0');
@@ -147,9 +134,8 @@ export class RedisStore implements Store {
   }
 
   #run(script: Script, what: string, parts: readonly string[], scope: string, args: readonly Argument[]) {
-    const { client, clock, commandTimeoutMs } = this.#options;
     const keys = parts.map((part) => this.#key(scope, part));
-    return withTimeout(clock, commandTimeoutMs, what, script.run(client, keys, args));
+    return withTimeout(this.#options, what, script.run(this.#options.client, keys, args));
   }
 }
 

@@ -36,7 +36,7 @@ export function runLeaseThread(
     log,
     async renew({ group, member, ttlMs }, leases) {
       const answer = renewScript.run(client, groupKeys(redis.fleet, group), [member, ttlMs, ...leases.flat()]);
-      return (await withTimeout(clock, ttlMs, `renewal by ${member} in ${group}`, answer)) === 1;
+      return (await withTimeout({ clock, commandTimeoutMs: ttlMs }, `renewal by ${member} in ${group}`, answer)) === 1;
     },
   });
   return (request) => {

@@ -1,9 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Clock } from '@sluice/platform';
 import type { Cluster, Redis } from 'ioredis';
 
 /** Client of one Redis server or of a Cluster. */
 export type Client = Redis | Cluster;
+
+/** What an adapter sends commands with. */
+export interface Commands {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly fleet: string;
+  /** Timeout of one command, in milliseconds. */
+  readonly commandTimeoutMs: number;
+}
 
 export type Argument = string | number | Buffer;
 
