@@ -10,10 +10,22 @@ export interface Logger {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-export const silentLogger: Logger = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  with: () => silentLogger,
-};
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** A logger that writes each line with `write`; `fields` includes those bound by `with`. */
+export function loggerOf(
+  write: (level: LogLevel, message: string, fields: LogFields) => void,
+  bound: LogFields = {},
+): Logger {
+  const at = (level: LogLevel) => (message: string, fields?: LogFields) =>
+    write(level, message, { ...bound, ...fields });
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (fields) => loggerOf(write, { ...bound, ...fields }),
+  };
+}
+
+export const silentLogger: Logger = loggerOf(() => {});

@@ -1,4 +1,4 @@
-import type { Clock, LogFields, Logger } from '@sluice/platform';
+import { type Clock, type Logger, loggerOf } from '@sluice/platform';
 import { ranges } from './ranges.ts';
 
 /** How long after a warning the same warning of other partitions is collected, in milliseconds. */
@@ -26,16 +26,10 @@ export function partitionLogger(logger: Logger, clock: Clock): Logger {
     });
   };
 
-  const wrap = (inner: Logger, bound: LogFields): Logger => ({
-    debug: (message, fields) => inner.debug(message, fields),
-    info: (message, fields) => inner.info(message, fields),
-    warn(message, fields) {
-      const { partition, key } = { ...bound, ...fields };
-      if (partition === undefined || key !== undefined) inner.warn(message, fields);
-      else warn(message, String(partition), () => inner.warn(message, fields));
-    },
-    error: (message, fields) => inner.error(message, fields),
-    with: (fields) => wrap(inner.with(fields), { ...bound, ...fields }),
+  return loggerOf((level, message, fields) => {
+    const { partition, key } = fields;
+    const write = () => logger[level](message, fields);
+    if (level !== 'warn' || partition === undefined || key !== undefined) write();
+    else warn(message, String(partition), write);
   });
-  return wrap(logger, {});
 }

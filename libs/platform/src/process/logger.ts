@@ -1,13 +1,12 @@
 import colors from 'picocolors';
 import { pino } from 'pino';
-import { type Clock, type LogFields, type Logger, redact } from '../index.ts';
+import { type Clock, type LogFields, type Logger, type LogLevel, loggerOf, redact } from '../index.ts';
 import { LineLimit } from './line-limit.ts';
 import { withLocalTimes } from './local-time.ts';
 import { print, printable, printableLine } from './printable.ts';
 import { systemClock } from './system.ts';
 import { columnsOf, wrap } from './wrap.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 /** A logger whose level can be changed at run time, also for its child loggers. */
@@ -19,56 +18,18 @@ export interface RootLogger extends Logger {
  * Creates a logger that writes to standard error, which keeps standard output for results (docs/operations/logs.md).
  */
 export function createLogger(format: 'text' | 'json', level: LogLevel, clock: Clock = systemClock): RootLogger {
-  return new Root(limited(format === 'json' ? jsonSink() : textSink, clock), level);
+  const sink = limited(format === 'json' ? jsonSink() : textSink, clock);
+  const root: RootLogger = {
+    ...loggerOf((at, message, fields) => {
+      if (logLevels.indexOf(at) >= logLevels.indexOf(root.level)) sink(at, redact(message), plain(fields));
+    }),
+    level,
+  };
+  return root;
 }
 
 /** Writes one event as one line. */
 type Sink = (level: LogLevel, message: string, fields: Record<string, unknown>) => void;
-
-class FieldLogger implements Logger {
-  readonly #root: () => { readonly sink: Sink; readonly level: LogLevel };
-  readonly #bound: LogFields;
-
-  constructor(root: () => { readonly sink: Sink; readonly level: LogLevel }, bound: LogFields) {
-    this.#root = root;
-    this.#bound = bound;
-  }
-
-  debug(message: string, fields?: LogFields): void {
-    this.#write('debug', message, fields);
-  }
-
-  info(message: string, fields?: LogFields): void {
-    this.#write('info', message, fields);
-  }
-
-  warn(message: string, fields?: LogFields): void {
-    this.#write('warn', message, fields);
-  }
-
-  error(message: string, fields?: LogFields): void {
-    this.#write('error', message, fields);
-  }
-
-  with(fields: LogFields): Logger {
-    return new FieldLogger(this.#root, { ...this.#bound, ...fields });
-  }
-
-  #write(level: LogLevel, message: string, fields: LogFields | undefined): void {
-    const { sink, level: minimum } = this.#root();
-    if (logLevels.indexOf(level) >= logLevels.indexOf(minimum))
-      sink(level, redact(message), plain({ ...this.#bound, ...fields }));
-  }
-}
-
-class Root extends FieldLogger implements RootLogger {
-  level: LogLevel;
-
-  constructor(sink: Sink, level: LogLevel) {
-    super(() => ({ sink, level: this.level }), {});
-    this.level = level;
-  }
-}
 
 /** What is logged for developers is not limited. */
 function limited(sink: Sink, clock: Clock): Sink {

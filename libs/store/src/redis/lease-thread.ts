@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Cancel, type Clock, errorMessage, type LogFields, type Logger } from '@sluice/platform';
+import { type Cancel, type Clock, errorMessage, type LogFields, type Logger, type LogLevel } from '@sluice/platform';
 import type { KeepAlive, KeepAliveOptions } from '../index.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { RenewalCells } from './renewal-cells.ts';
@@ -26,7 +26,7 @@ export type LeaseThreadMessage =
 
 /** A line that the lease thread has the main thread log. */
 export interface LeaseThreadLine {
-  readonly level: 'info' | 'warn';
+  readonly level: LogLevel;
   readonly message: string;
   readonly fields: LogFields;
 }

@@ -1,4 +1,4 @@
-import { type Clock, type LogFields, type Logger, silentLogger } from '@sluice/platform';
+import { type Clock, loggerOf } from '@sluice/platform';
 import { connect, createClient, logConnection } from './client.ts';
 import { LeaseRenewer } from './lease-renewer.ts';
 import type { LeaseThreadLine, LeaseThreadMessage, LeaseThreadRequest } from './lease-thread.ts';
@@ -20,6 +20,7 @@ export function runLeaseThread(
   { clock, send }: LeaseThreadPorts,
 ): (request: LeaseThreadRequest) => void {
   const log = (line: LeaseThreadLine) => send({ kind: 'log', line });
+  const logger = loggerOf((level, message, fields) => log({ level, message, fields }));
   let current: RedisSecrets = redis;
   const secrets = () => {
     send({ kind: 'reconnecting' });
@@ -27,7 +28,7 @@ export function runLeaseThread(
   };
   const client = createClient(redis, { commandTimeoutMs: leasesTimeoutMs, offlineQueue: false, secrets });
   // The main thread connects at the same time and reports why it cannot.
-  client.once('ready', () => logConnection(client, 'lease renewal', lineLogger(log)));
+  client.once('ready', () => logConnection(client, 'lease renewal', logger));
   client.on('ready', () => send({ kind: 'ready' }));
   // It keeps retrying, and reports through its events.
   connect(client, clock, leasesTimeoutMs).catch(() => {});
@@ -43,12 +44,4 @@ export function runLeaseThread(
     if (request.kind === 'secrets') current = request.secrets;
     else renewer.handle(request);
   };
-}
-
-function lineLogger(log: (line: LeaseThreadLine) => void): Logger {
-  const line =
-    (level: LeaseThreadLine['level']) =>
-    (message: string, fields: LogFields = {}) =>
-      log({ level, message, fields });
-  return { ...silentLogger, info: line('info'), warn: line('warn') };
 }

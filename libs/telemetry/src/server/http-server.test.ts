@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { LogLevel } from '@sluice/platform';
 import { silentLogger } from '@sluice/platform';
-import { type LogLevel, parseBindAddress, systemClock } from '@sluice/platform/process';
+import { parseBindAddress, systemClock } from '@sluice/platform/process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Metrics } from '../metrics.ts';
 import { syncHealth } from './health.ts';
