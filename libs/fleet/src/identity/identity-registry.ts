@@ -112,25 +112,6 @@ export class StoredIdentities implements IdentityRegistry {
   }
 }
 
-/** Compares with the pinned identities and changes nothing; for commands that only report. */
-export class ReadOnlyIdentities implements IdentityRegistry {
-  readonly #pins: Pick<ClusterPins, 'read'>;
-
-  constructor(pins: Pick<ClusterPins, 'read'>) {
-    this.#pins = pins;
-  }
-
-  async admit(name: string, evidence: ClusterEvidence): Promise<string | undefined> {
-    return admit(parsePinnedClusters(await this.#pins.read()), name, evidence).refusal;
-  }
-
-  async verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>> {
-    return verifyAll(parsePinnedClusters(await this.#pins.read()), served).refusals;
-  }
-
-  async release(): Promise<void> {}
-}
-
 function verifyAll(clusters: PinnedClusters, served: ReadonlyMap<string, ClusterEvidence>) {
   const refusals = new Map<string, string>();
   let verified = clusters;

@@ -30,10 +30,6 @@ export class ServedScopes {
     return this.#scopes.has(scope);
   }
 
-  hasAny(scopes: readonly string[]): boolean {
-    return scopes.some((scope) => this.#scopes.has(scope));
-  }
-
   add(scope: string): void {
     this.#scopes.add(scope);
     this.#update();

@@ -2,7 +2,6 @@ import {
   type Attributes,
   type Context,
   defaultTextMapGetter,
-  type Link,
   type Tracer as OpenTelemetryTracer,
   ROOT_CONTEXT,
   type SpanContext,
@@ -18,7 +17,6 @@ import {
   ParentBasedSampler,
   type Sampler,
   SamplingDecision,
-  type SamplingResult,
   type SpanProcessor,
   TraceIdRatioBasedSampler,
   TracerProvider,
@@ -54,7 +52,7 @@ export class SdkTracer implements Tracer {
     this.slowMs = slowMs;
     this.systems = systems;
     this.#ids = new ReservedIdGenerator(random);
-    this.#sampler = new ParentBasedSampler({ root: new LateSampler(new TraceIdRatioBasedSampler(ratio)) });
+    this.#sampler = new ParentBasedSampler({ root: lateSampler(new TraceIdRatioBasedSampler(ratio)) });
     const provider = new TracerProvider({
       resource,
       idGenerator: this.#ids,
@@ -115,29 +113,10 @@ const kinds: Readonly<Record<Span['kind'], SpanKind>> = {
  * A root sampler that also samples traces recorded because of how they ended: failed, retried or slow. Their root span is
  * created at the end, with an attribute that says so; for other root spans the given sampler decides.
  */
-class LateSampler implements Sampler {
-  readonly #root: Sampler;
-
-  constructor(root: Sampler) {
-    this.#root = root;
-  }
-
-  shouldSample(
-    context: Context,
-    traceId: string,
-    name: string,
-    kind: SpanKind,
-    attributes: Attributes,
-    links: Link[],
-  ): SamplingResult {
-    if (isLate(attributes)) return { decision: SamplingDecision.RECORD_AND_SAMPLED };
-    return this.#root.shouldSample(context, traceId, name, kind, attributes, links);
-  }
-
-  toString(): string {
-    return `LateSampler{${this.#root}}`;
-  }
-}
+const lateSampler = (root: Sampler): Sampler => ({
+  shouldSample: (...args) =>
+    isLate(args[4]) ? { decision: SamplingDecision.RECORD_AND_SAMPLED } : root.shouldSample(...args),
+});
 
 const [[lateName, lateValue] = ['', '']] = Object.entries(lateAttributes);
 const isLate = (attributes: Attributes): boolean => attributes[lateName] === lateValue;

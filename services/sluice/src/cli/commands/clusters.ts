@@ -3,7 +3,6 @@ import {
   acceptCluster,
   type ClusterState,
   clusterSources,
-  ReadOnlyIdentities,
   readClusterStates,
   StoredIdentities,
 } from '@sluice/fleet/clusters';
@@ -116,7 +115,9 @@ async function statesOf(configuration: Configuration): Promise<readonly ClusterS
     process.exitCode = exitStatus.failure;
     return readClusterStates(sources, ports);
   }
-  return readClusterStates(sources, ports, new ReadOnlyIdentities({ read: async () => pinned }));
+  // A command that only reports stores nothing.
+  const pins = { read: async () => pinned, replace: async () => true };
+  return readClusterStates(sources, ports, new StoredIdentities(pins));
 }
 
 function table(states: readonly ClusterState[]): string {
