@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { PodView } from '../../src/view/schemas.ts';
+import { flapping, troubledFirst } from '../entry-text.ts';
 import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useNow } from '../use-loaded.ts';
@@ -15,14 +16,11 @@ interface PodTableProps {
 }
 
 const maxShown = 200;
-/** Pods that may need attention come first. */
-const order = ['pending', 'excluded', 'not ready', 'terminating', 'unknown', 'ready'];
 
 /** Each Pod with its verdict and reasons. */
 export function PodTable({ pods, at, chosen, choose }: PodTableProps) {
   const clock = useNow(5_000);
-  const sorted = pods.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-  const shown = sorted.filter(({ pod }, i) => i < maxShown || pod === chosen);
+  const shown = troubledFirst(pods).filter(({ pod }, i) => i < maxShown || pod === chosen);
   const when = (time: number) => (at === undefined ? ago(time, clock) : `at ${shortTime(time, at)}`);
   const isMissing = chosen !== '' && !pods.some(({ pod }) => pod === chosen);
   return html`<section class="pods" aria-label="Pods">
@@ -60,7 +58,7 @@ function Line({ pod, when, chosen, choose }: LineProps) {
       isChosen &&
       html`<dl>
         ${reasons.slice(1).map((reason) => html`<dt>also</dt><dd>${withLocalTimes(reason)}</dd>`)}
-        ${readinessChanges >= 3 && html`<dt>flapping</dt><dd>readiness changed ${readinessChanges} times in the last minute</dd>`}
+        ${readinessChanges >= flapping && html`<dt>flapping</dt><dd>readiness changed ${readinessChanges} times in the last minute</dd>`}
         ${deletingSince !== null && html`<dt>deletion</dt><dd>started ${when(deletingSince)}</dd>`}
         ${unready !== null && unready.at !== lastChange?.at && html`<dt>not ready</dt><dd>${when(unready.at)}: ${unready.causes.join('; ') || 'no known cause'}</dd>`}
         <dt>address</dt><dd>${[ips.join(', ') || 'no IP', node && `on ${node}`, zone && `zone ${zone}`].filter(Boolean).join(' · ')}</dd>

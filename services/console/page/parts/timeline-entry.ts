@@ -6,6 +6,7 @@ import type {
   Entry,
   ObservedEntry,
 } from '../../src/view/entry-schemas.ts';
+import { difference, signs, subjects } from '../entry-text.ts';
 import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { LatencyBar } from './latency-bar.ts';
@@ -38,22 +39,13 @@ export function TimelineEntry({ entry, plan, pod, relation, open, targets }: Tim
   </li>`;
 }
 
-const labels = {
-  service: 'Service',
-  pod: 'Pod',
-  slice: 'EndpointSlice',
-  endpoints: 'Endpoints',
-  topology: 'Nodes',
-  cluster: 'The cluster',
-};
-
 function Observed({ entry, pod }: { entry: ObservedEntry; pod: string }) {
   const observations = pod === '' ? entry.observations : entry.observations.filter(({ name }) => name === pod);
   const more = observations.length - maxObservations;
   return html`<div>
     ${observations
       .slice(0, maxObservations)
-      .map(({ of, name, text }) => html`<p><b>${labels[of]}</b>${name && ` ${name}`} ${text}</p>`)}
+      .map(({ of, name, text }) => html`<p><b>${subjects[of]}</b>${name && ` ${name}`} ${text}</p>`)}
     ${more > 0 && html`<p class="faint">and ${more} more</p>`}
   </div>`;
 }
@@ -112,29 +104,7 @@ function describeWrites({ writes }: CompletedEntry): string {
   return [...results].map(([result, { length }]) => (writes.length === 1 ? result : `${length} ${result}`)).join(', ');
 }
 
-const signs = { added: '+', removed: '−', changed: '~' };
-
 function Change({ change }: { change: EndpointChange }) {
   const { type, pod, addresses } = change;
   return html`<p class=${`change ${type}`}><b>${signs[type]}</b> ${pod || addresses.join(', ')} <small>${difference(change)}</small></p>`;
-}
-
-/** What changed for a proxy, as `sluice history` shows it. */
-function difference({ before, after }: EndpointChange): string {
-  if (after === null) return before === null ? '' : `was ${wordsOf(before).join(', ')}`;
-  if (before === null) return wordsOf(after).join(', ');
-  const [old, now] = [wordsOf(before), wordsOf(after)];
-  const changed = (words: readonly string[], others: readonly string[]) =>
-    words.filter((word) => !others.includes(word)).join(', ') || '(none)';
-  return `${changed(old, now)} → ${changed(now, old)}`;
-}
-
-function wordsOf({ ready, serving, terminating, zone, hints }: NonNullable<EndpointChange['after']>): string[] {
-  return [
-    ready ? 'ready' : 'not ready',
-    ...(terminating ? ['terminating'] : []),
-    ...(terminating && serving ? ['serving'] : []),
-    ...(zone === '' ? [] : [`zone ${zone}`]),
-    ...(hints.length === 0 ? [] : [`for ${hints.join(', ')}`]),
-  ];
 }

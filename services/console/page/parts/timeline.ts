@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CompletedEntry, DecidedEntry, Entry } from '../../src/view/entry-schemas.ts';
+import { concerns } from '../entry-text.ts';
 import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { wholeMs } from '../router.ts';
@@ -86,15 +87,4 @@ function planFor(entries: readonly Entry[], completed: CompletedEntry): DecidedE
   return entries.find(
     (entry): entry is DecidedEntry => entry.kind === 'decided' && planOf(entry) === planOf(completed),
   );
-}
-
-function concerns(entry: Entry, pod: string): boolean {
-  switch (entry.kind) {
-    case 'observed':
-      return entry.observations.some(({ of, name }) => of === 'pod' && name === pod);
-    case 'decided':
-      return entry.mutations.some(({ endpoints }) => endpoints.some((change) => change.pod === pod));
-    case 'completed':
-      return entry.endpoints.some((change) => change.pod === pod);
-  }
 }

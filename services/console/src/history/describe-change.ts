@@ -2,6 +2,7 @@ import { controllers, endpointsWriter, sliceControllers } from '@sluice/controll
 import type { Change, Fact } from '@sluice/messages';
 import { type Controller, type EndpointSlice, type Endpoints, type Service, serviceNameLabel } from '@sluice/model';
 import { type FieldChange, isDeletedByPlan, type ServiceState } from '@sluice/service-state';
+import { signs } from '../../page/entry-text.ts';
 import type { Observation } from '../view/entry-schemas.ts';
 import { describePodChange } from './describe-pod-change.ts';
 import { endpointChanges } from './endpoint-changes.ts';
@@ -104,7 +105,6 @@ const maxShown = 5;
 
 /** How a modification changes the endpoints of a slice: `: − cart-1`. Empty if it changes none. */
 function modificationText(before: EndpointSlice, after: EndpointSlice): string {
-  const signs = { added: '+', removed: '−', changed: '~' } as const;
   const changes = endpointChanges(after.metadata.name, before, after).map(
     ({ type, pod, addresses }) => `${signs[type]} ${pod || addresses.join(' ')}`,
   );

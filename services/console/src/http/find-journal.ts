@@ -1,4 +1,5 @@
 import type { ServiceKey } from '@sluice/messages';
+import { concerns } from '../../page/entry-text.ts';
 import type { Journal } from '../history/journal.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { Moment } from '../view/view-service.ts';
@@ -61,15 +62,4 @@ export function momentOf({ history, now }: RouteContext, journal: Journal, at: n
 export function entryFilter({ since = 0, until = Number.POSITIVE_INFINITY, pod }: HistoryFilter) {
   return (entry: Entry): boolean =>
     entry.at >= since && entry.at <= until && (pod === undefined || concerns(entry, pod));
-}
-
-function concerns(entry: Entry, pod: string): boolean {
-  switch (entry.kind) {
-    case 'observed':
-      return entry.observations.some(({ of, name }) => of === 'pod' && name === pod);
-    case 'decided':
-      return entry.mutations.some(({ endpoints }) => endpoints.some((change) => change.pod === pod));
-    case 'completed':
-      return entry.endpoints.some((change) => change.pod === pod);
-  }
 }

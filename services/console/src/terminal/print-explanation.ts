@@ -1,4 +1,5 @@
 import { formatDuration, localTime, timeToSecond, withLocalTimes } from '@sluice/platform/process';
+import { flapping, troubledFirst } from '../../page/entry-text.ts';
 import type { PodDetail, PodView, ServiceDetail } from '../view/schemas.ts';
 import { outageLines, stateIsOld, type TextFormat, wrapIndented } from './text.ts';
 
@@ -44,14 +45,6 @@ export function printPodDetail(pod: PodDetail, { service, clusterName, at }: Pod
     printPod(pod, format),
   ].join('');
 }
-
-const order: readonly PodView['verdict'][] = ['pending', 'excluded', 'not ready', 'terminating', 'unknown', 'ready'];
-
-const troubledFirst = (pods: readonly PodView[]): readonly PodView[] =>
-  pods.toSorted((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
-
-/** So many changes of readiness in a minute are no rollout. */
-const flapping = 3;
 
 export function printPod(pod: PodView, format: TextFormat): string {
   const { colors } = format;

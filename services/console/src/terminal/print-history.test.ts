@@ -97,7 +97,10 @@ describe('a completed write', () => {
 
   test.each<[string, Partial<Change>]>([
     ['+ web-1 10.0.0.1, ready, zone a', { type: 'added', before: null }],
-    ['+ 10.0.0.8 10.0.0.9, ready, zone a', { type: 'added', pod: '', addresses: ['10.0.0.8', '10.0.0.9'] }],
+    [
+      '+ 10.0.0.8 10.0.0.9, ready, zone a',
+      { type: 'added', before: null, pod: '', addresses: ['10.0.0.8', '10.0.0.9'] },
+    ],
     ['+ web-1 10.0.0.1', { type: 'added', before: null, after: null }],
     ['− web-1 10.0.0.1, was ready, zone a', { type: 'removed', after: null }],
     ['− web-1 10.0.0.1', { type: 'removed', before: null, after: null }],
@@ -113,8 +116,6 @@ describe('a completed write', () => {
     ['~ web-1 10.0.0.1: zone a → zone b', { after: { ...ready, zone: 'b' } }],
     ['~ web-1 10.0.0.1: zone a → (none)', { after: { ...ready, zone: '' } }],
     ['~ web-1 10.0.0.1: (none) → for a, node:n1', { after: { ...ready, hints: ['a', 'node:n1'] } }],
-    ['~ web-1 10.0.0.1', { before: null }],
-    ['~ web-1 10.0.0.1', { after: null }],
   ])('changes an endpoint: %s', (line, given) => {
     expect(linesOf(completed({ endpoints: [change(given)] }))).toEqual(['endpointslice: no writes', line]);
   });

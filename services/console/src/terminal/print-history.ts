@@ -1,9 +1,9 @@
 import { formatDuration, localTime } from '@sluice/platform/process';
+import { difference, signs, subjects } from '../../page/entry-text.ts';
 import type { HistoryEntry } from '../client/console-client.ts';
+import type { EndpointChange } from '../view/entry-schemas.ts';
 import type { HistoryView } from '../view/schemas.ts';
 import { causesText, outageLines, type TextFormat, wrapIndented } from './text.ts';
-
-type Change = Extract<HistoryEntry, { kind: 'completed' }>['endpoints'][number];
 
 /** Notes above the entries: outdated, incomplete, limited or empty history. */
 export function historyPreface(view: HistoryView, since: number | undefined, format: TextFormat): string {
@@ -36,7 +36,7 @@ function labelOf(entry: HistoryEntry): string {
 function linesOf(entry: HistoryEntry): readonly string[] {
   switch (entry.kind) {
     case 'observed':
-      return entry.observations.map(({ of, name, text }) => `${kinds[of]}${name === '' ? '' : ` ${name}`} ${text}`);
+      return entry.observations.map(({ of, name, text }) => `${subjects[of]}${name === '' ? '' : ` ${name}`} ${text}`);
     case 'decided': {
       const writes = entry.mutations.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
       const what = writes.length > 0 ? writes.join(', ') : 'no writes needed';
@@ -51,15 +51,6 @@ function linesOf(entry: HistoryEntry): readonly string[] {
   }
 }
 
-const kinds = {
-  service: 'Service',
-  pod: 'Pod',
-  endpoints: 'Endpoints',
-  slice: 'EndpointSlice',
-  topology: 'Nodes',
-  cluster: 'The cluster',
-} as const;
-
 function completedLines(entry: Extract<HistoryEntry, { kind: 'completed' }>): readonly string[] {
   const took = entry.latencyMs === null ? '' : `, ${formatDuration(entry.latencyMs)} after the first cause`;
   const retries = entry.retries > 0 ? `, ${entry.retries} retries` : '';
@@ -73,26 +64,9 @@ function completedLines(entry: Extract<HistoryEntry, { kind: 'completed' }>): re
   ];
 }
 
-/** How the endpoint changed for a proxy. */
-function changeText({ type, pod, addresses, before, after }: Change): string {
-  const name = `${pod === '' ? '' : `${pod} `}${addresses.join(' ')}`;
-  if (type === 'removed') return `− ${name}${before ? `, was ${stateText(before)}` : ''}`;
-  if (type === 'added') return `+ ${name}${after ? `, ${stateText(after)}` : ''}`;
-  if (!before || !after) return `~ ${name}`;
-  const [old, now] = [wordsOf(before), wordsOf(after)];
-  const changed = (words: readonly string[], others: readonly string[]) =>
-    words.filter((word) => !others.includes(word)).join(', ') || '(none)';
-  return `~ ${name}: ${changed(old, now)} → ${changed(now, old)}`;
-}
-
-const stateText = (state: NonNullable<Change['after']>): string => wordsOf(state).join(', ');
-
-function wordsOf({ ready, serving, terminating, zone, hints }: NonNullable<Change['after']>): readonly string[] {
-  return [
-    ready ? 'ready' : 'not ready',
-    ...(terminating ? ['terminating'] : []),
-    ...(terminating && serving ? ['serving'] : []),
-    ...(zone === '' ? [] : [`zone ${zone}`]),
-    ...(hints.length === 0 ? [] : [`for ${hints.join(', ')}`]),
-  ];
+function changeText(change: EndpointChange): string {
+  const { type, pod, addresses } = change;
+  const text = difference(change);
+  const what = `${signs[type]} ${pod === '' ? '' : `${pod} `}${addresses.join(' ')}`;
+  return text === '' ? what : `${what}${type === 'changed' ? ':' : ','} ${text}`;
 }

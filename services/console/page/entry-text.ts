@@ -1,0 +1,57 @@
+import type { EndpointChange, Entry, Observation } from '../src/view/entry-schemas.ts';
+import type { PodView } from '../src/view/schemas.ts';
+
+/** What the page and the terminal say of entries and Pods alike. */
+
+/** Subjects of observations. */
+export const subjects: Readonly<Record<Observation['of'], string>> = {
+  service: 'Service',
+  pod: 'Pod',
+  slice: 'EndpointSlice',
+  endpoints: 'Endpoints',
+  topology: 'Nodes',
+  cluster: 'The cluster',
+};
+
+export const signs = { added: '+', removed: '−', changed: '~' } as const;
+
+/** Whether an entry is about the Pod. */
+export function concerns(entry: Entry, pod: string): boolean {
+  switch (entry.kind) {
+    case 'observed':
+      return entry.observations.some(({ of, name }) => of === 'pod' && name === pod);
+    case 'decided':
+      return entry.mutations.some(({ endpoints }) => endpoints.some((change) => change.pod === pod));
+    case 'completed':
+      return entry.endpoints.some((change) => change.pod === pod);
+  }
+}
+
+/** How an endpoint changed for a proxy. */
+export function difference({ before, after }: EndpointChange): string {
+  if (after === null) return before === null ? '' : `was ${wordsOf(before).join(', ')}`;
+  if (before === null) return wordsOf(after).join(', ');
+  const [old, now] = [wordsOf(before), wordsOf(after)];
+  const changed = (words: readonly string[], others: readonly string[]) =>
+    words.filter((word) => !others.includes(word)).join(', ') || '(none)';
+  return `${changed(old, now)} → ${changed(now, old)}`;
+}
+
+function wordsOf({ ready, serving, terminating, zone, hints }: NonNullable<EndpointChange['after']>): string[] {
+  return [
+    ready ? 'ready' : 'not ready',
+    ...(terminating ? ['terminating'] : []),
+    ...(terminating && serving ? ['serving'] : []),
+    ...(zone === '' ? [] : [`zone ${zone}`]),
+    ...(hints.length === 0 ? [] : [`for ${hints.join(', ')}`]),
+  ];
+}
+
+/** So many changes of readiness in a minute are no rollout. */
+export const flapping = 3;
+
+const verdicts: readonly PodView['verdict'][] = ['pending', 'excluded', 'not ready', 'terminating', 'unknown', 'ready'];
+
+/** Pods that may need attention come first. */
+export const troubledFirst = (pods: readonly PodView[]): readonly PodView[] =>
+  pods.toSorted((a, b) => verdicts.indexOf(a.verdict) - verdicts.indexOf(b.verdict));
