@@ -1,8 +1,8 @@
 import { KUBERNETES_VERSION } from '@sluice/local';
 import type { Played } from '../golden/player.ts';
 
-/** The newest patch of each supported minor version that the Go module proxy has. */
-export const releases: readonly string[] = ['v1.34.4', 'v1.35.4', KUBERNETES_VERSION, 'v1.37.2'];
+/** The release of CI, and a patch of each minor version before it that is still supported. */
+export const releases: readonly string[] = ['v1.34.4', 'v1.35.4', 'v1.36.3', KUBERNETES_VERSION];
 
 export const minorOf = (version: string): number => Number(version.split('.')[1]);
 

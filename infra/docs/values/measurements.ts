@@ -1,6 +1,5 @@
 import type { Rows } from '../check-values.ts';
 import { bytes, count, duration, setting, times } from '../source-values.ts';
-import { serversVersion } from './reference.ts';
 
 const pace = 'services/watcher/src/resync-pace.ts';
 const partitions = setting('partitions');
@@ -13,7 +12,6 @@ export const measurements: Rows = {
     ['After every {} actions', count('chaos/src/chaos-run.ts', 'convergeEvery')],
     ['Within {} the fleet must', duration('chaos/src/wait-until-converged.ts', 'limitMs')],
   ],
-  'docs/contributing/performance.md': [['Kubernetes {}, etcd', serversVersion]],
   'docs/operations/capacity.md': [
     ['NATS disk | ({} × 2 × partitions) + {}', sizeOfPartition, setting('bus.maxBytes.requests')],
     ['{} with {} partitions |', times(sizeOfPartition, 2 * Number(partitions.value)), partitions],

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { findCluster, listClusters, runningPrograms, startCluster, stopCluster } from './background.ts';
-import { ensureBinaries, ensureJaeger, ensureNatsServer, ensurePrometheus } from './binaries.ts';
+import { ensureBinaries, ensureHelm, ensureJaeger, ensureNatsServer, ensurePrometheus } from './binaries.ts';
 import { type Identity, identities } from './credentials.ts';
 import { LocalError } from './local-error.ts';
 
@@ -10,7 +10,7 @@ kube-controller-manager. There is no kubelet, so the status of a Pod is what you
 
 usage: infra/local/cluster <command> [options]
 
-  build                    build the programs with Go, including nats-server, Jaeger and Prometheus for tests
+  build                    build the programs with Go, with NATS, Prometheus, Helm and Jaeger for tests
                            (the other commands build what they need)
   start                    start a cluster in the background; does nothing if it is running
     --rbac                   enable RBAC (default: every user may do everything)
@@ -45,8 +45,9 @@ async function main(args: readonly string[]): Promise<number> {
     case 'build':
       await ensureBinaries(say);
       await ensureNatsServer(say);
-      await ensureJaeger(say);
       await ensurePrometheus(say);
+      await ensureHelm(say);
+      await ensureJaeger(say);
       return 0;
     case 'start':
       return start(name, options.rbac === true ? 'RBAC' : 'AlwaysAllow', options.controllers === true);

@@ -37,7 +37,10 @@ const builds = () => readFileSync(join(root, 'builds'), 'utf8').trim().split('\n
 
 const ensure = () =>
   ensureGoPrograms(
-    { title: 'a server', maxBuildTime: '1 minute', module: join(root, 'module'), version: 'v1', linkerFlags: '' },
+    {
+      ...{ title: 'a server', maxBuildTime: '1 minute', module: join(root, 'module'), packages: ['tool'] },
+      ...{ version: 'v1', linkerFlags: '' },
+    },
     () => {},
   );
 

@@ -7,7 +7,7 @@ import { LocalError } from './local-error.ts';
 
 const OLDEST_GO = '1.26';
 
-/** The programs in the `tool` lines of a go.mod. */
+/** Programs that a go.mod names in its `tool` lines. */
 export interface GoPrograms {
   /** For messages, for example `etcd and kubectl v1.2`. */
   readonly title: string;
@@ -15,7 +15,9 @@ export interface GoPrograms {
   readonly maxBuildTime: string;
   /** The folder of go.mod and go.sum. */
   readonly module: string;
-  /** Part of the cache key besides go.mod and go.sum. */
+  /** Their Go packages, or `tool` for all of go.mod. */
+  readonly packages: readonly string[];
+  /** Part of the cache key besides go.mod, go.sum, packages and tags. */
   readonly version: string;
   readonly linkerFlags: string;
   /** Build tags, separated by commas. Default none. */
@@ -23,7 +25,7 @@ export interface GoPrograms {
 }
 
 /**
- * Returns the folder of the programs. Builds them unless the cache has them for this go.mod, go.sum, version and tags.
+ * Returns the folder of the programs. Builds them unless the cache has them.
  *
  * @throws LocalError `go-missing`, `go-too-old` or `build-failed`
  */
@@ -41,7 +43,7 @@ export async function ensureGoPrograms(programs: GoPrograms, say: (line: string)
 const builds = new Map<string, Promise<void>>();
 
 async function build(programs: GoPrograms, directory: string, say: (line: string) => void): Promise<void> {
-  const { title, module, linkerFlags, tags = '' } = programs;
+  const { title, module, packages, linkerFlags, tags = '' } = programs;
   await checkGo(programs);
   const started = performance.now();
   const elapsed = () => `${Math.round((performance.now() - started) / 1000)} s`;
@@ -64,7 +66,7 @@ async function build(programs: GoPrograms, directory: string, say: (line: string
       '-ldflags',
       linkerFlags,
     ];
-    const args = ['build', ...options, '-o', `${unfinished}/`, 'tool'];
+    const args = ['build', ...options, '-o', `${unfinished}/`, ...packages];
     const status = await go(module, args, log);
     if (status !== 0) {
       const tail = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-20).join('\n  ');
@@ -115,8 +117,9 @@ function go(module: string, args: readonly string[], log: string): Promise<numbe
   });
 }
 
-function fingerprint({ module, version, tags = '' }: GoPrograms): string {
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${version}${tags && ` ${tags}`}\n`);
+function fingerprint({ module, packages, version, tags = '' }: GoPrograms): string {
+  const key = [process.platform, process.arch, version, tags, ...packages];
+  const hash = createHash('sha256').update(`${key.join(' ')}\n`);
   for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(module, file)));
   return hash.digest('hex').slice(0, 16);
 }
