@@ -19,6 +19,8 @@ export interface Injected {
   readonly what: string;
   /** The only cluster that it may delay. Default: any. */
   readonly only?: SimulatedCluster;
+  /** How long clients wait after that until they list again, in milliseconds. Default: not at all. */
+  readonly retryMs?: number;
 }
 
 /** Injects a fault. */
@@ -65,6 +67,28 @@ const faults: Readonly<Record<FaultKind, Inject>> = {
     return {
       forMs: forMs + takeOverMs,
       what: `${member.name} to ${peer}: ${link.requestMs} ms there, ${link.responseMs} ms back`,
+    };
+  },
+  'requests wait'(random, world) {
+    const member = anyMember(random, world, 'writer');
+    if (member === undefined) return undefined;
+    const longestMs = randomInteger(random, 50, 2 * leaseTimes.ttlMs);
+    const how = pick(random, ['freeze', 'pause', 'slow link'] as const);
+    const stillMs = randomInteger(random, leaseTimes.ttlMs, 2 * leaseTimes.ttlMs);
+    // The leases expire while the first request waits.
+    member.outgoing.wait(longestMs, () => {
+      if (how === 'slow link') member.process.setLink('store', { requestMs: stillMs, responseMs: 0 });
+      else member.process[how]();
+      world.clock.schedule(stillMs, () => {
+        member.process.thaw();
+        if (how === 'slow link') member.process.setLink('store', undefined);
+      });
+    });
+    const forMs = duration(random);
+    world.clock.schedule(forMs, () => member.outgoing.wait(0));
+    return {
+      forMs: forMs + stillMs + longestMs + takeOverMs,
+      what: `requests of ${member.name} wait up to ${longestMs} ms, then ${how} for ${stillMs} ms`,
     };
   },
   'watch lag'(random, world) {
@@ -304,7 +328,8 @@ function forRequests(random: Random, world: World, given: readonly Fault[]) {
   if (latencyMs > 0) only.faults.add({ latencyMs });
   world.clock.schedule(forMs, () => only.faults.clear());
   const what = given.map(({ verb = 'any', error = 'latency' }) => `${verb} ${error}`).join(', ');
-  return { forMs: forMs + latencyMs + 5_000, what: `${only.name} for ${forMs} ms: ${what}`, only };
+  const injected = { forMs: forMs + latencyMs + 5_000, what: `${only.name} for ${forMs} ms: ${what}`, only };
+  return isLasting ? { ...injected, retryMs: longestBackoffMs } : injected;
 }
 
 function forAppends(random: Random, world: World, given: Partial<AppendFaults>) {
@@ -353,6 +378,9 @@ const anyCluster = (random: Random, { clusters }: World): SimulatedCluster => pi
 
 /** Longer than a Service of another cluster may be wrong without a loss, in milliseconds. */
 const lastingMs = 40_000;
+
+/** Longest time between two lists that fail, in milliseconds. */
+const longestBackoffMs = 30_000;
 
 const duration = (random: Random): number => randomInteger(random, 300, 4_000);
 

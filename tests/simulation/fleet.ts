@@ -18,12 +18,14 @@ import type { Metrics } from '@sluice/telemetry';
 import type { FaultyBus } from './doubles/faulty-bus.ts';
 import { FirstSnapshots } from './doubles/first-snapshots.ts';
 import type { Operations } from './doubles/operations.ts';
+import { OutgoingRequests } from './doubles/outgoing-requests.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
 import { withoutEpochs } from './doubles/without-epochs.ts';
 import { withoutExpiry } from './doubles/without-expiry.ts';
 import type { Histories } from './invariants/histories.ts';
+import type { OwnLeases } from './invariants/own-leases.ts';
 import type { Layer, ProcessKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
@@ -57,6 +59,7 @@ export interface FleetOptions {
   readonly deadLetters: DeadLetters;
   /** Records the requests of all members to the store. */
   readonly histories: Histories;
+  readonly ownLeases: OwnLeases;
   /** Layers that the fleet does without. */
   readonly disabled: readonly Layer[];
   /** Null: no digests. */
@@ -83,6 +86,8 @@ export interface Member {
   /** The watched cluster. */
   readonly cluster: number;
   readonly process: SimulatedProcess;
+  /** Its requests to API servers that write. */
+  readonly outgoing: OutgoingRequests;
   readonly stop: AbortController;
   running: Promise<void>;
 }
@@ -110,7 +115,7 @@ export class Fleet {
   /** Starts a process with this role, or the worker that this fleet has in its place. */
   start(wanted: Role, cluster = 0): Member {
     const { clock, seed, random, bus, store, storeFaults, onCall, atEffect, onEnd, logger: loggerOf } = this.#options;
-    const { processes, operations, histories, disabled } = this.#options;
+    const { processes, operations, histories, ownLeases, disabled } = this.#options;
     const isWorker = processes === 'workers' || (processes === 'mixed' && this.#started % 3 === 1);
     const role = isWorker ? 'worker' : wanted;
     const name = `${role}-${this.#started++}`;
@@ -123,7 +128,7 @@ export class Fleet {
     const logger = loggerOf(name);
     const connected = process.bus(operations.bus(name, bus.connect(name)));
     const stored = store.connect(name);
-    const leases = histories.leases(process.leases(storeFaults.leases(stored.leases)));
+    const leases = ownLeases.leases(histories.leases(process.leases(storeFaults.leases(stored.leases))));
     const networked = networkedBus(connected, { clock: process.clock, logger });
     const options = {
       member: name,
@@ -138,9 +143,10 @@ export class Fleet {
       deadLetters: this.#options.deadLetters,
       reachability: new Reachability({ bus: networked, member: name, clock: process.clock }),
     };
-    const member: Member = { role, name, cluster, process, stop, running: Promise.resolve() };
+    const outgoing = new OutgoingRequests(process.clock, random);
+    const member: Member = { role, name, cluster, process, outgoing, stop, running: Promise.resolve() };
     this.#members.add(member);
-    member.running = this.#run(role, cluster, process, options, stop.signal);
+    member.running = this.#run(member, options);
     return member;
   }
 
@@ -172,26 +178,20 @@ export class Fleet {
     await Promise.all([...this.#members].map(({ process, running }) => (process.isDead ? undefined : running)));
   }
 
-  async #run(
-    role: Role,
-    index: number,
-    process: SimulatedProcess,
-    options: RoleOptions,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #run({ role, cluster, process, outgoing, stop: { signal } }: Member, options: RoleOptions): Promise<void> {
     const { clusters, settings } = this.#options;
     switch (role) {
       case 'watcher':
-        return this.#watch([index], process, options, signal);
+        return this.#watch([cluster], process, options, signal);
       case 'reconciler':
         return runReconcilerRole({ ...options, settings }, signal);
       case 'writer':
-        return this.#write(process, options, signal);
+        return this.#write(process, outgoing, options, signal);
       case 'worker':
         await Promise.all([
           this.#watch([...clusters.keys()], process, options, signal),
           runReconcilerRole({ ...options, settings }, signal),
-          this.#write(process, options, signal),
+          this.#write(process, outgoing, options, signal),
         ]);
     }
   }
@@ -232,7 +232,12 @@ export class Fleet {
     return runWatcherRole({ ...options, ...digests, bus, store, cluster: { name, identity, reader } }, signal);
   }
 
-  #write(process: SimulatedProcess, options: RoleOptions, signal: AbortSignal): Promise<void> {
+  #write(
+    process: SimulatedProcess,
+    outgoing: OutgoingRequests,
+    options: RoleOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clusters, clock, auditRequests, writtenServer, operations, metrics } = this.#options;
     const connected = new Map(
       clusters.map((cluster) => {
@@ -247,7 +252,7 @@ export class Fleet {
         );
         const reader = process.reader(malformed.reader(new FakeClient(server, { clock, faults })), name);
         options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
-        const given = { name, identity, reader, writer, record: () => {} };
+        const given = { name, identity, reader, writer: chainWriter(writer, outgoing.send), record: () => {} };
         return [identity, writable(given, { clock: options.clock, logger: options.logger, metrics })];
       }),
     );

@@ -22,6 +22,7 @@ export const losslessFaults = [
   'pause',
   'clock step',
   'slow link',
+  'requests wait',
   'watch lag',
   'request errors',
   'late requests',
@@ -266,7 +267,7 @@ function chosenFaults(random: Random, swarm: boolean): readonly FaultKind[] {
 const fencedFaults: readonly FaultKind[] = [
   ...(['freeze', 'pause', 'clock step', 'slow link', 'cut off from the store', 'failing store'] as const),
   ...(['commit reported as failed', 'store clock set back', 'freeze at an operation'] as const),
-  ...(['commit after the next claim', 'unanswered creates'] as const),
+  ...(['commit after the next claim', 'unanswered creates', 'requests wait'] as const),
 ];
 
 /** Layers without which digests find what is wrong. */

@@ -53,7 +53,7 @@ const calmMs = 2_500;
 
 /** Faults that suspend a process. */
 const suspending = [
-  ...(['freeze', 'pause', 'slow link', 'freeze at an operation'] as const),
+  ...(['freeze', 'pause', 'slow link', 'requests wait', 'freeze at an operation'] as const),
   ...(['commit after the next claim', 'unanswered creates'] as const),
 ] as const;
 
@@ -117,6 +117,8 @@ class Simulation {
   readonly #interrupter: Interrupter | undefined;
   /** When the last fault that may delay the cluster ended. */
   readonly #undisturbed = new Map<SimulatedCluster, number>();
+  /** When watchers list again after the last fault, at the latest. */
+  #listedAgainAt = begin;
   #calls = 0;
   #isStopping = false;
 
@@ -172,6 +174,7 @@ class Simulation {
       ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults, operations },
       deadLetters: this.#deadLetters,
       histories: invariants.histories,
+      ownLeases: invariants.ownLeases,
       disabled,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,
       onCall: () => this.#count(),
@@ -273,8 +276,9 @@ class Simulation {
       return;
     }
     if (!isFault(kind)) throw new RangeError(`no fleet has the event ${kind}`);
-    const { forMs, what, only } = inject(kind, random, this.#world);
+    const { forMs, what, only, retryMs = 0 } = inject(kind, random, this.#world);
     this.#note('fault', () => what);
+    this.#listedAgainAt = Math.max(this.#listedAgainAt, this.#clock.now() + forMs + retryMs);
     this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0), only === undefined ? this.#clusters : [only]);
   }
 
@@ -336,6 +340,7 @@ class Simulation {
     checkOwners(
       { ...this.#world, owners: this.#invariants.owners, partitions: this.#scenario.partitions },
       this.#undisturbedSince,
+      this.#listedAgainAt,
     );
     if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
     this.#invariants.lossless.check(this.#invariants.records, this.#deadLetters);

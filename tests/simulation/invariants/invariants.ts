@@ -3,6 +3,7 @@ import type { VirtualClock } from '@sluice/platform';
 import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
 import type { SimulatedStore, StoreObserver } from '../doubles/simulated-store.ts';
+import { leaseTimes } from '../fleet.ts';
 import { type FaultKind, hasFault, hasLayersOff, isLossy, repaired, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
@@ -17,6 +18,7 @@ import { LossInvariants } from './losses.ts';
 import { LosslessInvariants } from './lossless.ts';
 import { Observations } from './observations.ts';
 import { OutcomeInvariants } from './outcomes.ts';
+import { OwnLeases } from './own-leases.ts';
 import { PlanInvariants } from './plans.ts';
 import { RecordInvariants } from './records.ts';
 import { ReplacedValues } from './replaced-values.ts';
@@ -51,6 +53,7 @@ export class Invariants {
   readonly requests: RequestInvariants;
   readonly losses: LossInvariants;
   readonly histories: Histories;
+  readonly ownLeases: OwnLeases;
   readonly owners: WorkingOwners;
   readonly lossless: LosslessInvariants;
   readonly staleness: Staleness;
@@ -100,7 +103,11 @@ export class Invariants {
     this.losses = losses;
     this.owners = new WorkingOwners(observations, violations, !hasFault(scenario, 'store clock set back'));
     this.histories = new Histories(observations.now, (...args) => this.owners.answered(...args));
-    this.requests = new RequestInvariants({ observations, violations, plans, commits, inherited, unreported });
+    const ownLeases = new OwnLeases(observations.now, leaseTimes.ttlMs);
+    this.ownLeases = ownLeases;
+    this.requests = new RequestInvariants({
+      ...{ observations, violations, plans, commits, inherited, unreported, ownLeases },
+    });
     for (const cluster of clusters) {
       cluster.server.onCommit((resource, { type, object }) => {
         if (resource === 'endpointslices' && type === 'ADDED') this.requests.created(cluster, object);

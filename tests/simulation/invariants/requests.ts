@@ -7,6 +7,7 @@ import type { Violations } from '../violations.ts';
 import type { CommitInvariants } from './commits.ts';
 import type { InheritedPlans } from './inherited-plans.ts';
 import { type Observations, planName } from './observations.ts';
+import type { OwnLeases } from './own-leases.ts';
 import { type PlanInvariants, signature } from './plans.ts';
 import { RequestsInFlight } from './requests-in-flight.ts';
 import { RetryPaces } from './retry-paces.ts';
@@ -19,6 +20,7 @@ export interface RequestInvariantsOptions {
   readonly commits: CommitInvariants;
   readonly inherited: InheritedPlans;
   readonly unreported: UnreportedWrites;
+  readonly ownLeases: OwnLeases;
 }
 
 /** Every write request as it leaves a writer: planned, fenced, conditional, and of the right cluster. */
@@ -30,6 +32,7 @@ export class RequestInvariants {
   readonly #inherited: InheritedPlans;
   readonly #inFlight = new RequestsInFlight();
   readonly #unreported: UnreportedWrites;
+  readonly #ownLeases: OwnLeases;
   /** Newest plan of which a write succeeded, by work key. */
   readonly #applied = new Map<string, PlanId>();
   /** Plans that have created slices, by work key. */
@@ -39,8 +42,10 @@ export class RequestInvariants {
   readonly #paces: RetryPaces;
   requests = 0;
 
-  constructor({ observations, violations, plans, commits, inherited, unreported }: RequestInvariantsOptions) {
+  constructor(options: RequestInvariantsOptions) {
+    const { observations, violations, plans, commits, inherited, unreported, ownLeases } = options;
     this.#unreported = unreported;
+    this.#ownLeases = ownLeases;
     this.#commits = commits;
     this.#inherited = inherited;
     this.#observations = observations;
@@ -125,14 +130,14 @@ export class RequestInvariants {
 
   #checkLease(member: string, plan: PlannedMutations, what: string): void {
     const { conditions } = this.#observations;
-    if (!conditions.isIntact) return;
     const partition = this.#observations.partitionOf(formatServiceKey(plan.key));
+    const refusal = conditions.hasExpiry ? this.#ownLeases.refusal('writer', member, String(partition)) : undefined;
+    if (refusal !== undefined) this.#report('no byte after the deadline', `${what} ${refusal}`);
+    if (!conditions.isIntact) return;
     const lease = this.#observations.lease('writer', String(partition));
     // Without its own clock, a former owner learns that it has lost the lease with its next heartbeat.
     if (conditions.hasExpiry && lease !== undefined && lease.holder !== member)
       this.#report('current fencing token', `${what} for partition ${partition}, which ${lease.holder} owns`);
-    if (conditions.hasExpiry && this.#observations.hasExpired('writer', member))
-      this.#report('current fencing token', `${what} after its leases have expired`);
     if (this.#commits.hasAnswered(member, partition, plan))
       this.#report('one plan at a time', `${what} of plan ${planName(partition, plan.plan)} after its Outcome`);
   }

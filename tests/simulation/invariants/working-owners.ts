@@ -101,11 +101,15 @@ interface Checked extends Pick<World, 'clusters' | 'fleet'> {
 }
 
 /** Checks the scopes of all roles. */
-export function checkOwners({ owners, fleet, clusters, partitions }: Checked, undisturbedSince: number): void {
+export function checkOwners(
+  { owners, fleet, clusters, partitions }: Checked,
+  undisturbedSince: number,
+  listedAgainAt: number,
+): void {
   const watchers = fleet.membersOf('watcher');
   for (const [index, { identity }] of clusters.entries()) {
     const members = watchers.filter(({ role, cluster }) => role === 'worker' || cluster === index);
-    owners.check('watcher', identity, namesOf(members), undisturbedSince);
+    owners.check('watcher', identity, namesOf(members), Math.max(undisturbedSince, listedAgainAt));
   }
   for (const role of ['reconciler', 'writer'] as const) {
     const members = namesOf(fleet.membersOf(role));

@@ -21,6 +21,18 @@ export const platformBugs: readonly PlantedBug[] = [
     replace: '      this.#heartbeatAt = clock.monotonic();\n',
   },
   {
+    name: 'a lease is checked only when its request is queued',
+    file: 'libs/kubernetes/src/middleware/check-requests.ts',
+    search: 'return await next({ ...request, beforeSend: bothBeforeSend(request.beforeSend, assertAll) });',
+    replace: 'return await next(request);',
+  },
+  {
+    name: 'requests are sent under a lost lease',
+    file: 'libs/fleet/src/ownership/holdings.ts',
+    search: 'isCurrent: () => !holding.lost && this.#options.isCurrent()',
+    replace: 'isCurrent: () => this.#options.isCurrent()',
+  },
+  {
     name: 'work continues under an old fencing token',
     file: 'libs/fleet/src/ownership/holdings.ts',
     search: 'if (acquired.get(scope) === holding.fencingToken) continue;',
