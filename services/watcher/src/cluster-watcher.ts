@@ -1,5 +1,4 @@
 import { BusClosedError } from '@sluice/bus';
-import type { Resource } from '@sluice/kubernetes';
 import { orAborted, runWithBackoff } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -44,12 +43,8 @@ export class ClusterWatcher {
     try {
       if (publishedState?.isResetting) await this.#reset(publishedState, sequence, stop);
       const permit = await this.#options.listing?.acquire(stop);
-      const onProgress = (resource: Resource) => {
-        permit?.renew();
-        this.#options.onProgress?.(resource);
-      };
       while (!stop.aborted) {
-        const session = new WatchSession({ ...this.#options, onProgress }, publishedState, sequence);
+        const session = new WatchSession(this.#options, publishedState, sequence, permit);
         this.#session = session;
         this.#synced.resolve(session.synced);
         if (permit !== undefined) void orAborted(session.loaded, stop).then(permit.release);

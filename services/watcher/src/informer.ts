@@ -7,6 +7,7 @@ import {
   type WatchEvent,
 } from '@sluice/kubernetes';
 import type { WrittenResource } from '@sluice/model';
+import type { Permit } from '@sluice/platform';
 import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';
@@ -26,6 +27,8 @@ export interface InformerOptions
     | 'listBudget'
   > {
   readonly handler: EventHandler;
+  /** What the first lists hold; renewed by each progress. */
+  readonly permit?: Permit | undefined;
   /** resourceVersion that a previous watcher reached: older lists are stale. Empty if none. */
   readonly notOlderThan: (resource: Resource) => string;
   /** Called once, when every resource has been listed. */
@@ -105,7 +108,8 @@ export class Informer {
   }
 
   #replace<R extends Resource>(resource: R, objects: readonly DecodedObject<R>[], resourceVersion: string): void {
-    const { handler, clock, onProgress, onSynced, onRelisted, onHistoryRestarted } = this.#options;
+    const { handler, clock, permit, onProgress, onSynced, onRelisted, onHistoryRestarted } = this.#options;
+    permit?.renew();
     onProgress?.(resource);
     const proof = this.#proofOfRestart(resource, objects, resourceVersion);
     if (proof !== undefined && !this.#historyRestarted) {
@@ -139,7 +143,8 @@ export class Informer {
   }
 
   #apply<R extends Resource>(resource: R, events: readonly WatchEvent<DecodedObject<R>>[]): void {
-    const { handler, clock, onProgress } = this.#options;
+    const { handler, clock, permit, onProgress } = this.#options;
+    permit?.renew();
     onProgress?.(resource);
     this.#availability.answered();
     if (this.#historyRestarted) return;

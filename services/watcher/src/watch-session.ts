@@ -1,7 +1,7 @@
 import { BusClosedError } from '@sluice/bus';
 import { type Resource, resourcesOfReader, watchedResources } from '@sluice/kubernetes';
 import type { ResyncRequest } from '@sluice/messages';
-import { aborted, orAborted, runWithBackoff, sleep, untilNextTick } from '@sluice/platform';
+import { aborted, orAborted, type Permit, runWithBackoff, sleep, untilNextTick } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Compactor } from './compactor.ts';
@@ -46,7 +46,13 @@ export class WatchSession {
   /** Changes of this session have higher sequences. */
   readonly #firstSequence: number;
 
-  constructor(options: ClusterWatcherOptions, publishedState: PublishedState | undefined, sequence: ChangeSequence) {
+  /** `permit`: to list, renewed by each progress. */
+  constructor(
+    options: ClusterWatcherOptions,
+    publishedState: PublishedState | undefined,
+    sequence: ChangeSequence,
+    permit?: Permit,
+  ) {
     this.#options = options;
     this.#publishedState = publishedState;
     this.#firstSequence = sequence.last;
@@ -70,6 +76,7 @@ export class WatchSession {
     this.#compactor = options.compaction && new Compactor({ ...options, indexer, compaction: options.compaction });
     this.#informer = new Informer({
       ...options,
+      permit,
       handler: new EventHandler(indexer, router),
       notOlderThan: (resource) => publishedState?.resourceVersion(resource) ?? '',
       onSynced: () => {
