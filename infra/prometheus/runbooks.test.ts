@@ -70,8 +70,8 @@ it('docs/reference/metrics.md lists all metrics of alerts and dashboard', () => 
   expect([...missing]).toEqual([]);
 });
 
-it('docs/operations/monitoring.md lists each alert once, with its severities', () => {
-  const rows = [...read('docs/operations/monitoring.md').matchAll(/^\| (`Sluice[^|]*) \| ([a-z, ]+) \|/gm)].map(
+it('the index of runbooks lists each alert once, with its severities', () => {
+  const rows = [...read('docs/operations/runbooks/README.md').matchAll(/^\| (`Sluice[^|]*) \| ([a-z, ]+) \|/gm)].map(
     ([, names = '', severities = '']) => ({
       names: [...names.matchAll(/`(\w+)`/g)].map(([, name = '']) => name),
       severities: [...new Set(severities.match(/critical|warning/g))].sort(),

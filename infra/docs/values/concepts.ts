@@ -43,7 +43,6 @@ export const concepts: Rows = {
     ['Once {}, watcher and reconciler compare', allDigests],
   ],
   'docs/concepts/reconciler.md': [
-    ['at a pace of {} per second', count(topologyDelay, 'servicesPerSecond')],
     ['within {} (', duration(topologyDelay, 'maxTopologyDelayMs')],
     ['at most {} or', duration(reconcilerRole, 'commitIntervalMs')],
     ['or {} records', count('services/reconciler/src/partition-worker.ts', 'recordsPerCommit')],
@@ -59,7 +58,7 @@ export const concepts: Rows = {
       written('duration', 'services/writer/src/scheduling/fixed-limit.ts', /Math\.max\((1), perSecond\)/, 1_000),
     ],
     ['together, with a burst of {}', seconds('services/writer/src/scheduling/retry-limit.ts', 'burstSeconds')],
-    ["10 is kube-controller-manager's limit", 'upstream'],
+    ['limit is 10 per controller', 'upstream'],
     [
       'at most {} requests in flight',
       count('services/sluice/src/composition/writable-cluster.ts', 'maxRequestsInFlight'),

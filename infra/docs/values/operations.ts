@@ -27,9 +27,8 @@ export const operations: Rows = {
     ['work it off within {}.', seconds(demand, 'drainSeconds')],
     ['`minReplicas` is {},', written('count', autoscaler, /minReplicas: (\d+)/)],
     ['than partitions ({})', setting('partitions')],
-    ['has lasted for {} and', written('duration', autoscaler, /scaleUp: \{ stabilizationWindowSeconds: (\d+)/, 1_000)],
+    ['grows after {} of load', written('duration', autoscaler, /scaleUp: \{ stabilizationWindowSeconds: (\d+)/, 1_000)],
     ['after {} of less', written('duration', autoscaler, /scaleDown: \{ stabilizationWindowSeconds: (\d+)/, 1_000)],
-    ['`tests/autoscaling` runs {…}', 'printed by the test that the paragraph names'],
   ],
   'docs/operations/backup.md': [],
   'docs/operations/configuration.md': [
@@ -50,7 +49,6 @@ export const operations: Rows = {
     ['more than {} apart', duration('libs/kubernetes/src/preflight/check-cluster.ts', 'skewMs')],
     ['in the last {}.', duration('libs/kubernetes/src/preflight/competing-controller.ts', 'recentMs')],
     ['waits up to {} for', duration('libs/kubernetes/src/preflight/probe-controllers.ts', 'waitMs')],
-    ["Sluice's writes within a minute", 'three checks of libs/fleet/src/leader-election/watch-competing-controller.ts'],
   ],
   'docs/operations/logs.md': [
     [
@@ -112,7 +110,7 @@ export const operations: Rows = {
     ['After a scale-down by 70 %, {…}', 'printed by the command that it names'],
     ['| Services × Pods {…}', 'printed by the command above'],
     ['more than {}/s and', times(bytes('libs/service-state/src/adaptive-batch.ts', 'bytesPerMs'), 1_000)],
-    ['With 1,000 watchers, {…}', 'printed by the command above'],
+    ['benchmark with 1,000 watchers; {…}', 'printed by the command above'],
     ['| Pods | changes/s {…}', 'printed by the command above'],
     ['One slice that changes often {…}', 'the table above'],
   ],
