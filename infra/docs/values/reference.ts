@@ -6,8 +6,6 @@ const settings = 'libs/service-state/src/settings.ts';
 const repair = 'libs/service-state/src/repair.ts';
 const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
 const parkedRetry = duration(settings, 'parkedRetryMs');
-const cooldown = 'libs/service-state/src/write-cooldown.ts';
-const saturated = 'services/writer/src/scheduling/saturation.ts';
 const upstream = 'kube-controller-manager';
 
 /** Of the oracle that recorded the vectors. */
@@ -22,18 +20,8 @@ export const reference: Rows = {
     ['- **{…}', 'generated from conformance/parity/rules'],
     ['recorded with {},', vectorsVersion],
     ['the resync after 12–24 h', upstream],
-    ['decided at once, the others ten per second, all within {} (', duration(topologyDelay, 'maxTopologyDelayMs')],
+    ['decided at once, the others within {} (', duration(topologyDelay, 'maxTopologyDelayMs')],
     ['fails the sync: 16 retries', upstream],
-    [
-      'a plan slower than {}, after Endpoints of {} addresses',
-      duration(cooldown, 'promptMs'),
-      count(cooldown, 'minAddresses'),
-    ],
-    [
-      'Endpoints for at most {}, slices for {} (',
-      duration(saturated, 'ofEndpoints.maxMs'),
-      duration(saturated, 'ofSlices.maxMs'),
-    ],
     ['5 ms or 1 s, doubled up to 1000 s (100 s for mirroring), 16 attempts', upstream],
     ['{}, doubled up to {}, with jitter', duration(settings, 'backoff.baseMs'), duration(settings, 'backoff.maxMs')],
     ['others after {} failures in a row', count(settings, 'maxAttempts')],

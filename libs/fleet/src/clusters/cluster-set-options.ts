@@ -8,7 +8,7 @@ import type { ClusterSource } from './cluster-source.ts';
 export type StopReason =
   /** This process exits, or the connection to the cluster changes. */
   | 'handover'
-  /** The cluster is not configured anymore, or its identity changed: its state is removed. */
+  /** The cluster is no longer configured, or its identity changed: its state is removed. */
   | 'removed';
 
 export interface ClusterSetOptions {

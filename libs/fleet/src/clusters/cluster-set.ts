@@ -114,7 +114,7 @@ export class ClusterSet {
       .finally(() => this.#entries.delete(name));
   }
 
-  /** Lets another cluster take the name of one that is not configured anymore. */
+  /** Lets another cluster take the name of one that is no longer configured. */
   async #unpin({ stop, state: { name } }: ClusterEntry): Promise<void> {
     if (stop.signal.reason !== ('removed' satisfies StopReason)) return;
     try {
@@ -160,7 +160,7 @@ export class ClusterSet {
       for (const [name, reason] of await identities.verify(evidence)) {
         const current = this.#served.get(name);
         if (current === undefined || current.cluster !== served.get(name)) continue;
-        logger.error('cluster identity conflict; stopping to serve cluster', { cluster: name, reason });
+        logger.error('cluster identity conflict; no longer serving cluster', { cluster: name, reason });
         current.stopServing('handover');
       }
     } catch (error) {

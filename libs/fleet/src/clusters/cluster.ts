@@ -70,7 +70,7 @@ export function unidentified({ name, from, reason }: InvalidCluster) {
 export interface Leadership {
   /** Resolves once this process is the leader and may write; rejects if it must not serve the cluster. */
   readonly started: Promise<unknown>;
-  /** Resolves when it is not the leader anymore, and rejects as `started` does. The process must end then. */
+  /** Resolves when it is no longer the leader, and rejects as `started` does. The process must end then. */
   readonly ended: Promise<unknown>;
   readonly isLeader: boolean;
 }

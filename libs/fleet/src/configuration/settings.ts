@@ -67,7 +67,7 @@ export const settings = {
       /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/,
       'nats://host:4222, tls://host:4222 or kafka://host:9092, without user and password',
     ),
-    'nats://, tls:// or kafka:// host:port, one or more, which name the others; the flag also takes `memory`',
+    'nats://, tls:// or kafka:// host:port, one or more; they name the other servers; the flag also takes `memory`',
     { flag: '--bus <url,...>', address: true, example: ['nats://127.0.0.1:4222'] },
   ),
   'bus.username': setting(text, 'user (NATS, or SASL on Kafka)', { example: 'sluice' }),
@@ -115,7 +115,7 @@ export const settings = {
   ),
   'bus.connectWithin': setting(
     duration('100ms', '1h'),
-    'how long an attempt to reach the bus lasts; roles try again without end, commands give up',
+    'how long to try to reach the bus; roles retry forever, commands give up',
     { default: 30_000 },
   ),
 
@@ -170,7 +170,7 @@ export const settings = {
 
   'leases.ttl': setting(
     duration('100ms', '10m'),
-    'duration of a lease, and about the time of a take-over after a crash',
+    'duration of a lease; a take-over after a crash takes about as long',
     { flag: '--lease-ttl <duration>', default: 900 },
   ),
   'leases.heartbeat': setting(

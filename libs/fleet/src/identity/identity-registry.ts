@@ -18,7 +18,7 @@ export interface IdentityRegistry {
    * However many there are, it reads the pins once.
    */
   verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>>;
-  /** Unpins a name that is not configured anymore. */
+  /** Unpins a name that is no longer configured. */
   release(name: string): Promise<void>;
 }
 

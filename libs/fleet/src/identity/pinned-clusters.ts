@@ -107,7 +107,7 @@ export function accept(clusters: PinnedClusters, name: string, evidence: Cluster
   return { version: 1, pins: [...others, pin], conflicts: [...conflicts, ...refused] };
 }
 
-/** Drops a name that is not configured anymore, with its conflicts: another cluster may take it. */
+/** Drops a name that is no longer configured, with its conflicts: another cluster may take it. */
 export function release(clusters: PinnedClusters, name: string): PinnedClusters {
   const isKnown =
     clusters.pins.some((pin) => pin.names.includes(name)) || clusters.conflicts.some((one) => one.name === name);

@@ -274,7 +274,7 @@ export class ClusterClaim implements RequestCheck {
     if (hasLeases) {
       const reason = this.#missingPermission(error);
       if (!takeOver) throw new ClusterUnavailableError('forbidden', reason, error);
-      logger.warn('serving the cluster unclaimed; another fleet on it stays undetected', { cluster, reason });
+      logger.warn('serving cluster without a claim; another fleet would go undetected', { cluster, reason });
     }
     this.#isUnclaimed = true;
   }

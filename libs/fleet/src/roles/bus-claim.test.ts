@@ -142,7 +142,7 @@ describe('the claim of a bus', () => {
     const process = start({ identity: 'bus-a' });
     await advance(clock, 60_000);
     expect(process.state).toBe('runs');
-    expect(warnings).toEqual(['cannot claim the bus; processes of this fleet on another bus stay undetected']);
+    expect(warnings).toEqual(['cannot claim the bus; processes of this fleet on another bus would go undetected']);
   });
 
   test('can be verified without taking it', async () => {

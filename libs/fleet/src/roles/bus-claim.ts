@@ -107,7 +107,7 @@ export class BusClaim {
     } catch (error) {
       if (!isForbidden(error)) throw error;
       this.#isForbidden = true;
-      logger.warn('cannot claim the bus; processes of this fleet on another bus stay undetected', { error });
+      logger.warn('cannot claim the bus; processes of this fleet on another bus would go undetected', { error });
       return undefined;
     }
   }

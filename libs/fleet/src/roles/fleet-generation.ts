@@ -61,7 +61,7 @@ export class FleetGeneration {
       }
     }
     if (signal.aborted) return;
-    logger.info('partition count of the fleet changed; restarting with it', { from: this.partitions });
+    logger.info('partition count of the fleet changed; restarting with the new count', { from: this.partitions });
   }
 
   /**

@@ -31,7 +31,7 @@ type Described = Pick<Route, 'summary' | 'params' | 'query'>;
 
 function pathItem({ summary, params, query }: Described, type: string, schema: unknown) {
   const error = {
-    description: 'error, with a hint what to do',
+    description: 'error, with a hint about what to do',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };
   return {

@@ -45,7 +45,7 @@ export function addClustersCommand(program: Command): void {
 }
 
 function addForget(group: Command): void {
-  const summary = 'remove what the fleet has stored of a cluster that is not configured anymore, including its pins';
+  const summary = 'remove what the fleet has stored of a cluster that is no longer configured, including its pins';
   const form = { usage: 'forget <name>', summary, formats: ['text', 'json'] as const };
   addConfiguredCommand<{ output: Output; dryRun?: boolean }>(
     group,

@@ -21,7 +21,7 @@ export function addCompactCommand(program: Command): void {
     summary: 'merge EndpointSlices that churn has left partly empty',
     description:
       'Moves the endpoints of partly empty EndpointSlices of a fleet into as few slices as hold them, with as few moves\n' +
-      'as possible. The reconcilers decide and the writers write, as always; no endpoint is missing at any time. Without a\n' +
+      'as possible. Reconcilers decide and writers write; no endpoint is missing at any time. Without a\n' +
       'fleet, start "sluice run" with --compaction-writes-per-hour.',
     formats: ['table', 'json'] as const,
     waitingFor: 'looking for slices to merge',

@@ -18,7 +18,7 @@ export function addDeadLettersCommand(program: Command): void {
     .command('dead-letters')
     .summary('list, replay or drop records that cannot be decoded or applied')
     .description(
-      'A record that cannot be decoded or applied is dead-lettered with the reason; the oldest of a thousand are dropped.\n' +
+      'A record that cannot be decoded or applied is dead-lettered with the reason; the latest thousand are kept.\n' +
         'A resync of its Service is requested at once, so nothing waits for it.',
     );
   add(group, 'list', 'list dead letters, oldest first', async (fleet, _, { output }) => {

@@ -37,7 +37,7 @@ export async function removeUnconfigured(options: RemoveUnconfiguredOptions, sig
       for (const { identity, name } of unconfigured) {
         if (now - (unwatchedSince.get(identity) ?? now) < unwatchedMs) continue;
         if ((await remove(identity)) !== undefined) continue;
-        logger.warn('removed the state of a cluster that is not configured anymore', { cluster: name, identity });
+        logger.warn('removed the state of a cluster that is no longer configured', { cluster: name, identity });
       }
     } catch (error) {
       logger.debug('cannot compare the stored clusters with the configured ones', { error });
