@@ -76,7 +76,8 @@ export class ConfiguredClusters {
   }
 }
 
-const timeoutMs = 35_000;
+/** Time limit for sources and clusters to respond, in milliseconds. */
+export const timeoutMs = 35_000;
 
 /**
  * The names in these sources, also those of clusters that cannot be used.
@@ -86,12 +87,10 @@ const timeoutMs = 35_000;
 export async function configuredNames(sources: readonly ClusterSource[]): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const source of sources) {
-    try {
-      const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs));
-      for (const { name } of [...candidates, ...problems]) names.add(name);
-    } catch (error) {
+    const { candidates, problems } = await source.read(AbortSignal.timeout(timeoutMs)).catch((error: unknown) => {
       throw new UsageError(`cannot read ${source.about}: ${errorMessage(error)}`, { cause: error });
-    }
+    });
+    for (const { name } of [...candidates, ...problems]) names.add(name);
   }
   return names;
 }

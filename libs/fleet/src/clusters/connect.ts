@@ -161,14 +161,17 @@ function findAccess(
   options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster'>,
   environment: NodeJS.ProcessEnv,
 ): Promise<ClusterAccess> {
-  if (options.inCluster) {
-    return loadInCluster({
-      host: environment.KUBERNETES_SERVICE_HOST ?? '',
-      port: environment.KUBERNETES_SERVICE_PORT ?? '',
-    });
-  }
+  if (options.inCluster) return inCluster(environment);
   if (options.kubeconfig === undefined) return loadDefault(options.context, environment);
   return loadKubeconfig({ paths: [options.kubeconfig], context: options.context });
+}
+
+/** The cluster of this Pod. */
+export function inCluster(environment: NodeJS.ProcessEnv): Promise<ClusterAccess> {
+  return loadInCluster({
+    host: environment.KUBERNETES_SERVICE_HOST ?? '',
+    port: environment.KUBERNETES_SERVICE_PORT ?? '',
+  });
 }
 
 /** Connects to a cluster and runs the preflight checks; its writes are not guarded yet. */

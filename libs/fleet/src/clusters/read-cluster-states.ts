@@ -1,9 +1,9 @@
-import { aborted, type Clock, errorMessage, type Logger, type Random, sleep } from '@sluice/platform';
-import { UsageError } from '@sluice/platform/process';
+import { aborted, type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import type { IdentityRegistry } from '../identity/identity-registry.ts';
 import type { ClusterState } from './cluster.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
+import { configuredNames, timeoutMs } from './configured-clusters.ts';
 import { connectTo } from './connect.ts';
 
 interface Ports {
@@ -11,9 +11,6 @@ interface Ports {
   readonly random: Random;
   readonly logger: Logger;
 }
-
-/** Time limit for sources and clusters to respond, in milliseconds. */
-const timeoutMs = 35_000;
 
 /**
  * Connects to each cluster of these sources once and returns the resulting states.
@@ -25,12 +22,7 @@ export async function readClusterStates(
   ports: Ports,
   identities?: IdentityRegistry,
 ): Promise<readonly ClusterState[]> {
-  for (const source of sources) {
-    await source.read(AbortSignal.timeout(timeoutMs)).catch((error: unknown) => {
-      const reason = errorMessage(error);
-      throw new UsageError(`cannot read ${source.about}: ${reason}`, { cause: error });
-    });
-  }
+  await configuredNames(sources);
   const stop = new AbortController();
   const set = new ClusterSet({
     ...ports,

@@ -1,10 +1,8 @@
 import {
-  type ClusterAccess,
   Connection,
   defaultKubeconfigs,
   defaultsToPod,
   isKubeconfigError,
-  loadInCluster,
   loadKubeconfig,
   type NamespaceScope,
 } from '@sluice/kubernetes';
@@ -12,6 +10,7 @@ import type { Clock, Logger } from '@sluice/platform';
 import { UsageError, userAgent } from '@sluice/platform/process';
 import type { ClusterConfiguration, ClusterSecretsConfiguration } from '../configuration/index.ts';
 import type { ClusterCandidate, ClusterSource } from './cluster-source.ts';
+import { inCluster } from './connect.ts';
 import { kubeconfigSource } from './kubeconfig-source.ts';
 import { secretsSource } from './secrets-source.ts';
 
@@ -89,13 +88,6 @@ function lazySecretsSource(
       return source.read(signal);
     },
   };
-}
-
-function inCluster(environment: NodeJS.ProcessEnv): Promise<ClusterAccess> {
-  return loadInCluster({
-    host: environment.KUBERNETES_SERVICE_HOST ?? '',
-    port: environment.KUBERNETES_SERVICE_PORT ?? '',
-  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Clock, errorMessage, type Logger, type Random } from '@sluice/platform';
 import { UsageError } from '@sluice/platform/process';
+import { evidenceOf } from '../clusters/cluster-connector.ts';
 import type { ClusterSource } from '../clusters/cluster-source.ts';
 import { open } from '../clusters/connect.ts';
 import type { StoredIdentities } from './identity-registry.ts';
@@ -25,8 +26,7 @@ export async function acceptCluster(
     if (candidate === undefined) throw new UsageError(`cluster ${name} not found; run "sluice clusters list"`);
     const cluster = await open(await candidate.load(), { ...ports, signal });
     await cluster.close();
-    const { identity, server, authorities = [] } = cluster;
-    const evidence = { identity, server, authorities };
+    const evidence = evidenceOf(cluster);
     await identities.accept(name, evidence);
     return evidence;
   } catch (error) {

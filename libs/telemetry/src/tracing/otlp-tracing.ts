@@ -11,7 +11,6 @@ import {
 import {
   BatchSpanProcessor,
   type BatchSpanProcessorOptions,
-  type ReadableSpan,
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
@@ -57,14 +56,14 @@ const originOf = (endpoint: string): string => URL.parse(endpoint)?.origin ?? ''
 export class OtlpTracing {
   readonly #options: OtlpTracingOptions;
   readonly #counter = new SpanCounter();
-  readonly #exporter: LoggedExporter;
+  readonly #exporter: SpanExporter;
   readonly #processor: BatchSpanProcessor;
   /** Sampled spans that have ended. */
   #ended = 0;
 
   constructor(options: OtlpTracingOptions, exporter: SpanExporter = new OTLPTraceExporter({ url: options.endpoint })) {
     this.#options = options;
-    this.#exporter = new LoggedExporter(exporter, options.logger.with({ endpoint: originOf(options.endpoint) }));
+    this.#exporter = loggedExporter(exporter, options.logger.with({ endpoint: originOf(options.endpoint) }));
     this.#processor = new BatchSpanProcessor({
       exporter: this.#exporter,
       selfObsMeterProvider: this.#counter.meterProvider,
@@ -95,7 +94,7 @@ export class OtlpTracing {
   async flush(limitMs: number): Promise<void> {
     await this.#within(limitMs, async () => {
       await this.#processor.forceFlush();
-      await this.#exporter.forceFlush();
+      await this.#exporter.forceFlush?.();
     });
   }
 
@@ -153,47 +152,37 @@ function batchOptions(): Omit<BatchSpanProcessorOptions, 'exporter'> {
 }
 
 /** Logs when exports begin to fail and when they succeed again. */
-class LoggedExporter implements SpanExporter {
-  readonly #exporter: SpanExporter;
-  readonly #logger: Logger;
-  #failing = false;
-
-  constructor(exporter: SpanExporter, logger: Logger) {
-    this.#exporter = exporter;
-    this.#logger = logger;
-  }
-
-  export(spans: ReadableSpan[], callback: (result: ExportResult) => void): void {
-    this.#exporter.export(spans, (result) => {
-      this.#observe(result);
-      callback(result);
-    });
-  }
-
-  shutdown(): Promise<void> {
-    return this.#exporter.shutdown();
-  }
-
-  async forceFlush(): Promise<void> {
-    await this.#exporter.forceFlush?.();
-  }
-
-  #observe({ code, error }: ExportResult): void {
-    const failing = code !== ExportResultCode.SUCCESS;
-    if (failing === this.#failing) return;
-    this.#failing = failing;
-    if (failing) this.#logger.warn('trace export failed; dropping spans', { reason: error?.message ?? 'unknown' });
-    else this.#logger.info('trace export succeeds again');
-  }
+function loggedExporter(exporter: SpanExporter, logger: Logger): SpanExporter {
+  let isFailing = false;
+  const observe = ({ code, error }: ExportResult): void => {
+    const fails = code !== ExportResultCode.SUCCESS;
+    if (fails === isFailing) return;
+    isFailing = fails;
+    if (fails) logger.warn('trace export failed; dropping spans', { reason: error?.message ?? 'unknown' });
+    else logger.info('trace export succeeds again');
+  };
+  return {
+    export: (spans, callback) =>
+      exporter.export(spans, (result) => {
+        observe(result);
+        callback(result);
+      }),
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  };
 }
 
 /** Counts spans by what the SDK reports about its batch processor. Everything else it reports is ignored. */
 class SpanCounter {
-  readonly #counts = { exported: 0, queueFull: 0, failed: 0 };
+  readonly counts = { exported: 0, queueFull: 0, failed: 0 };
   readonly meterProvider: MeterProvider;
 
   constructor() {
-    const processed = { add: (spans: number, attributes: Attributes = {}) => this.#add(spans, attributes) };
+    const processed = {
+      add: (spans: number, { [ATTR_ERROR_TYPE]: error }: Attributes = {}) => {
+        this.counts[error === undefined ? 'exported' : error === 'queue_full' ? 'queueFull' : 'failed'] += spans;
+      },
+    };
     const ignored = createNoopMeter();
     const meter: Meter = Object.create(ignored, {
       createCounter: {
@@ -202,16 +191,5 @@ class SpanCounter {
       },
     });
     this.meterProvider = { getMeter: () => meter };
-  }
-
-  get counts(): SpanCounts {
-    return this.#counts;
-  }
-
-  #add(spans: number, attributes: Attributes): void {
-    const error = attributes[ATTR_ERROR_TYPE];
-    if (error === undefined) this.#counts.exported += spans;
-    else if (error === 'queue_full') this.#counts.queueFull += spans;
-    else this.#counts.failed += spans;
   }
 }

@@ -21,8 +21,6 @@ interface FollowerOptions {
 }
 
 const topics: readonly Topic[] = ['changes', 'mutations'];
-const batchSize = 512;
-
 /**
  * Reads `changes` and `mutations` from the oldest record into the history until `signal` aborts. Continues at the beginning
  * of a log that was truncated. Neither appends nor acknowledges records.
@@ -69,7 +67,12 @@ export class BusFollower {
       if (oldest.offset >= end.offset) this.#reachedEnd(topic, partition);
       try {
         const reader = bus.read(topic, partition, oldest);
-        await readUntilAborted(reader, signal, (open) => this.#ingest(open, topic, partition, end.offset));
+        await readUntilAborted(reader, signal, (open) =>
+          ingest(open, this.#options.history, { topic, partition }, (offset) => {
+            if (offset >= end.offset) this.#reachedEnd(topic, partition);
+            return false;
+          }),
+        );
         return;
       } catch (error) {
         if (!isLogTruncatedError(error)) throw error;
@@ -78,25 +81,32 @@ export class BusFollower {
     }
   }
 
-  async #ingest(reader: PartitionReader, topic: Topic, partition: number, end: number): Promise<void> {
-    const { history } = this.#options;
-    let hasStart = false;
-    for (;;) {
-      const records = await reader.next(batchSize);
-      if (records.length === 0) return;
-      const start = hasStart ? undefined : firstTime(records);
-      if (start !== undefined) {
-        hasStart = true;
-        history.extendBack(start);
-      }
-      for (const record of records) history.add(topic, partition, record);
-      if ((records.at(-1)?.offset ?? 0) >= end) this.#reachedEnd(topic, partition);
-    }
-  }
-
   #reachedEnd(topic: Topic, partition: number): void {
     this.#behind.delete(`${topic}/${partition}`);
     if (this.#behind.size === 0) this.#caughtUp.resolve();
+  }
+}
+
+const batchSize = 512;
+
+/** Reads the records of a log into the history until the reader is closed, or `isEnd` is true of the last offset that was read. */
+export async function ingest(
+  reader: PartitionReader,
+  history: History,
+  { topic, partition }: { readonly topic: Topic; readonly partition: number },
+  isEnd: (offset: number) => boolean,
+): Promise<void> {
+  let hasStart = false;
+  for (;;) {
+    const records = await reader.next(batchSize);
+    const start = hasStart ? undefined : firstTime(records);
+    if (start !== undefined) {
+      hasStart = true;
+      history.extendBack(start);
+    }
+    for (const record of records) history.add(topic, partition, record);
+    const last = records.at(-1);
+    if (last === undefined || isEnd(last.offset)) return;
   }
 }
 

@@ -1,9 +1,6 @@
-import { type Bus, isLogTruncatedError, type Topic } from '@sluice/bus';
-import { aborted } from '@sluice/platform';
+import { type Bus, isLogTruncatedError, readUntilAborted, type Topic } from '@sluice/bus';
 import type { History } from '../history/history.ts';
-import { firstTime } from './bus-follower.ts';
-
-const batchSize = 512;
+import { ingest } from './bus-follower.ts';
 
 /** Reads all records that `changes` and `mutations` have now into the history. For logs to which nobody appends any more. */
 export async function readLogs(bus: Bus, history: History, signal: AbortSignal): Promise<void> {
@@ -22,22 +19,14 @@ async function readLog(
 ): Promise<void> {
   const [oldest, end] = await Promise.all([bus.beginning(topic, partition), bus.end(topic, partition)]);
   if (oldest.offset >= end.offset) return;
-  const reader = bus.read(topic, partition, oldest);
-  void aborted(signal).then(() => reader.close());
   try {
-    for (let offset = oldest.offset; offset < end.offset; ) {
-      const records = await reader.next(batchSize);
-      if (records.length === 0) return;
-      const start = firstTime(records);
-      if (start !== undefined) history.extendBack(start);
-      for (const record of records) history.add(topic, partition, record);
-      offset = records.at(-1)?.offset ?? end.offset;
-    }
+    const reader = bus.read(topic, partition, oldest);
+    await readUntilAborted(reader, signal, (open) =>
+      ingest(open, history, { topic, partition }, (offset) => offset >= end.offset),
+    );
   } catch (error) {
     // Its records have expired meanwhile.
     if (!isLogTruncatedError(error)) throw error;
-  } finally {
-    reader.close();
   }
 }
 
