@@ -50,7 +50,7 @@ afterEach(async () => {
 async function run(controller: Controller, ...forbidden: readonly Resource[]): Promise<void> {
   for (const resource of forbidden) requested.add({ resource, error: 'forbidden' });
   const controllers = new Set([controller]);
-  const cluster = await connect({ kubeconfig, readEarly: true, controllers, ...ports }, {});
+  const cluster = await connect({ kubeconfig, controllers, ...ports }, {});
   const fleet = startAllInOne({ clusters: [cluster], settings: { ...defaultSettings, controllers }, ...ports });
   stop = async () => {
     await fleet.stop(0);

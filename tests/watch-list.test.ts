@@ -70,7 +70,7 @@ async function expectWatchLists(): Promise<void> {
 }
 
 test('sluice run with one cluster', async () => {
-  const cluster = await connect({ kubeconfig, readEarly: true, ...ports }, environment);
+  const cluster = await connect({ kubeconfig, ...ports }, environment);
   const fleet = startAllInOne({ clusters: [cluster], settings, ...ports });
   stop = async () => {
     await fleet.stop(0);

@@ -62,8 +62,6 @@ export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
   readonly leaderElection?: (LeaderElectionConfiguration & { readonly identity: string }) | undefined;
   /** The controllers that run. Default: all. */
   readonly controllers?: ReadonlySet<Controller> | undefined;
-  /** Starts reading while the checks run, for a faster start. */
-  readonly readEarly?: boolean;
   /** Divides the thread among the clusters of the process. Default: each may use all of it. */
   readonly threadShares?: ThreadShares | undefined;
   /** Cancels connecting. Each step also times out after 30 seconds. */
@@ -73,10 +71,10 @@ export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
 
 interface AccessOptions
   extends Omit<ConnectOptions, 'kubeconfig' | 'context' | 'inCluster' | 'namespaces' | 'fleet' | 'leaderElection'> {
-  /** The controllers that run. Default: all. */
-  readonly controllers?: ReadonlySet<Controller> | undefined;
   /** Wraps the clients that write. */
   readonly fence?: ((client: ApiClient) => ApiClient) | undefined;
+  /** Starts reading while the checks run, for a faster start. */
+  readonly readEarly?: boolean;
 }
 
 /** Timeout of each step of connecting, in milliseconds. */
@@ -100,7 +98,7 @@ export async function connect(options: ConnectOptions, environment: NodeJS.Proce
     const fence = elector && ((client: ApiClient) => fenceWrites(client, elector, leaderElection));
     // Instead of the check while connecting, guardWrites waits until no competing controller writes.
     const takeOver = options.takeOver || elector !== undefined;
-    const cluster = await connectTo(access, { ...options, takeOver, fence });
+    const cluster = await connectTo(access, { ...options, takeOver, fence, readEarly: true });
     try {
       return await guardWrites(cluster, { ...options, elector }, withTimeout(options.signal));
     } catch (error) {

@@ -1,5 +1,5 @@
 import {
-  ApiError,
+  type ApiError,
   type ClusterRequest,
   type Connection,
   isApiError,
@@ -25,7 +25,7 @@ import {
 } from '@sluice/platform';
 import { printableLine } from '@sluice/platform/process';
 import { type Claim, claimDurationMs, claimOf, claimPath, describeHolder, holderName } from './claim-lease.ts';
-import type { WriteGate } from './write-gate.ts';
+import { notSent, type WriteGate } from './write-gate.ts';
 
 /** Who claims a cluster. */
 export interface FleetIdentity {
@@ -154,11 +154,7 @@ export class ClusterClaim implements RequestCheck {
   /** The next attempt renews the claim. */
   assert(request: ClusterRequest): void {
     if (!this.#isDue(request)) return;
-    throw new ApiError('the claim of the cluster may have expired', {
-      kind: 'retry',
-      status: 503,
-      reason: 'WritesPaused',
-    });
+    throw notSent('WritesPaused', 'the claim of the cluster may have expired');
   }
 
   #isDue(request: ClusterRequest): boolean {
@@ -178,14 +174,8 @@ export class ClusterClaim implements RequestCheck {
         this.#pauseIfForbidden(error);
         if (error.kind === 'retry') throw error;
       }
-      // The plan is not at fault.
-      throw new ApiError(`cannot renew the claim of the cluster: ${errorMessage(error)}`, {
-        kind: 'retry',
-        status: 503,
-        reason: 'WritesPaused',
-        retryAfterMs: renewMs,
-        cause: error,
-      });
+      const message = `cannot renew the claim of the cluster: ${errorMessage(error)}`;
+      throw notSent('WritesPaused', message, { retryAfterMs: renewMs, cause: error });
     }
     signal.throwIfAborted();
   }
@@ -259,11 +249,7 @@ export class ClusterClaim implements RequestCheck {
   /** Another Lease may be of another cluster at this address, which this fleet must neither claim nor write to. */
   async #verify(signal: AbortSignal): Promise<void> {
     if (await this.#options.isSameCluster(signal)) return;
-    throw new ApiError('another cluster answers at this address', {
-      kind: 'retry',
-      status: 503,
-      reason: 'ClusterReplaced',
-    });
+    throw notSent('ClusterReplaced', 'another cluster answers at this address');
   }
 
   /** @throws ClusterUnavailableError unless the cluster may be served unclaimed */

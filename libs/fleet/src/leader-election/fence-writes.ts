@@ -1,5 +1,6 @@
-import { type ApiClient, ApiError, bothBeforeSend } from '@sluice/kubernetes';
+import { type ApiClient, bothBeforeSend } from '@sluice/kubernetes';
 import type { LeaderElectionConfiguration } from '../configuration/index.ts';
+import { notSent } from './write-gate.ts';
 
 const retryAfterMs = 5_000;
 /** The API server stores none of them. */
@@ -17,12 +18,7 @@ export function fenceWrites(
   const timeoutMs = leaseDurationMs - renewDeadlineMs;
   const assertLeader = () => {
     if (elector.isLeader) return;
-    throw new ApiError('not sent, because this process is not the leader', {
-      kind: 'retry',
-      status: 503,
-      reason: 'NotLeader',
-      retryAfterMs,
-    });
+    throw notSent('NotLeader', 'not sent, because this process is not the leader', { retryAfterMs });
   };
   return {
     server: client.server,

@@ -5,6 +5,13 @@ export type PauseCause = 'competingController' | 'claimedByOtherFleet' | 'unclai
 
 const retryAfterMs = 5_000;
 
+/** Why a request was not sent. The plan is not at fault, so the writer tries again. */
+export const notSent = (
+  reason: 'WritesPaused' | 'NotLeader' | 'ClusterReplaced',
+  message: string,
+  more: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+): ApiError => new ApiError(message, { kind: 'retry', status: 503, reason, ...more });
+
 /** Rejects writes to one cluster while anything speaks against them. Reads and watches continue. */
 export class WriteGate implements RequestCheck {
   readonly #reasons = new Map<PauseCause, string>();
@@ -41,11 +48,6 @@ export class WriteGate implements RequestCheck {
   assert(request: ClusterRequest): void {
     const reason = this.pausedBecause;
     if (reason === undefined || !isWrite(request)) return;
-    throw new ApiError(`writes to this cluster are paused: ${reason}`, {
-      kind: 'retry',
-      status: 503,
-      reason: 'WritesPaused',
-      retryAfterMs,
-    });
+    throw notSent('WritesPaused', `writes to this cluster are paused: ${reason}`, { retryAfterMs });
   }
 }

@@ -83,7 +83,6 @@ async function open(run: Run, signal: AbortSignal, logger: Logger): Promise<Runn
       takeOver,
       useServiceAccountCredentials,
       controllers: configuration.controllers.enabled,
-      readEarly: true,
       fleet: processFleet(election),
       leaderElection: election && { ...election, identity: processId },
       namespaces: namespaceScope(only),
