@@ -1,6 +1,6 @@
 import type { GroupState, Lease } from '../index.ts';
-import { RedisStoreError, stalledOf } from './redis-error.ts';
-import type { Client, GroupKeys } from './script.ts';
+import { stalledOf } from './redis-error.ts';
+import { type Client, type GroupKeys, listOf, pairs } from './script.ts';
 
 /** As in alive-until.lua: the longest lease that a configuration accepts, in milliseconds. */
 const longestTtlMs = 600_000;
@@ -19,13 +19,13 @@ export async function readGroup(client: Client, keys: GroupKeys): Promise<GroupS
     return reply;
   });
   const now = nowOf(time);
-  const [expiries, states, holders, starts, prepared] = hashes.map(hashOf);
-  if (expiries === undefined || states === undefined || holders === undefined) throw unexpected();
+  const hash = (index: number) => hashOf(hashes[index]);
+  const [states, starts, prepared] = [hash(1), hash(3), hash(4)];
 
   const members: string[] = [];
   const active: [string, string][] = [];
   const alive = new Set<string>();
-  for (const [member, expiresAt] of expiries) {
+  for (const [member, expiresAt] of hash(0)) {
     const [, state] = /^(\S*) \S*$/.exec(states.get(member) ?? '') ?? [];
     if (state === undefined || !isAlive(Number(expiresAt), now)) continue;
     alive.add(member);
@@ -34,11 +34,11 @@ export async function readGroup(client: Client, keys: GroupKeys): Promise<GroupS
     active.push([member, state]);
   }
   const leases: Lease[] = [];
-  for (const [scope, entry] of holders) {
+  for (const [scope, entry] of hash(2)) {
     const { fencingToken, rest: holder } = tokenAnd(entry);
     if (!alive.has(holder)) continue;
-    const lease = { scope, holder, fencingToken, started: starts?.get(scope) === String(fencingToken) };
-    const ready = tokenAnd(prepared?.get(scope) ?? '');
+    const lease = { scope, holder, fencingToken, started: starts.get(scope) === String(fencingToken) };
+    const ready = tokenAnd(prepared.get(scope) ?? '');
     const isReady = ready.fencingToken === fencingToken && ready.rest !== '';
     leases.push(isReady ? { ...lease, preparedBy: ready.rest } : lease);
   }
@@ -55,14 +55,10 @@ function tokenAnd(entry: string): { readonly fencingToken: number; readonly rest
 
 /** The server's time in milliseconds, of seconds and microseconds. */
 function nowOf(time: unknown): number {
-  if (!Array.isArray(time)) throw unexpected();
-  return Number(time[0]) * 1_000 + Math.floor(Number(time[1]) / 1_000);
+  const [seconds, microseconds] = listOf(time);
+  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
 }
 
-/** ioredis gives a hash within a transaction as a flat list. */
-function hashOf(reply: unknown): ReadonlyMap<string, string> {
-  if (!Array.isArray(reply)) return new Map(Object.entries(reply as Record<string, string>));
-  return new Map(Array.from({ length: reply.length / 2 }, (_, i) => [String(reply[2 * i]), String(reply[2 * i + 1])]));
-}
-
-const unexpected = () => new RedisStoreError('REFUSED', 'unexpected response to the reading of a group');
+/** ioredis gives a hash within a transaction as an object, or as a flat list. */
+const hashOf = (reply: unknown): ReadonlyMap<string, string> =>
+  new Map(Array.isArray(reply) ? pairs(reply) : Object.entries(reply as Record<string, string>));

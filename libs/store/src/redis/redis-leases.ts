@@ -3,8 +3,7 @@ import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Lease, Leases 
 import type { LeaseThreadClient } from './lease-thread.ts';
 import { readGroup } from './read-group.ts';
 import { RedisStoreError, stalledOf, stalledText, withTimeout } from './redis-error.ts';
-import { strings } from './redis-store.ts';
-import { type Client, type Commands, type GroupKeys, groupKeys, Script } from './script.ts';
+import { type Client, type Commands, type GroupKeys, groupKeys, listOf, pairs, Script, strings } from './script.ts';
 
 interface Options extends Commands {
   /** Separate client for Pub/Sub; connects on the first watch. */
@@ -78,7 +77,7 @@ export class RedisLeases implements Leases {
       ...[release.length, started.length, prepared.length, ...release, ...started, ...prepared, ...acquire],
     ];
     const answer = heartbeatScript.run(client, this.#keys(group), args);
-    return list(await withTimeout({ clock, commandTimeoutMs: ttlMs }, `heartbeat of ${member} in ${group}`, answer));
+    return listOf(await withTimeout({ clock, commandTimeoutMs: ttlMs }, `heartbeat of ${member} in ${group}`, answer));
   }
 
   /** Unique in the fleet, because the name of a member is. */
@@ -133,7 +132,7 @@ function groupState(answer: readonly unknown[], known: GroupState | undefined): 
   const version = String(answer[0]);
   const [members, leases, states, scopes] = answer.slice(3);
   if (members === undefined) {
-    if (known?.version !== version) throw unexpected();
+    if (known?.version !== version) throw new RedisStoreError('REFUSED', 'unexpected response from Redis');
     return known;
   }
   const served = new Map(pairs(scopes).map(([digest, text]) => [digest, text.split('\n').filter((one) => one !== '')]));
@@ -160,15 +159,3 @@ function leasesOf(answer: unknown): readonly Lease[] {
   }
   return leases;
 }
-
-function pairs(answer: unknown): readonly (readonly [string, string])[] {
-  const flat = strings(answer);
-  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
-}
-
-function list(answer: unknown): readonly unknown[] {
-  if (!Array.isArray(answer)) throw unexpected();
-  return answer;
-}
-
-const unexpected = () => new RedisStoreError('REFUSED', 'unexpected response from a Redis script');

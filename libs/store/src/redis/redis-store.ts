@@ -1,7 +1,7 @@
 import { asRecord } from '@sluice/platform';
 import { type Checkpoint, type Commit, FencedError, type ScopeState, type Store, type StoredEntry } from '../index.ts';
-import { RedisStoreError, withTimeout } from './redis-error.ts';
-import { type Argument, type Commands, hashTagged, Script } from './script.ts';
+import { withTimeout } from './redis-error.ts';
+import { type Argument, type Commands, hashTagged, listOf, pairs, Script, strings } from './script.ts';
 
 const claimScript = new Script(['incarnation', 'version', 'claim']);
 const verifyScript = new Script(['incarnation', 'verify'], ['no-writes']);
@@ -100,9 +100,8 @@ export class RedisStore implements Store {
 
   async #claim(scope: string, fencingToken: number): Promise<Claimed> {
     const answer = await this.#run(claimScript, `claim of ${scope}`, [meta, view], scope, [fencingToken, CHUNK]);
-    if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
-    const [verdict, version = '', incarnation = '', stored = '', intact, offset = ''] = strings(answer.slice(0, 6));
-    const fields: unknown = answer[6];
+    const [verdict, version = '', incarnation = '', stored = '', intact, offset = ''] = strings(answer);
+    const fields = listOf(answer)[6];
     if (verdict === 'fencingToken') throw staleToken(scope, fencingToken, version);
     const checkpoint = decodeCheckpoint(stored === '' ? null : stored);
     return {
@@ -123,7 +122,7 @@ export class RedisStore implements Store {
     do {
       const page = client.hscan(this.#key(scope, view), cursor, 'MATCH', pattern, 'COUNT', CHUNK);
       const [next, flat] = await withTimeout(this.#options, `reading ${scope}`, page);
-      for (const [name, value] of pairs(flat)) values.set(name, String(value));
+      for (const [name, value] of pairs(flat)) values.set(name, value);
       cursor = next;
     } while (cursor !== '0');
     return decodeEntries(values);
@@ -166,19 +165,12 @@ function commitArguments(commit: Commit, version: string): readonly Argument[] {
   ];
 }
 
-/** Pairs of a flat list of names and values, as HSCAN returns it. */
-function pairs(flat: unknown): readonly (readonly [name: string, value: unknown])[] {
-  if (!Array.isArray(flat)) throw new RedisStoreError('REFUSED', 'unexpected content of a Redis hash');
-  return Array.from({ length: flat.length / 2 }, (_, i) => [String(flat[2 * i]), flat[2 * i + 1]]);
-}
-
-function decodeEntries(values: Iterable<readonly [name: string, value: unknown]>): Entries {
+function decodeEntries(values: Iterable<readonly [name: string, value: string]>): Entries {
   const readable: StoredEntry[] = [];
   const unreadable: string[] = [];
   for (const [name, value] of values) {
     const [key, field] = asArray(decodeValue(name));
-    if (typeof key === 'string' && typeof field === 'string')
-      readable.push({ key, field, value: decodeValue(String(value)) });
+    if (typeof key === 'string' && typeof field === 'string') readable.push({ key, field, value: decodeValue(value) });
     else unreadable.push(name);
   }
   return { readable, unreadable };
@@ -222,10 +214,4 @@ function fenced(
 
 function staleToken(scope: string, fencingToken: number, current: string): FencedError {
   return new FencedError(`${scope}: fencing token ${fencingToken} is stale; the scope is claimed under ${current}`);
-}
-
-/** Checks that the answer of a script is an array and converts its elements to text. */
-export function strings(answer: unknown): readonly string[] {
-  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from a Redis script');
-  return answer.map(String);
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '@sluice/platform';
 import type { Cluster, Redis } from 'ioredis';
+import { RedisStoreError } from './redis-error.ts';
 
 /** Client of one Redis server or of a Cluster. */
 export type Client = Redis | Cluster;
@@ -78,4 +79,18 @@ export function decodeFrame<T>(frame: Buffer): { readonly header: T; readonly pa
   const header = JSON.parse(frame.toString('utf8', 4, start)) as T;
   // A copy, so that the payload does not retain the buffer of the whole answer.
   return { header, payload: new Uint8Array(frame.subarray(start)) };
+}
+
+/** A list that Redis has answered. */
+export function listOf(answer: unknown): readonly unknown[] {
+  if (!Array.isArray(answer)) throw new RedisStoreError('REFUSED', 'unexpected response from Redis');
+  return answer;
+}
+
+export const strings = (answer: unknown): readonly string[] => listOf(answer).map(String);
+
+/** Pairs of a flat list of names and values. */
+export function pairs(answer: unknown): readonly (readonly [name: string, value: string])[] {
+  const flat = strings(answer);
+  return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i] ?? '', flat[2 * i + 1] ?? '']);
 }
