@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { MemoryBus } from '@sluice/bus';
 import { History, tapBus } from '@sluice/console';
 import { controllers, register } from '@sluice/controllers';
 import { ApiServerHttp, FakeApiServer, FakeClient, kubeconfigOf } from '@sluice/fake-apiserver';
+import { toSettings } from '@sluice/fleet/configuration';
 import { resolve } from '@sluice/fleet/configuration/testing';
 import { type Clock, seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { systemClock } from '@sluice/platform/process';
@@ -48,14 +51,18 @@ const written = (server: FakeApiServer) =>
 const labelsOf = ({ metadata }: { readonly metadata?: unknown }) =>
   (metadata as { readonly labels?: Readonly<Record<string, string>> }).labels;
 
+function clientsOf(server: FakeApiServer, clock: Clock) {
+  const client = new FakeClient(server, { clock });
+  return { reader: client, writer: client };
+}
+
 test('in one process it decides, writes, counts and is shown by the console', async () => {
   const clock = new VirtualClock(Date.parse(since));
   const server = serverWith(clock);
-  const client = new FakeClient(server, { clock });
   const history = new History({ clock });
   const metrics = new Metrics({ clusters: new Map(), process: false });
   const fleet = startAllInOne({
-    clusters: [{ name: 'c', identity: server.identity, reader: client, writer: client, record: () => {} }],
+    clusters: [{ name: 'c', identity: server.identity, ...clientsOf(server, clock), record: () => {} }],
     ...{
       settings: { ...defaultSettings, controllers: new Set(controllers) },
       clock,
@@ -86,6 +93,39 @@ test('in one process it decides, writes, counts and is shown by the console', as
   server.delete('services', 'shop', 'db');
   await advance(clock, 1_000);
   expect(written(server)).toEqual([]);
+});
+
+test('its settings have flags, which the help lists, and a place in the file', async () => {
+  const preload = join(import.meta.dirname, 'ready-slices', 'register.ts');
+  const main = join(import.meta.dirname, '..', 'services', 'sluice', 'src', 'main.ts');
+  const sluice = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, ['--import', preload, main, ...args]).then(({ stdout }) => stdout);
+  const help = await sluice('run', '--help');
+  expect(help).toContain('--ready-slices-updates-batch-period <duration>');
+  expect(help).toContain('--concurrent-ready-slice-syncs <n>');
+  const flags = ['--ready-slices-updates-batch-period', '2s', '--concurrent-ready-slice-syncs', '7'];
+  const shown = await sluice('config', ...flags);
+  expect(shown).toContain('readySlicesUpdatesBatchPeriod: 2s # flag --ready-slices-updates-batch-period');
+  expect(shown).toContain('concurrentReadySliceSyncs: 7 # flag --concurrent-ready-slice-syncs');
+});
+
+test('its batch period delays its own writes, and no others', async () => {
+  const clock = new VirtualClock(Date.parse(since));
+  const server = serverWith(clock);
+  const { controllers: section } = resolve({}).configuration;
+  const fleet = startAllInOne({
+    clusters: [{ name: 'c', identity: server.identity, ...clientsOf(server, clock), record: () => {} }],
+    settings: toSettings({ ...section, enabled: new Set(controllers), readySlicesUpdatesBatchPeriod: 5_000 }),
+    ...{ clock, random: seededRandom(2), logger: silentLogger },
+  });
+  onTestFinished(() => fleet.stop(0));
+  await advance(clock, 10_000);
+  server.put('pods', pod('db-1', '10.0.0.2', true));
+  await advance(clock, 2_000);
+  expect(written(server)).toEqual([['10.0.0.1']]);
+  expect(JSON.stringify(server.list('endpoints').items)).not.toContain('notReadyAddresses');
+  await advance(clock, 4_000);
+  expect(written(server)).toEqual([['10.0.0.1', '10.0.0.2']]);
 });
 
 test('in a worker it runs alone if --controllers names it', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection, loadKubeconfig } from '@sluice/kubernetes';
-import { neededAccess, reviewAccess, usefulAccess } from '@sluice/kubernetes/preflight';
+import { neededAccess, permissions, reviewAccess } from '@sluice/kubernetes/preflight';
 import { type ControlPlane, kubectl, startControlPlane } from '@sluice/local';
 import { silentLogger } from '@sluice/platform';
 import { systemClock } from '@sluice/platform/process';
@@ -25,7 +25,7 @@ afterAll(async () => {
 const work = ['watch', 'write'] as const;
 const needed = neededAccess(work);
 /** Such as the Leases through which a fleet claims the cluster. */
-const useful = usefulAccess(work).map(({ access }) => access);
+const useful = permissions('write').flatMap(({ access, without }) => (without === undefined ? [] : [access]));
 
 /** The allowed accesses, and the number of requests by kind of review. */
 async function review(userAgent: string, accesses = needed) {

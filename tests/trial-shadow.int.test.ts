@@ -49,14 +49,14 @@ async function setReady(ready: boolean): Promise<void> {
   await admin.patch(reference('pods', { namespace, name: 'cart-1' }), { status }, 'status');
 }
 
-/** Shadow mode in a process of its own, until it is stopped. */
+/** Shadow mode in a process of its own, with the permissions of a watcher, until it is stopped. */
 class Shadow {
   output = '';
   readonly #child: ChildProcess;
   readonly #status: Promise<number | null>;
 
   constructor(gracePeriod: string) {
-    const args = ['run', '--shadow', '--kubeconfig', cluster.kubeconfigs.sluice, '--for', '30m'];
+    const args = ['run', '--shadow', '--kubeconfig', cluster.kubeconfigs['sluice-watcher'], '--for', '30m'];
     this.#child = spawn(program, [...args, '--shadow-grace-period', gracePeriod]);
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {

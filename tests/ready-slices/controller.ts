@@ -36,6 +36,17 @@ const rows: Readonly<Record<string, ControllerMetricRow>> = {
 export const readySlicesController: ControllerDescriptor = {
   name: 'readyslices',
   flags: ['ready-slices-controller'],
+  settings: {
+    batchPeriod: {
+      flag: 'ready-slices-updates-batch-period',
+      about: 'time to batch Pod changes before updating ready slices',
+    },
+    concurrentSyncs: {
+      flag: 'concurrent-ready-slice-syncs',
+      about: 'the same for the ready slices controller',
+      max: 50,
+    },
+  },
   client: 'ready-slices-controller',
   managedBy,
   reads: ['services', 'pods'],

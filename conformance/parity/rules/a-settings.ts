@@ -182,9 +182,9 @@ export const settingsRules: readonly Rule[] = [
     title: 'permissions',
     broken: [
       {
-        file: 'libs/kubernetes/src/preflight/needed-access.ts',
-        search: "access(resource, 'get', 'create', 'update', 'delete')),",
-        replace: "access(resource, 'get', 'create', 'update')),",
+        file: 'libs/kubernetes/src/preflight/permissions.ts',
+        search: "(['get', 'create', 'update', 'delete'] as const)",
+        replace: "(['get', 'create', 'update'] as const)",
         tests: ['libs/kubernetes/src/preflight/check-connection.test.ts'],
       },
     ],

@@ -45,3 +45,25 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- define "sluice.isFleet" -}}
 {{- if has .Values.mode (list "workers" "roles") -}}true{{- end -}}
 {{- end -}}
+
+{{/* The enabled controllers, by their flags. */}}
+{{- define "sluice.controllers" -}}
+{{- $known := (.Files.Get "files/permissions.yaml" | fromYaml).controllers -}}
+{{- range .Values.controllers -}}
+{{- if not (has . $known) }}{{ fail (printf "controllers: %q is none of %s" . (join ", " $known)) }}{{ end -}}
+{{- end -}}
+{{- join " " (default $known .Values.controllers) -}}
+{{- end -}}
+
+{{/* The rules of these controllers for a kind of work in a namespace; an empty namespace: in all. */}}
+{{- define "sluice.rules" -}}
+{{- $enabled := splitList " " (include "sluice.controllers" .root) -}}
+{{- range index (.root.Files.Get "files/permissions.yaml" | fromYaml) .work -}}
+{{- $row := . -}}
+{{- $needed := false -}}
+{{- range $enabled }}{{ if has . $row.controllers }}{{ $needed = true }}{{ end }}{{ end -}}
+{{- if and $needed (eq $row.namespace $.namespace) }}
+- {{ toJson $row.rule }}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -30,6 +30,7 @@ export const validValues: Readonly<Record<string, Values>> = {
     ...{ nodeSelector: { 'kubernetes.io/os': 'linux' }, podAnnotations: { 'example.com/team': 'platform' } },
     ...{ topologySpread: { topologyKey: 'topology.kubernetes.io/zone' }, priorityClassName: '' },
   },
+  'one controller': { controllers: ['endpointslice-controller'] },
   'nothing that needs permissions in the cluster': {
     ...{ rbac: { create: false }, serviceAccount: { create: false }, flowSchema: { enabled: false } },
     ...{ networkPolicy: { enabled: false }, podDisruptionBudget: { enabled: false } },
@@ -59,6 +60,11 @@ export const invalidValues: readonly (readonly [place: string, values: Values])[
   ],
   ['/settings', { settings: { LOG_LEVEL: 'debug' } }],
   ['/settings/SLUICE_BUS_PASSWORD', { settings: { SLUICE_BUS_PASSWORD: 'secret' } }],
+  ['/controllers/0', { controllers: ['*,-endpoints-controller'] }],
+  [
+    '/settings/SLUICE_CONTROLLERS_ENABLED',
+    { controllers: ['endpointslice-controller'], settings: { SLUICE_CONTROLLERS_ENABLED: '*' } },
+  ],
   ['/clusterSecrets/selector', { mode: 'workers', ...fleet, clusterSecrets: { selector: 'sluice.io/cluster' } }],
   ['/hostNetwork', { mode: 'workers', ...fleet, hostNetwork: true }],
   ['/autoscaling/maxReplicas', { autoscaling: { maxReplicas: 0 } }],

@@ -69,6 +69,15 @@ export interface ControllerDescriptor {
   readonly name: Controller;
   /** Its names in `--controllers`; the first one is current, the others are aliases (A2). */
   readonly flags: readonly [string, ...string[]];
+  /** Its own settings, with the names and texts of their flags (A5); the settings in the file are named after them. */
+  readonly settings: {
+    readonly batchPeriod: { readonly flag: `${string}-updates-batch-period`; readonly about: string };
+    readonly concurrentSyncs: {
+      readonly flag: `${string}concurrent-${string}-syncs`;
+      readonly about: string;
+      readonly max: number;
+    };
+  };
   /** Name of its client and of its ServiceAccount, as in kube-controller-manager (A1). */
   readonly client: string;
   /** Value of the label `managed-by` of the objects it writes. */
@@ -76,6 +85,8 @@ export interface ControllerDescriptor {
   /** A change of one of these leads to a decision; a change of Nodes waits for its turn among all Services. */
   readonly reads: readonly ReadResource[];
   readonly writes: WrittenResource;
+  /** What the owner references of its slices name. Default: they have none. */
+  readonly owner?: 'services' | 'endpoints';
   /** Pure. May cache by object identity (ADR 0044). */
   readonly reconcile: (inputs: ControllerInputs) => Reconciled;
   readonly trackers: {

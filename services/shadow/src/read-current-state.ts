@@ -1,4 +1,4 @@
-import { type Connection, isApiError } from '@sluice/kubernetes';
+import { apiGroup, type ClusterReader, type Connection, type Resource, resourcesOfReader } from '@sluice/kubernetes';
 import type { ServiceKey } from '@sluice/messages';
 import { serviceNameLabel } from '@sluice/model';
 import { isObject, type JsonObject, listAt } from './comparison/json.ts';
@@ -7,29 +7,34 @@ import type { ClusterState } from './comparison/normalise.ts';
 /** Room for all EndpointSlices of the largest Service. */
 const maxResponseBytes = 64 * 1024 * 1024;
 
-/** Reads from the API server, bypassing all caches, a Service with its Endpoints and EndpointSlices. Throws ApiError. */
+export interface ReadCluster {
+  readonly connection: Pick<Connection, 'request'>;
+  readonly reader: Pick<ClusterReader, 'resources'>;
+}
+
+/**
+ * Reads from the API server, bypassing all caches, a Service with its Endpoints and EndpointSlices, as far as they are watched.
+ * A watcher may list objects, but not get them. Throws ApiError.
+ */
 export async function readCurrentState(
-  connection: Pick<Connection, 'request'>,
+  { connection, reader }: ReadCluster,
   { namespace, service }: ServiceKey,
   signal: AbortSignal,
 ): Promise<ClusterState> {
-  const within = `namespaces/${encodeURIComponent(namespace)}`;
-  const name = encodeURIComponent(service);
-  const get = async (path: string): Promise<JsonObject> => {
+  const watched = resourcesOfReader(reader);
+  const list = async (resource: Resource, selector: Readonly<Record<string, string>>): Promise<JsonObject[]> => {
+    if (!watched.includes(resource)) return [];
+    const group = apiGroup(resource);
+    const api = group === '' ? '/api/v1' : `/apis/${group}/v1`;
+    const path = `${api}/namespaces/${encodeURIComponent(namespace)}/${resource}?${new URLSearchParams(selector)}`;
     const { body } = await connection.request({ method: 'GET', path, signal, maxResponseBytes });
-    return isObject(body) ? body : {};
+    return isObject(body) ? listAt(body, 'items').filter(isObject) : [];
   };
-  const find = (path: string) => get(path).then((object) => [object], noneIfMissing);
-  const selector = new URLSearchParams({ labelSelector: `${serviceNameLabel}=${service}` });
-  const [services, endpoints, slices] = await Promise.all([
-    find(`/api/v1/${within}/services/${name}`),
-    find(`/api/v1/${within}/endpoints/${name}`),
-    get(`/apis/discovery.k8s.io/v1/${within}/endpointslices?${selector}`),
+  const named = { fieldSelector: `metadata.name=${service}` };
+  const [services, endpoints, endpointslices] = await Promise.all([
+    list('services', named),
+    list('endpoints', named),
+    list('endpointslices', { labelSelector: `${serviceNameLabel}=${service}` }),
   ]);
-  return { services, pods: [], endpoints, endpointslices: listAt(slices, 'items').filter(isObject) };
-}
-
-function noneIfMissing(error: unknown): JsonObject[] {
-  if (isApiError(error) && error.status === 404) return [];
-  throw error;
+  return { services, pods: [], endpoints, endpointslices };
 }

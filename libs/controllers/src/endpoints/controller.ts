@@ -6,6 +6,18 @@ import { reconcileEndpoints } from './reconcile-endpoints.ts';
 export const endpointsController: ControllerDescriptor = {
   name: 'endpoints',
   flags: ['endpoints-controller', 'endpoint'],
+  settings: {
+    batchPeriod: {
+      flag: 'endpoint-updates-batch-period',
+      about: 'time to batch Pod changes before updating Endpoints',
+    },
+    concurrentSyncs: {
+      flag: 'concurrent-endpoint-syncs',
+      about:
+        'maximum concurrent requests of the Endpoints controller per cluster; 0: only `writer.maxInFlight` bounds them',
+      max: 1000,
+    },
+  },
   client: 'endpoint-controller',
   managedBy: endpointController,
   reads: ['services', 'pods'],

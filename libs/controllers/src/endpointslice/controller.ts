@@ -7,10 +7,22 @@ import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
 export const endpointSlicesController: ControllerDescriptor = {
   name: 'endpointslice',
   flags: ['endpointslice-controller', 'endpointslice'],
+  settings: {
+    batchPeriod: {
+      flag: 'endpointslice-updates-batch-period',
+      about: 'time to batch Pod changes before updating EndpointSlices',
+    },
+    concurrentSyncs: {
+      flag: 'concurrent-service-endpoint-syncs',
+      about: 'the same for the EndpointSlice controller',
+      max: 50,
+    },
+  },
   client: 'endpointslice-controller',
   managedBy: endpointSliceController,
   reads: ['services', 'pods', 'nodes'],
   writes: 'endpointslices',
+  owner: 'services',
   reconcile: reconcileEndpointSlices,
   trackers: {},
   compacts: true,

@@ -8,10 +8,22 @@ import { isMirrorable, reconcileMirroring } from './reconcile-mirroring.ts';
 export const mirroringController: ControllerDescriptor = {
   name: 'endpointslicemirroring',
   flags: ['endpointslice-mirroring-controller', 'endpointslicemirroring'],
+  settings: {
+    batchPeriod: {
+      flag: 'mirroring-endpointslice-updates-batch-period',
+      about: 'time to wait before repairing mirrored EndpointSlices',
+    },
+    concurrentSyncs: {
+      flag: 'mirroring-concurrent-service-endpoint-syncs',
+      about: 'the same for the EndpointSliceMirroring controller',
+      max: 50,
+    },
+  },
   client: 'endpointslicemirroring-controller',
   managedBy: endpointSliceMirroringController,
   reads: ['services', 'endpoints'],
   writes: 'endpointslices',
+  owner: 'endpoints',
   reconcile: (inputs) => ({ ...reconcileMirroring(inputs), triggers: null, hints: null }),
   trackers: {
     unchanged: true,

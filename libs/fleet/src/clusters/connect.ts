@@ -210,12 +210,13 @@ export async function connectReading(options: ConnectOptions, environment: NodeJ
 }
 
 async function openReading(access: ClusterAccess, options: ConnectOptions): Promise<ReadingCluster> {
-  const { clock, random, logger, name = access.context } = options;
+  const { clock, random, logger, controllers: enabled = allControllers, name = access.context } = options;
   const connection = new Connection({ access, userAgent: userAgent('shadow'), clock, logger, readOnly: true });
   const http = new HttpCluster({ connection, clock, random });
   try {
     const { identity, version } = await checkReading(clusterProbe(http), {
       cluster: name,
+      controllers: enabled,
       signal: withTimeout(undefined),
     });
     return {
@@ -224,7 +225,7 @@ async function openReading(access: ClusterAccess, options: ConnectOptions): Prom
       server: connection.server,
       version: version.gitVersion,
       minor: version.minor,
-      reader: http,
+      reader: { ...chainReader(http), resources: resourcesOf(enabled) },
       connection,
       close: () => connection.destroy(),
     };

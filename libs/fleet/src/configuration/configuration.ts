@@ -1,13 +1,13 @@
 import type { JetStreamBusOptions } from '@sluice/bus/jetstream';
 import type { KafkaBusOptions } from '@sluice/bus/kafka';
-import { descriptorOf } from '@sluice/controllers';
+import { controllers, descriptorOf } from '@sluice/controllers';
 import type { Controller } from '@sluice/model';
 import { secretsIn } from '@sluice/platform';
 import type { BindAddress } from '@sluice/platform/process';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import type { RedisOptions } from '@sluice/store/redis';
 import type { Environment } from './process-layers.ts';
-import type { Section } from './settings.ts';
+import { batchPeriodOf, concurrentSyncsOf, type Section } from './settings.ts';
 
 /** The validated configuration of a process, with defaults: file < environment < flags. Contains secrets. */
 export interface Configuration {
@@ -91,25 +91,25 @@ export interface ClusterSecretsConfiguration {
 export type WriterLimits = Omit<Section<'writer'>, 'takeOver' | 'useServiceAccountCredentials'>;
 
 export function toSettings(given: Section<'controllers'>): Settings {
-  const { enabled: controllers, maxEndpointsPerSlice, freshnessTarget: freshnessTargetMs, sliceWatchers } = given;
+  const { enabled, maxEndpointsPerSlice, freshnessTarget: freshnessTargetMs, sliceWatchers } = given;
   return {
     ...defaultSettings,
-    controllers,
+    controllers: enabled,
     maxEndpointsPerSlice,
     maxEndpointsPerSubset: given.mirroringMaxEndpointsPerSubset,
     batching: freshnessTargetMs > 0 ? { freshnessTargetMs, watchers: sliceWatchers } : null,
     sliceWatchers,
-    batchPeriodMs: withoutZeros({
-      endpoints: given.endpointUpdatesBatchPeriod,
-      endpointslice: given.endpointsliceUpdatesBatchPeriod,
-      endpointslicemirroring: given.mirroringEndpointsliceUpdatesBatchPeriod,
-    }),
+    // Without a period, changes are not batched, so that plans need not log it.
+    batchPeriodMs: Object.fromEntries(positive((one) => given[batchPeriodOf(one)])),
   };
 }
 
-/** Without a period, changes are not batched, so that plans need not log it. */
-function withoutZeros(periods: Readonly<Record<Controller, number>>): Readonly<Record<Controller, number>> {
-  return Object.fromEntries(Object.entries(periods).filter(([, ms]) => ms > 0));
+/** The maximum of concurrent requests of each controller that has one. */
+export const concurrentSyncs = (limits: Partial<WriterLimits>): readonly (readonly [Controller, number])[] =>
+  positive((one) => limits[concurrentSyncsOf(one)]);
+
+function positive(given: (controller: Controller) => number | undefined): readonly (readonly [Controller, number])[] {
+  return controllers.map((one) => [one, given(one) ?? 0] as const).filter(([, value]) => value > 0);
 }
 
 /** What watchers need to compact slices in the background; undefined: nothing to do. */

@@ -115,11 +115,17 @@ const samples: Readonly<
   'cluster.excludeNamespaces': ['a', [{ kubeconfig: '/k', excludeNamespaces: ['a'] }], kubeconfig],
 };
 
+function sampleOf(path: Path) {
+  const sample = samples[path];
+  if (sample === undefined) throw new Error(`no sample of ${path}`);
+  return sample;
+}
+
 const shownAt = (path: Path) => (isClusterPath(path) ? 'clusters' : path);
 
 describe('each documented variable works', () => {
   test.each(paths)('for %s', (path) => {
-    const [text, shown, beside] = samples[path];
+    const [text, shown, beside] = sampleOf(path);
     const variable = variableOf(path);
     const resolved = resolve({ environment: { ...beside, [variable]: text } });
     expect(resolved.warnings).toEqual([]);
@@ -129,7 +135,7 @@ describe('each documented variable works', () => {
   });
 
   test.each(paths.filter((path) => settingAt(path).file))('for the file with %s', (path) => {
-    const [text, , beside] = samples[path];
+    const [text, , beside] = sampleOf(path);
     const variable = variableOf(`${path}File`);
     const { [variableOf(path)]: _, ...others } = beside ?? {};
     const given = resolve({ environment: { ...others, [variable]: '/f' }, files: { '/f': `${text}\n` } });
@@ -246,7 +252,7 @@ describe('flags', () => {
   });
 
   test.each(flags.filter(({ file }) => file))('$flag names a file', ({ flag, path }) => {
-    const [text, shown, beside] = samples[path];
+    const [text, shown, beside] = sampleOf(path);
     const { flags } = parse(`${flag}=/f`);
     const given = resolve({ environment: beside ?? {}, flags, files: { '/f': `${text}\n` } });
     expect(entry(given, `${path}File`)).toEqual({ path: `${path}File`, shown: '/f', origin: { from: 'flag', flag } });
@@ -254,7 +260,7 @@ describe('flags', () => {
   });
 
   test.each(flags.filter(({ file }) => !file))('$flag sets the same as its variable', ({ flag, path }) => {
-    const [sample, , beside] = samples[path];
+    const [sample, , beside] = sampleOf(path);
     const text = path === 'store.url' ? 'redis://a' : sample;
     const { flags } = parse(...(sample === 'true' ? [flag] : [`${flag}=${text}`]));
     const byFlag = resolve({ environment: beside ?? {}, flags });
@@ -275,7 +281,7 @@ describe('the printed configuration', () => {
   const givens: readonly Given[] = paths
     .filter((path) => !/password|token|creds|nkey|tls.key|tls.cert|username|url/i.test(path))
     .flatMap((path, index): Given[] => {
-      const [text, , beside] = samples[path];
+      const [text, , beside] = sampleOf(path);
       const environment = { ...beside, [variableOf(path)]: text };
       return [{ environment, ...(!isClusterPath(path) && { file: `clusters: ${clusters[index % 3]}` }) }];
     });

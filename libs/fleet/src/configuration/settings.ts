@@ -1,3 +1,5 @@
+import { type ControllerDescriptor, controllers, descriptorOf } from '@sluice/controllers';
+import type { Controller } from '@sluice/model';
 import { logLevels } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
 import type { Kind } from './kinds.ts';
@@ -38,11 +40,42 @@ const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;
 const secret = { file: true, secret: true } as const;
 const { integer, duration, text } = kinds;
 const upTo1000 = integer(1, 1000);
-const batchPeriod = duration('0', '1h');
+const batchPeriodKind = duration('0', '1h');
 const age = duration('1m', '8760h');
 
-/** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */
-export const settings = {
+/** `ready-slices-updates-batch-period` → `readySlicesUpdatesBatchPeriod` */
+const camelCase = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+export const batchPeriodOf = (controller: Controller) =>
+  // Safe by the type of the flag.
+  camelCase(descriptorOf(controller).settings.batchPeriod.flag) as `${string}UpdatesBatchPeriod`;
+
+export const concurrentSyncsOf = (controller: Controller) =>
+  // Safe by the type of the flag.
+  camelCase(descriptorOf(controller).settings.concurrentSyncs.flag) as `${string}Syncs`;
+
+type ControllerSetting = Setting<number> & { readonly default: number };
+
+/** A setting of each controller, off by default. */
+function ofEachController(
+  section: string,
+  declare: (settings: ControllerDescriptor['settings']) => {
+    readonly flag: string;
+    readonly about: string;
+    readonly kind: Kind<number>;
+    readonly placeholder: string;
+  },
+): Readonly<Record<string, ControllerSetting>> {
+  const declared = controllers.map((one) => declare(descriptorOf(one).settings));
+  return Object.fromEntries(
+    declared.map(({ flag, about, kind, placeholder }) => [
+      `${section}.${camelCase(flag)}`,
+      setting(kind, about, { flag: `--${flag} <${placeholder}>`, default: 0 }),
+    ]),
+  );
+}
+
+const declared = {
   fleet: setting(
     kinds.fleetName,
     'name of the fleet, used in streams, topics and keys; fleets with different names can share servers',
@@ -192,24 +225,11 @@ export const settings = {
     flag: '--mirroring-max-endpoints-per-subset <n>',
     default: defaultSettings.maxEndpointsPerSubset,
   }),
-  'controllers.endpointUpdatesBatchPeriod': setting(
-    batchPeriod,
-    'time to batch Pod changes before updating Endpoints',
-    { flag: '--endpoint-updates-batch-period <duration>', default: 0 },
-  ),
-  'controllers.endpointsliceUpdatesBatchPeriod': setting(
-    batchPeriod,
-    'time to batch Pod changes before updating EndpointSlices',
-    { flag: '--endpointslice-updates-batch-period <duration>', default: 0 },
-  ),
-  'controllers.mirroringEndpointsliceUpdatesBatchPeriod': setting(
-    batchPeriod,
-    'time to wait before repairing mirrored EndpointSlices',
-    {
-      flag: '--mirroring-endpointslice-updates-batch-period <duration>',
-      default: 0,
-    },
-  ),
+  ...ofEachController('controllers', ({ batchPeriod }) => ({
+    ...batchPeriod,
+    kind: batchPeriodKind,
+    placeholder: 'duration',
+  })),
 
   'controllers.freshnessTarget': setting(
     duration('0', '10s'),
@@ -255,20 +275,11 @@ export const settings = {
     'maximum retries per second and cluster, with a burst of ten seconds; 0: unlimited; kube-controller-manager: 10',
     { flag: '--max-retries-per-second <n>', default: 0 },
   ),
-  'writer.concurrentEndpointSyncs': setting(
-    integer(0, 1000),
-    'maximum concurrent requests of the Endpoints controller per cluster; 0: only `writer.maxInFlight` bounds them',
-    { flag: '--concurrent-endpoint-syncs <n>', default: 0 },
-  ),
-  'writer.concurrentServiceEndpointSyncs': setting(integer(0, 50), 'the same for the EndpointSlice controller', {
-    flag: '--concurrent-service-endpoint-syncs <n>',
-    default: 0,
-  }),
-  'writer.mirroringConcurrentServiceEndpointSyncs': setting(
-    integer(0, 50),
-    'the same for the EndpointSliceMirroring controller',
-    { flag: '--mirroring-concurrent-service-endpoint-syncs <n>', default: 0 },
-  ),
+  ...ofEachController('writer', ({ concurrentSyncs }) => ({
+    ...concurrentSyncs,
+    kind: integer(0, concurrentSyncs.max),
+    placeholder: 'n',
+  })),
   'writer.maxRemovalPercent': setting(
     integer(1, 100),
     'percentage of its ready endpoints a cluster may lose in a minute before removals need confirmation; 100: no guard',
@@ -342,6 +353,13 @@ export const settings = {
   }),
 } as const;
 
+/** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */
+export const settings = declared as typeof declared & {
+  readonly [P in
+    | `controllers.${ReturnType<typeof batchPeriodOf>}`
+    | `writer.${ReturnType<typeof concurrentSyncsOf>}`]: ControllerSetting;
+};
+
 /** A single cluster from variables or flags, which replaces the `clusters` of the file. */
 export const clusterSettings = {
   'cluster.name': setting(text, 'name in logs and metrics; default: the context', {
@@ -368,7 +386,7 @@ export const clusterSettings = {
   }),
 } as const;
 
-const all = { ...settings, ...clusterSettings };
+const all = { ...settings, ...clusterSettings } as typeof settings & typeof clusterSettings;
 
 export type Path = keyof typeof all;
 type ValueOf<P extends Path> = (typeof all)[P]['kind'] extends Kind<infer T> ? T : never;
@@ -387,7 +405,9 @@ export const paths = Object.keys(all) as readonly Path[];
 
 /** Setting without the type of its value. */
 export function settingAt(path: Path): Setting<unknown> {
-  return all[path];
+  const setting: Setting<unknown> | undefined = all[path];
+  if (setting === undefined) throw new Error(`no setting is called ${path}`);
+  return setting;
 }
 
 /** The defaults of all settings below a path, by their names. */

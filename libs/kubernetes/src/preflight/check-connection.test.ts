@@ -3,7 +3,7 @@ import { ApiError, type ApiErrorKind } from '../index.ts';
 import type { Access } from './access.ts';
 import { checkConnection, checkReading } from './check-connection.ts';
 import { ClusterUnavailableError } from './cluster-unavailable-error.ts';
-import { neededAccess } from './needed-access.ts';
+import { neededAccess } from './permissions.ts';
 import type { ClusterProbe } from './probe-controllers.ts';
 
 type ReviewProbe = Omit<ClusterProbe, 'list'>;
@@ -124,6 +124,9 @@ describe('checkReading', () => {
     };
     expect(await checkReading({ ...reading, list }, options)).toEqual({ identity: 'uid', version });
     expect(reviewed).toEqual(['services 1', 'pods 1', 'nodes 1', 'endpoints 1', 'endpointslices 1']);
+    reviewed.length = 0;
+    await checkReading({ ...reading, list }, { ...options, controllers: new Set(['endpointslicemirroring']) });
+    expect(reviewed).toEqual(['services 1', 'endpoints 1', 'endpointslices 1']);
   });
 
   it('reports a forbidden list and an unsupported version', async () => {

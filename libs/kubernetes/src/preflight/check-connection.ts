@@ -1,8 +1,9 @@
-import type { Controller } from '@sluice/model';
-import { isApiError, watchedResources } from '../index.ts';
+import { allControllers, resourcesOf } from '@sluice/controllers';
+import type { Controller, WrittenResource } from '@sluice/model';
+import { isApiError, resourcesOfReader } from '../index.ts';
 import type { Access } from './access.ts';
 import { ClusterUnavailableError, unavailable } from './cluster-unavailable-error.ts';
-import { type ClusterWork, controllerAccess, neededAccess, type WrittenResource } from './needed-access.ts';
+import { type ClusterWork, controllerAccess, neededAccess } from './permissions.ts';
 import type { ClusterProbe } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion } from './server-version.ts';
 
@@ -61,17 +62,18 @@ export async function checkController(
 
 /**
  * Like `checkConnection`, for a client that sends only GET. An access review is a POST, so this lists one object of each
- * resource instead. Throws ClusterUnavailableError.
+ * resource that the controllers need instead. Throws ClusterUnavailableError.
  */
 export async function checkReading(
   probe: Omit<ClusterProbe, 'reviewAccess'>,
-  { cluster, signal }: Pick<CheckOptions, 'cluster' | 'signal'>,
+  { cluster, controllers = allControllers, signal }: Omit<CheckOptions, 'work'>,
 ): Promise<CheckedCluster> {
   try {
     const version = await probe.serverVersion(signal);
     rejectUnsupported(cluster, version);
     const firstPage = { limit: 1, continueToken: '' };
-    await Promise.all(watchedResources.map((resource) => probe.list(resource, firstPage, signal)));
+    const resources = resourcesOfReader({ resources: resourcesOf(controllers) });
+    await Promise.all(resources.map((resource) => probe.list(resource, firstPage, signal)));
     return { identity: await probe.identity(signal), version };
   } catch (error) {
     throw isApiError(error) ? unavailable(cluster, error) : error;

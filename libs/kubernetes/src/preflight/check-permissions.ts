@@ -1,8 +1,7 @@
 import type { Controller } from '@sluice/model';
 import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
-import { type ClusterWork, neededAccess } from './needed-access.ts';
-import { usefulAccess } from './useful-access.ts';
+import { type ClusterWork, permissions } from './permissions.ts';
 
 const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
 const advice = 'run kubectl apply -f infra/kubernetes/rbac.yaml, or grant them another way';
@@ -18,19 +17,19 @@ export async function checkPermissions(
   controllers?: ReadonlySet<Controller>,
 ): Promise<readonly Check[]> {
   const check = permissionsOf(work);
-  const needed = neededAccess([work], controllers);
-  const useful = usefulAccess([work], controllers);
-  const answers = await reviewAccess([...needed, ...useful.map(({ access }) => access)]);
-  const missing = needed.filter((_, i) => !answers[i]).map(textOf);
-  const missingUseful = Map.groupBy(
-    useful.filter((_, i) => !answers[needed.length + i]),
+  const all = permissions(work, controllers);
+  const answers = await reviewAccess(all.map(({ access }) => access));
+  const denied = Map.groupBy(
+    all.filter((_, i) => !answers[i]),
     ({ without }) => without,
   );
-  if (missing.length === 0 && missingUseful.size === 0) return [ok(about, check, `all ${answers.length} granted`)];
-  const limits = [...missingUseful].map(([without, those]) => {
+  const missing = (denied.get(undefined) ?? []).map(({ access }) => textOf(access));
+  if (denied.size === 0) return [ok(about, check, `all ${all.length} granted`)];
+  const limits = [...denied].flatMap(([without, those]) => {
+    if (without === undefined) return [];
     const list = those.map(({ access }) => textOf(access)).join(', ');
     const report = those.some(({ refused }) => refused) ? failed : warning;
-    return report(about, check, `missing: ${list}; ${without}`, advice);
+    return [report(about, check, `missing: ${list}; ${without}`, advice)];
   });
   if (missing.length === 0) return limits;
   const user = await userName?.();

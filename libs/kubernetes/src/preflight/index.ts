@@ -6,7 +6,6 @@ export * from './check-connection.ts';
 export * from './cluster-unavailable-error.ts';
 export * from './competing-controller.ts';
 export * from './competing-controller-evidence.ts';
-export * from './needed-access.ts';
+export * from './permissions.ts';
 export * from './probe-controllers.ts';
 export * from './server-version.ts';
-export * from './useful-access.ts';

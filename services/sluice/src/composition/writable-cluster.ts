@@ -1,5 +1,5 @@
 import type { Cluster } from '@sluice/fleet/clusters';
-import { defaultsOf, type WriterLimits } from '@sluice/fleet/configuration';
+import { concurrentSyncs, defaultsOf, type WriterLimits } from '@sluice/fleet/configuration';
 import { type Middleware, meterRequests } from '@sluice/kubernetes';
 import { isUpstreamManager, recentMs, switchOffAdvice } from '@sluice/kubernetes/preflight';
 import { formatServiceKey } from '@sluice/messages';
@@ -89,16 +89,8 @@ export function writable(cluster: Cluster, options: WritableOptions): ClosableCl
   };
 }
 
-function controllerLimits(limits: WriterLimits): WritableCluster['controllerLimits'] & {} {
-  const of = (max: number) => (max === 0 ? undefined : new FixedLimit(max));
-  const endpoints = of(limits.concurrentEndpointSyncs);
-  const endpointslice = of(limits.concurrentServiceEndpointSyncs);
-  const endpointslicemirroring = of(limits.mirroringConcurrentServiceEndpointSyncs);
-  return {
-    ...(endpoints && { endpoints }),
-    ...(endpointslice && { endpointslice }),
-    ...(endpointslicemirroring && { endpointslicemirroring }),
-  };
+function controllerLimits(limits: Partial<WriterLimits>): WritableCluster['controllerLimits'] & {} {
+  return Object.fromEntries(concurrentSyncs(limits).map(([controller, max]) => [controller, new FixedLimit(max)]));
 }
 
 function observeRequests({ identity }: Cluster, metrics: Metrics): Middleware {

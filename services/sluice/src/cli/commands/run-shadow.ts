@@ -25,7 +25,8 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { clusters, controllers, metricsBindAddress, watcher } = run.configuration;
   const [{ namespaces: _, excludeNamespaces: __, ...access } = {} as ClusterConfiguration] = clusters;
-  const cluster = await connectReading({ ...ports, ...access }, process.env);
+  const settings = toSettings(controllers);
+  const cluster = await connectReading({ ...ports, ...access, controllers: settings.controllers }, process.env);
   const metrics = new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
   const display = createShadowDisplay(run.output);
   let ready = false;
@@ -40,8 +41,8 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
         );
   const shadow = startShadow({
     ...ports,
-    clusters: [{ ...cluster, existing: (key, signal) => readCurrentState(cluster.connection, key, signal) }],
-    settings: toSettings(controllers),
+    clusters: [{ ...cluster, existing: (key, signal) => readCurrentState(cluster, key, signal) }],
+    settings,
     gracePeriodMs: run.shadowGracePeriod,
     metrics,
     maxCacheBytes: watcher.maxCacheBytes,
