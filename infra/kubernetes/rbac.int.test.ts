@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { controllers, descriptorOf } from '@sluice/controllers';
 import { loadKubeconfig } from '@sluice/kubernetes';
-import { type Access, type Check, checkCluster, permissions } from '@sluice/kubernetes/preflight';
+import { type Access, type Check, type ClusterWork, checkCluster, permissions } from '@sluice/kubernetes/preflight';
 import type { Controller } from '@sluice/model';
 import { silentLogger } from '@sluice/platform';
 import { systemClock, systemRandom } from '@sluice/platform/process';
@@ -98,14 +98,23 @@ function run(controller: Controller) {
   return { ended, stop };
 }
 
-/** What `sluice doctor` reports with this controller. */
-async function doctor(controller: Controller): Promise<readonly Check[]> {
-  const access = await loadKubeconfig({ paths: [cluster.kubeconfigs.sluice] });
+const roles = { watch: 'watcher', write: 'writer' } as const;
+
+/** What `sluice doctor` reports about the permissions of the role that does this work. */
+async function doctor(controller: Controller, work: ClusterWork): Promise<readonly Check[]> {
+  const access = await loadKubeconfig({ paths: [cluster.kubeconfigs[`sluice-${roles[work]}`]] });
   const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
-  return checkCluster('rbac', access, ports, { controllers: new Set([controller]) });
+  const checks = await checkCluster('rbac', access, ports, { controllers: new Set([controller]) });
+  return checks.filter(({ check }) => check === `permissions of the ${roles[work]}`);
 }
 
-const ofPermissions = (checks: readonly Check[]) => checks.filter(({ check }) => check.startsWith('permissions'));
+/** As in the messages of doctor. */
+const textOf = ({ verb, group, resource, subresource, name, namespace }: Access) =>
+  [
+    `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}${group === '' ? '' : `.${group}`}`,
+    ...(name === undefined ? [] : [name]),
+    ...(namespace === undefined ? [] : [`in ${namespace}`]),
+  ].join(' ');
 
 /** Requests of Sluice since a line of the audit log. */
 function requests(from: number) {
@@ -168,52 +177,64 @@ const writes: Readonly<Record<string, string>> = {
   endpointslicemirroring: 'endpointslice/own',
 };
 
-describe.each(controllers)('%s alone', (controller) => {
-  const all = (['watch', 'write'] as const).flatMap((work) => permissions(work, [controller]));
-  const resources = new Set(all.map(({ access }) => access.resource));
+const works = ['watch', 'write'] as const;
+const needs = (controller: Controller) =>
+  works.flatMap((work) => permissions(work, [controller]).map((one) => ({ ...one, work })));
 
-  beforeEach(async () => {
-    await grant(controller);
-    // Changes of permissions take effect with a delay.
-    await expect
-      .poll(async () => ofPermissions(await doctor(controller)).map(({ result }) => result))
-      .toEqual(['ok', 'ok']);
-  });
+async function grantAll(controller: Controller): Promise<void> {
+  await grant(controller);
+  // Changes of permissions take effect with a delay.
+  for (const work of works) await expect.poll(() => doctor(controller, work)).toMatchObject([{ result: 'ok' }]);
+}
 
-  test('converges, is refused nothing, and requests nothing that it does not need', async () => {
+test.each(controllers)(
+  '%s alone converges, is refused nothing, and requests only what it needs',
+  async (controller) => {
+    await grantAll(controller);
     const [namespace, from] = [`only-${controller}`, auditLines()];
     await createServices(namespace);
     const sluice = run(controller);
     await expect.poll(() => written(namespace)).toEqual([writes[controller]]);
     await admin('delete', 'service', 'web', 'own', `--namespace=${namespace}`);
-    if (controller === 'endpointslicemirroring') await admin('delete', 'endpoints', 'own', `--namespace=${namespace}`);
-    // Slices of a deleted Service are left to the garbage collector, which does not run here.
-    const remains = controller === 'endpoints' ? [] : [writes[controller]];
+    // Slices whose owner is the Service are left to the garbage collector, which does not run here.
+    const remains = controller === 'endpointslice' ? [writes[controller]] : [];
     await expect.poll(() => written(namespace)).toEqual(remains);
     expect(await sluice.stop()).toMatchObject({ status: 0 });
     await expect.poll(() => requests(from).length).toBeGreaterThan(0);
     const made = requests(from);
+    const needed = new Set(needs(controller).map(({ access }) => access.resource));
     expect(made.filter(({ code }) => code === 403)).toEqual([]);
-    const others = made.filter(({ request }) => !resources.has(request.split(' ')[1] ?? ''));
+    const others = made.filter(({ request }) => !needed.has(request.split(' ')[1] ?? ''));
     expect(new Set(others.map(({ request }) => request.replace(/.* selfsubject\w+/, 'review')))).toEqual(
       new Set(['review']),
     );
-  });
+  },
+);
 
-  test.each(all.map((one) => [`${one.access.verb} ${one.access.resource}`, one] as const))(
-    'without %s, it does not start, or doctor says what does not work',
-    async (_, { access, without }) => {
+describe('the EndpointSlice controller alone', () => {
+  const controller = 'endpointslice';
+  beforeEach(() => grantAll(controller));
+
+  test.each(needs(controller).map((one) => [roles[one.work], textOf(one.access), one] as const))(
+    'if the %s may not %s, doctor says so, and Sluice does not start if it needs that',
+    async (_role, text, { access, without, work }) => {
       await grant(controller, access);
+      await expect
+        .poll(() => doctor(controller, work))
+        .toContainEqual(
+          expect.objectContaining({
+            result: expect.stringMatching(/^(failed|warning)$/),
+            detail: expect.stringContaining(without === undefined ? text : `missing: ${text}`),
+          }),
+        );
+      if (without !== undefined)
+        return expect((await doctor(controller, work)).map(({ detail }) => detail).join()).toContain(without);
       const { verb, resource, group, name } = access;
-      const target = group === '' ? resource : `${resource}.${group}`;
-      const shown = `${verb} ${[access.subresource === undefined ? target : `${resource}/${access.subresource}`, name].filter(Boolean).join(' ')}`;
-      const found = async () => ofPermissions(await doctor(controller)).find(({ detail }) => detail.includes(shown));
-      await expect.poll(found).toMatchObject({ result: expect.stringMatching(/^(failed|warning)$/) });
-      if (without !== undefined) return expect((await found())?.detail).toContain(without);
+      const target = `${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : `/${name}`}`;
       const { status, output } = await run(controller).ended;
       expect(status).toBe(2);
       expect(output).toContain(`does not allow user ${user}: `);
-      expect(output).toContain(`${verb} on ${target}${name === undefined ? '' : `/${name}`}`);
+      expect(output).toContain(`${verb} on ${target}`);
     },
   );
 });
