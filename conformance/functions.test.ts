@@ -31,8 +31,8 @@ import {
   projectService,
   type StringMap,
 } from '@sluice/model';
-import { type LabelledPod, podChange, podProjectionKey } from '@sluice/shadow';
 import { describe, expect, it } from 'vitest';
+import { type LabelledPod, podChange, podProjectionKey } from './replay/upstream/pod-change.ts';
 
 /**
  * Replays recorded calls of upstream's pure functions: for the recorded input, Sluice's functions must return the

@@ -155,10 +155,10 @@ export const podRules: readonly Rule[] = [
   {
     id: 'C11',
     title: 'projection of a Pod',
-    note: 'no Pod queue; upstream’s projection serves shadow mode',
+    note: 'no Pod queue; upstream’s projection serves tests',
     broken: [
       {
-        file: 'services/shadow/src/pod-change.ts',
+        file: 'conformance/replay/upstream/pod-change.ts',
         search: 'oldLabels: labelsChanged ? old.labels : null',
         replace: 'oldLabels: old.labels',
         tests: [recorded('podChanged')],

@@ -1,7 +1,7 @@
 import { type DecisionPolicy, defaultPolicy, descriptorOf, endpointSliceTracker } from '@sluice/controllers';
 import type { Controller } from '@sluice/model';
 import { neverStale, type ReconcilerPolicy, requestDecision, type ServiceState, slicesOf } from '@sluice/service-state';
-import { noticedAtEnd, noticedBy, sliceDelayMs } from '@sluice/shadow';
+import { affected, noticedAtEnd, sliceDelayMs } from './handlers.ts';
 import { holdsAsMany } from './mirrored-endpoints.ts';
 import { dueAfterDecision, retryTime as retryAt } from './queues.ts';
 import { recycleByName } from './recycling-by-name.ts';
@@ -19,7 +19,7 @@ const policies: Readonly<Partial<Record<Deviation, Partial<ReconcilerPolicy>>>> 
   B3: { retryAt, parksRejected: false },
   C19: { provesByGeneration: false },
   C21: { isStale },
-  D3: { affected: noticedBy, affectedBySnapshot: noticedAtEnd },
+  D3: { affected, affectedBySnapshot: noticedAtEnd },
   E4: {
     requestRepair: ({ controller, state, now }, batchPeriodMs, causes) =>
       requestDecision(state, now + sliceDelayMs(controller, batchPeriodMs), causes, now),

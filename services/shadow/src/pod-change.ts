@@ -1,55 +1,8 @@
-import { equalStringMaps, type Pod, type StringMap } from '@sluice/model';
+import type { Pod } from '@sluice/model';
 
-/** A Pod with its labels. Null labels differ from empty ones (C12). */
-export interface LabelledPod {
-  readonly pod: Pod;
-  readonly resourceVersion: string;
-  readonly labels: StringMap | null;
-}
-
-export interface PodChange {
-  /** Deletion, readiness or IPs differ. */
-  readonly podChanged: boolean;
-  /** Labels, hostname or subdomain differ. */
-  readonly labelsChanged: boolean;
-}
-
-/** Compares what upstream compares to decide whether a Pod update concerns its Services (C12). */
-export function podChange(old: LabelledPod, now: LabelledPod): PodChange {
-  return { podChanged: podDiffers(old.pod, now.pod), labelsChanged: labelsDiffer(old, now) };
-}
-
-/** What upstream keeps of a Pod update until it looks up the Services (C11). */
-export interface PodProjectionKey {
-  readonly namespace: string;
-  readonly labels: StringMap | null;
-  /** Set only if the labels changed, as is `podChanged`. */
-  readonly oldLabels: StringMap | null;
-  readonly podChanged: boolean;
-}
-
-/** Returns null if the update concerns no Service or is a resync with the same resourceVersion (C12). */
-export function podProjectionKey(old: LabelledPod, now: LabelledPod): PodProjectionKey | null {
-  if (old.resourceVersion === now.resourceVersion) return null;
-  const { podChanged, labelsChanged } = podChange(old, now);
-  if (!podChanged && !labelsChanged) return null;
-  return {
-    namespace: now.pod.namespace,
-    labels: now.labels,
-    oldLabels: labelsChanged ? old.labels : null,
-    podChanged: labelsChanged && podChanged,
-  };
-}
-
-/** Any update of a terminating Pod counts as a change (C12). */
-function podDiffers(old: Pod, now: Pod): boolean {
+/** Whether a Pod update concerns the Services that keep the Pod. Any update of a terminating Pod does (C12). */
+export function podDiffers(old: Pod, now: Pod): boolean {
   if (old.terminating || now.terminating) return true;
   if (old.ready !== now.ready || old.ips.length !== now.ips.length) return true;
   return now.ips.some((ip, i) => ip !== old.ips[i]);
-}
-
-function labelsDiffer(old: LabelledPod, now: LabelledPod): boolean {
-  if ((old.labels === null) !== (now.labels === null)) return true;
-  if (!equalStringMaps(old.labels ?? {}, now.labels ?? {})) return true;
-  return old.pod.hostname !== now.pod.hostname || old.pod.subdomain !== now.pod.subdomain;
 }

@@ -28,7 +28,8 @@ export function shadowPolicy<F>(
 }
 
 function observe<F>(tracker: DiffTracker<F>, view: ServiceState, fact: Fact, now: number): void {
-  const noticed = noticedBy(view, fact, false);
+  if (fact.kind === 'slice') return;
+  const noticed = noticedBy(view, fact);
   const report = (controller: Controller) => {
     if (noticed.has(controller)) tracker.noticed(view.key, controller, now);
     else tracker.overlooked(view.key, controller, now);
@@ -47,9 +48,6 @@ function observe<F>(tracker: DiffTracker<F>, view: ServiceState, fact: Fact, now
       if (noticed.has('endpointslicemirroring')) report('endpointslicemirroring');
       if (noticed.has('endpoints')) report('endpoints');
       else if (isNews(view, fact)) tracker.edited(view.key, 'endpoints', now);
-      return;
-    case 'slice':
-      // The upstream controllers react to edits of a slice by others, not to their own writes (E4, H4).
       return;
   }
 }

@@ -1,15 +1,7 @@
-import type { Fact } from '@sluice/messages';
-import {
-  type Controller,
-  type Endpoints,
-  projectEndpointSlice,
-  projectEndpoints,
-  projectPod,
-  projectService,
-} from '@sluice/model';
+import { type Endpoints, projectEndpoints, projectPod, projectService } from '@sluice/model';
 import { initialControllerState, ServiceState } from '@sluice/service-state';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { noticedAtEnd, noticedBy } from './upstream-handlers.ts';
+import { noticedBy, type ObservedFact } from './upstream-handlers.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '5' };
@@ -23,51 +15,31 @@ const aPod = (name: string, { ready = true, hostname = '' } = {}) =>
     status: { podIP: '10.1.0.1', conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
   }).pod;
 
-const aSlice = (name: string) =>
-  projectEndpointSlice({
-    metadata: {
-      ...metadata,
-      name,
-      uid: `uid-${name}`,
-      generation: 1,
-      labels: { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
-    },
-    addressType: 'IPv4',
-    endpoints: [],
-  });
-
 const fact = {
-  pod: (name: string, ready = true, zone = 'a'): Fact => ({
+  pod: (name: string, ready = true, zone = 'a'): ObservedFact => ({
     kind: 'pod',
     name,
     pod: aPod(name, { ready }),
     node: { zone },
   }),
-  podGone: (name: string): Fact => ({ kind: 'pod', name, pod: null, node: null }),
-  slice: (name: string): Fact => ({ kind: 'slice', name, slice: aSlice(name), uid: `uid-${name}` }),
-  sliceGone: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}` }),
-  sliceElsewhere: (name: string): Fact => ({ kind: 'slice', name, slice: null, uid: `uid-${name}`, relabelled: true }),
-  endpoints: (): Fact => ({ kind: 'endpoints', endpoints: someEndpoints(), uid: 'u' }),
-  endpointsGone: (): Fact => ({ kind: 'endpoints', endpoints: null, uid: 'u' }),
-  noService: { kind: 'service', service: null } satisfies Fact,
+  podGone: (name: string): ObservedFact => ({ kind: 'pod', name, pod: null, node: null }),
+  endpoints: (): ObservedFact => ({ kind: 'endpoints', endpoints: someEndpoints(), uid: 'u' }),
+  endpointsGone: (): ObservedFact => ({ kind: 'endpoints', endpoints: null, uid: 'u' }),
+  noService: { kind: 'service', service: null } satisfies ObservedFact,
 };
 
 const stamp = { epoch: 1, sequence: 1 };
 let view: ServiceState;
-const noticed = (given: Fact, told = false) => [...noticedBy(view, given, told)].sort();
+const noticed = (given: ObservedFact) => [...noticedBy(view, given)].sort();
 
 beforeEach(() => {
   view = new ServiceState(key);
 });
 
-function track(controller: Controller, name: string, generation: number): void {
-  view.setController(controller, { ...initialControllerState, tracked: { [`uid-${name}`]: generation } });
-}
-
 describe('a Service', () => {
   test('is always noticed; by mirroring if it has no selector, or if its selector was added or removed (D1, E1, H3)', () => {
-    const selecting: Fact = { kind: 'service', service: aService() };
-    const custom: Fact = { kind: 'service', service: aService(null) };
+    const selecting: ObservedFact = { kind: 'service', service: aService() };
+    const custom: ObservedFact = { kind: 'service', service: aService(null) };
     expect(noticed(selecting)).toEqual(['endpoints', 'endpointslice']);
     expect(noticed(custom)).toHaveLength(3);
     view.setService({ service: aService(null), stamp });
@@ -80,7 +52,6 @@ describe('a Service', () => {
 describe('a Pod', () => {
   test('is noticed if it is added, deleted or relevantly changed (C12)', () => {
     expect(noticed(fact.pod('p'))).toEqual(['endpoints', 'endpointslice']);
-    expect(noticed(fact.pod('p'), true)).toEqual([]);
     view.setPod('p', { pod: aPod('p'), node: { zone: 'a' }, stamp });
     expect(noticed(fact.pod('p', true, 'b'))).toEqual([]);
     expect(noticed(fact.pod('p', false))).toHaveLength(2);
@@ -97,29 +68,8 @@ describe('Endpoints', () => {
   });
 });
 
-describe('a slice', () => {
-  test('is noticed if it is not tracked, or newer than written (E4, E5)', () => {
-    expect(noticed(fact.slice('s'))).toEqual(['endpointslice']);
-    track('endpointslice', 's', 1);
-    view.setSlice('s', { slice: aSlice('s'), stamp });
-    expect(noticed(fact.slice('s'))).toEqual([]);
-    track('endpointslice', 's', 0);
-    expect(noticed(fact.slice('s'))).toEqual(['endpointslice']);
-  });
-
-  test('that is deleted is noticed if it is tracked and its deletion was not expected (E6)', () => {
-    view.setSlice('s', { slice: aSlice('s'), stamp });
-    expect(noticed(fact.sliceGone('s'))).toEqual([]);
-    track('endpointslice', 's', 1);
-    expect(noticed(fact.sliceGone('s'))).toEqual(['endpointslice']);
-    track('endpointslice', 's', -1);
-    expect(noticed(fact.sliceGone('s'))).toEqual([]);
-    expect(noticed(fact.sliceElsewhere('s'))).toEqual(['endpointslice']);
-  });
-});
-
 test('zone ratios are noticed only by overloaded Services (F14)', () => {
-  const topology: Fact = {
+  const topology: ObservedFact = {
     kind: 'topology',
     topology: { zoneRatios: { a: 0.5, b: 0.5 }, nodesByZone: { a: 1, b: 1 } },
   };
@@ -127,28 +77,4 @@ test('zone ratios are noticed only by overloaded Services (F14)', () => {
   const hints = { populated: true, byAddressType: { IPv4: { a: 4 } } };
   view.setController('endpointslice', { ...initialControllerState, hints });
   expect(noticed(topology)).toEqual(['endpointslice']);
-});
-
-describe('the end of a snapshot', () => {
-  const batchPeriodMs = { endpoints: 300, endpointslice: 500, endpointslicemirroring: 700 };
-  const noticedThen = (start: boolean) => [...noticedAtEnd(view, start, batchPeriodMs)];
-
-  test('of a start is noticed by all controllers, that of a resync for Services and mirrorable Endpoints (A7)', () => {
-    expect(noticedThen(true)).toHaveLength(3);
-    expect(noticedThen(false)).toEqual([]);
-    view.setService({ service: aService(), stamp });
-    expect(noticedThen(false)).toEqual([
-      ['endpoints', 0],
-      ['endpointslice', 0],
-    ]);
-    view.setEndpoints({ endpoints: someEndpoints(), stamp });
-    expect(noticedThen(false)).toHaveLength(3);
-  });
-
-  test('also enqueues for untracked slices, after at least a second (E4, E5)', () => {
-    view.setSlice('s', { slice: aSlice('s'), stamp });
-    expect(noticedThen(false)).toEqual([['endpointslice', 1000]]);
-    track('endpointslice', 's', 1);
-    expect(noticedThen(false)).toEqual([]);
-  });
 });
