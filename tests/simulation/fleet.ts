@@ -1,7 +1,7 @@
 import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, networkedBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { Reachability, type RoleOptions, type ServedShare } from '@sluice/fleet/roles';
-import { chainReader, chainWriter, type Middleware } from '@sluice/kubernetes';
+import { type ClusterReader, type ClusterWriter, chainReader, chainWriter, type Middleware } from '@sluice/kubernetes';
 import {
   type Clock,
   type Logger,
@@ -23,10 +23,11 @@ import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
 import { withoutEpochs } from './doubles/without-epochs.ts';
+import { wireCluster } from './doubles/wire-connection.ts';
 import { withoutExpiry } from './doubles/without-expiry.ts';
 import type { Histories } from './invariants/histories.ts';
 import type { OwnLeases } from './invariants/own-leases.ts';
-import type { Layer, ProcessKind } from './scenario.ts';
+import type { Layer, ProcessKind, WireKind } from './scenario.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
 /** Shorter than in production, so that a run sees several take-overs. */
@@ -47,6 +48,7 @@ export type Role = 'watcher' | 'reconciler' | 'writer' | 'worker';
 
 export interface FleetOptions {
   readonly processes: ProcessKind;
+  readonly wire: WireKind;
   readonly clusters: readonly SimulatedCluster[];
   readonly clock: VirtualClock;
   readonly seed: number;
@@ -221,8 +223,8 @@ export class Fleet {
     const { name, identity, server, faults, malformed } = cluster;
     // With initial events, a standby reads the cluster while another process still watches it.
     const watchList = seed % 2 === 0;
-    const client = new FakeClient(server, { clock, faults, watchList });
-    const reader = process.reader(malformed.reader(chainReader(client, operations.requests(options.member))), name);
+    const client = this.#overHttp(malformed.reader(new FakeClient(server, { clock, faults, watchList })));
+    const reader = process.reader(chainReader(client, operations.requests(options.member)), name);
     // Only the comparison of digests finds a slice that was created and deleted while no watcher ran, if a stored digest fits.
     const digests =
       digestPeriodMs === null ? { digestPeriodMs: Number.MAX_SAFE_INTEGER } : { digestPeriodMs, digestQuietPeriodMs };
@@ -230,6 +232,18 @@ export class Fleet {
     const bus = disabled.includes('snapshots') ? this.#firstSnapshots.without(options.bus) : options.bus;
     const store = disabled.includes('epochs') ? withoutEpochs(options.store) : options.store;
     return runWatcherRole({ ...options, ...digests, bus, store, cluster: { name, identity, reader } }, signal);
+  }
+
+  /** In some seeds the production client for HTTP reads and writes the cluster. */
+  #overHttp(
+    reader: ClusterReader,
+    writer?: ClusterWriter,
+  ): ClusterReader & ClusterWriter {
+    const { clock, seed, wire } = this.#options;
+    if (wire === 'objects') return { ...reader, ...writer } as ClusterReader & ClusterWriter;
+    const random = seededRandom(seed + this.#started);
+    const http = wireCluster({ reader, ...(writer && { writer }), clock, random, protobuf: wire === 'protobuf' });
+    return Object.assign(http, { watchList: reader.watchList });
   }
 
   #write(
@@ -243,14 +257,17 @@ export class Fleet {
       clusters.map((cluster) => {
         const { name, identity, server, faults, malformed } = cluster;
         // Requests that a frozen process has already sent are executed.
-        const client = new FakeClient(writtenServer(cluster), { clock, faults });
+        const client = malformed.writer(new FakeClient(writtenServer(cluster), { clock, faults }));
+        const served = malformed.reader(new FakeClient(server, { clock, faults }));
         const writer = process.writer(
-          malformed.writer(
-            chainWriter(client, auditRequests(options.member, cluster), operations.requests(options.member)),
+          chainWriter(
+            this.#overHttp(served, client),
+            auditRequests(options.member, cluster),
+            operations.requests(options.member),
           ),
           name,
         );
-        const reader = process.reader(malformed.reader(new FakeClient(server, { clock, faults })), name);
+        const reader = process.reader(this.#overHttp(served), name);
         options.reachability?.addCluster(identity, (probing) => assertUsable({ identity, reader }, probing));
         const given = { name, identity, reader, writer: chainWriter(writer, outgoing.send), record: () => {} };
         return [identity, writable(given, { clock: options.clock, logger: options.logger, metrics })];

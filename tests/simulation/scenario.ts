@@ -106,6 +106,11 @@ export type StoreKind = 'model' | 'redis';
 /** A model of a bus, or the production adapter on a model of NATS, with streams of one replica or three. */
 export type BusKind = 'model' | 'jetstream' | 'replicated jetstream';
 
+/** What passes between clients and API servers: objects, or the bytes that the production client for HTTP sends and reads. */
+export type WireKind = 'objects' | 'json' | 'protobuf';
+
+const wireKinds: readonly WireKind[] = ['objects', 'json', 'objects', 'protobuf'];
+
 /** One run, as data. */
 export interface Scenario {
   readonly seed: number;
@@ -130,6 +135,7 @@ export interface Scenario {
   readonly processes: ProcessKind;
   readonly store: StoreKind;
   readonly bus: BusKind;
+  readonly wire: WireKind;
   readonly disabled: readonly Layer[];
   /** Ascending by time. */
   readonly events: readonly ScenarioEvent[];
@@ -178,6 +184,7 @@ function suiteScenario(seed: number, suite: SuiteName): Scenario {
       processes: 'roles',
       store: 'model',
       bus: 'model',
+      wire: 'objects',
     },
     disabled: [],
   };
@@ -224,6 +231,7 @@ function fleetScenario(seed: number, { swarm: isSwarm, disabled }: ScenarioOptio
     disabled: without,
     events: events.filter(({ kind }) => isPossible(kind)).sort((a, b) => a.atMs - b.atMs),
     activeMs,
+    wire: wireKinds[Math.floor(seed / 3) % wireKinds.length] ?? 'objects',
     store: chance(0.08) ? 'redis' : 'model',
     bus: chance(0.25) ? (chance(0.7) ? 'jetstream' : 'replicated jetstream') : 'model',
     recordsPerRead: chance(0.3) ? randomInteger(random, 1, 3) : null,

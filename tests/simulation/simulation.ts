@@ -171,6 +171,7 @@ class Simulation {
         : undefined;
     this.#fleet = new Fleet({
       processes: scenario.processes,
+      wire: scenario.wire,
       ...{ clusters, clock, seed, random, settings, bus, store: this.#store, storeFaults, operations },
       deadLetters: this.#deadLetters,
       histories: invariants.histories,

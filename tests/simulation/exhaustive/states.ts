@@ -39,6 +39,7 @@ export function smallScenario(periodMs: number): Scenario {
     activeMs: smallActions * periodMs,
     store: 'model',
     bus: 'model',
+    wire: 'objects',
   };
 }
 
