@@ -170,9 +170,12 @@ module.exports = {
     {
       name: 'simulation',
       comment:
-        'the simulation may use libraries, the production code of each role, the fake API server and the harness; its doubles run the contracts',
+        'the simulation may use libraries, the production code of each role, the fake API server and the harness; its doubles run the contracts, and its rooms replay the vectors of upstream',
       severity: 'error',
-      from: { path: '^tests/simulation/', pathNot: '^tests/simulation/doubles/contracts\\.test\\.ts$' },
+      from: {
+        path: '^tests/simulation/',
+        pathNot: '^tests/simulation/(doubles/contracts\\.test|rooms/decisions-room)\\.ts$',
+      },
       to: { path: '^(services/shadow|demo|conformance|tests/(?!simulation/|harness/))' },
     },
     {

@@ -22,8 +22,8 @@ import { OutgoingRequests } from './doubles/outgoing-requests.ts';
 import { SimulatedProcess } from './doubles/simulated-process.ts';
 import type { SimulatedStore } from './doubles/simulated-store.ts';
 import type { StoreFaults } from './doubles/store-faults.ts';
-import { withoutEpochs } from './doubles/without-epochs.ts';
 import { wireCluster } from './doubles/wire-connection.ts';
+import { withoutEpochs } from './doubles/without-epochs.ts';
 import { withoutExpiry } from './doubles/without-expiry.ts';
 import type { Histories } from './invariants/histories.ts';
 import type { OwnLeases } from './invariants/own-leases.ts';
@@ -235,10 +235,7 @@ export class Fleet {
   }
 
   /** In some seeds the production client for HTTP reads and writes the cluster. */
-  #overHttp(
-    reader: ClusterReader,
-    writer?: ClusterWriter,
-  ): ClusterReader & ClusterWriter {
+  #overHttp(reader: ClusterReader, writer?: ClusterWriter): ClusterReader & ClusterWriter {
     const { clock, seed, wire } = this.#options;
     if (wire === 'objects') return { ...reader, ...writer } as ClusterReader & ClusterWriter;
     const random = seededRandom(seed + this.#started);

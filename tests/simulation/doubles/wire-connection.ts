@@ -49,8 +49,7 @@ class WireConnection implements ApiClient {
     request.beforeSend?.();
     const { reader } = this.#options;
     const { resource, namespace, name } = routeOf(request.path);
-    if (resource === 'namespaces')
-      return json(200, { metadata: { name, uid: await reader.identity(request.signal) } });
+    if (resource === 'namespaces') return json(200, { metadata: { name, uid: await reader.identity(request.signal) } });
     return this.#act(request, resource as Resource, namespace, name);
   }
 

@@ -1,5 +1,6 @@
 export { LeaseRenewer } from '../lease-renewer.ts';
 export { LeaseThreadClient } from '../lease-thread.ts';
+export { RenewalCells } from '../renewal-cells.ts';
 export { groupKeys, Script } from '../script.ts';
 /** A Redis server in this process that runs the production scripts, and the production adapters on it. */
 export { Lua } from './lua.ts';

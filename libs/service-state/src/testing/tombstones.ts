@@ -1,0 +1,2 @@
+/** For suites that compare them with a model. */
+export { isDeleted, type Tombstone, withTombstone } from '../tombstones.ts';

@@ -1,0 +1,2 @@
+/** For suites that compare each with a model. */
+export { PlanFence } from '../fencing/plan-fence.ts';
