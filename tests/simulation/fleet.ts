@@ -25,6 +25,7 @@ import type { StoreFaults } from './doubles/store-faults.ts';
 import { wireCluster } from './doubles/wire-connection.ts';
 import { withoutEpochs } from './doubles/without-epochs.ts';
 import { withoutExpiry } from './doubles/without-expiry.ts';
+import type { FailurePaces } from './invariants/failure-paces.ts';
 import type { Histories } from './invariants/histories.ts';
 import type { OwnLeases } from './invariants/own-leases.ts';
 import type { Layer, ProcessKind, WireKind } from './scenario.ts';
@@ -62,6 +63,7 @@ export interface FleetOptions {
   /** Records the requests of all members to the store. */
   readonly histories: Histories;
   readonly ownLeases: OwnLeases;
+  readonly failurePaces: FailurePaces;
   /** Layers that the fleet does without. */
   readonly disabled: readonly Layer[];
   /** Null: no digests. */
@@ -128,7 +130,8 @@ export class Fleet {
     });
     const stop = new AbortController();
     const logger = loggerOf(name);
-    const connected = process.bus(operations.bus(name, bus.connect(name)));
+    const { failurePaces } = this.#options;
+    const connected = failurePaces.bus(name, process.bus(operations.bus(name, bus.connect(name))));
     const stored = store.connect(name);
     const leases = ownLeases.leases(histories.leases(process.leases(storeFaults.leases(stored.leases))));
     const networked = networkedBus(connected, { clock: process.clock, logger });
@@ -140,7 +143,10 @@ export class Fleet {
       logger,
       yieldQueue: new YieldQueue(setImmediate),
       bus: role === 'worker' ? this.#localBus(name, networked, process.clock) : networked,
-      store: histories.store(process.store(operations.store(name, storeFaults.store(stored.store)))),
+      store: failurePaces.store(
+        name,
+        histories.store(process.store(operations.store(name, storeFaults.store(stored.store)))),
+      ),
       leases: disabled.includes('expiry') ? withoutExpiry(leases, () => process.isCutOff) : leases,
       deadLetters: this.#options.deadLetters,
       reachability: new Reachability({ bus: networked, member: name, clock: process.clock }),

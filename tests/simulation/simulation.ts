@@ -16,6 +16,7 @@ import { Fleet, type Member } from './fleet.ts';
 import { checkBalance, checkHistories, exists, leftover } from './invariants/at-rest.ts';
 import { checkConsole } from './invariants/console-history.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
+import { FailurePaces } from './invariants/failure-paces.ts';
 import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
 import { ReplayedLogs } from './invariants/replayed-logs.ts';
@@ -179,6 +180,7 @@ class Simulation {
       deadLetters: this.#deadLetters,
       histories: invariants.histories,
       ownLeases: invariants.ownLeases,
+      failurePaces: new FailurePaces(clock, violations),
       disabled,
       digestPeriodMs: disabled.includes('digests') ? null : 1_000,
       onCall: () => this.#count(),

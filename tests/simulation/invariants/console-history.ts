@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Bus } from '@sluice/bus';
 import { History, readLogs } from '@sluice/console';
 import type { Clock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
 import { knownFields, knownWritten, storedField } from '../reference/known-service.ts';
+import type { SliceEndpoint } from '../reference/objects.ts';
 import { isLossy, type Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
@@ -55,11 +57,12 @@ async function readHistory(log: SimulatedBus, clock: Clock): Promise<History> {
  * difference; undefined if there is none.
  */
 function wrongHistory(history: History, clusters: readonly SimulatedCluster[]): string | undefined {
-  for (const { identity, name: clusterName, view } of clusters) {
+  for (const cluster of clusters) {
+    const { identity, name: clusterName, view } = cluster;
     for (const [namespace, name] of servicesOf(view)) {
       const journal = history.get({ cluster: identity, namespace, service: name });
       const expected = knownFields(view, namespace, name);
-      const wrong = difference(expected, journal);
+      const wrong = difference(expected, journal) ?? wrongPast(journal) ?? wrongEndpoint(cluster, journal);
       // Without the older half of its records it shows the same.
       journal?.halve();
       const wrongLater = wrong ?? difference(expected, journal);
@@ -70,7 +73,7 @@ function wrongHistory(history: History, clusters: readonly SimulatedCluster[]): 
 }
 
 function difference(expected: ReadonlyMap<string, unknown>, journal: Journal | undefined): string | undefined {
-  const shown = journal === undefined ? new Map<string, unknown>() : shownFields(journal);
+  const shown = journal === undefined ? new Map<string, unknown>() : shownFields(journal.state);
   for (const field of new Set([...expected.keys(), ...shown.keys()])) {
     if (field.startsWith('controller/')) continue;
     const [wanted, found] = [expected.get(field), shown.get(field)].map((value) => JSON.stringify(value));
@@ -79,7 +82,7 @@ function difference(expected: ReadonlyMap<string, unknown>, journal: Journal | u
   return undefined;
 }
 
-function shownFields({ state }: Journal): ReadonlyMap<string, unknown> {
+function shownFields(state: Journal['state']): ReadonlyMap<string, unknown> {
   const fields = new Map<string, unknown>();
   if (state.service !== null) fields.set('service', storedField('service', { service: state.service }));
   if (state.topology !== null) fields.set('topology', storedField('topology', state.topology));
@@ -87,4 +90,40 @@ function shownFields({ state }: Journal): ReadonlyMap<string, unknown> {
   if (state.endpoints !== null) fields.set('endpoints', knownWritten(state.endpoints));
   for (const [name, { slice }] of state.slices) fields.set(`slice/${name}`, knownWritten(slice));
   return fields;
+}
+
+/** At the time of its last event, a Service was as it is now. */
+function wrongPast(journal: Journal | undefined): string | undefined {
+  if (journal === undefined) return undefined;
+  const now = shownFields(journal.state);
+  const then = shownFields(journal.stateAt(journal.state.lastEventAt));
+  return isDeepStrictEqual(then, now) ? undefined : 'shows another state at the time of its last event';
+}
+
+/** Each endpoint that is shown as written was once in that slice, with this state. */
+function wrongEndpoint({ versions }: SimulatedCluster, journal: Journal | undefined): string | undefined {
+  const namespace = journal?.key.namespace;
+  for (const entry of journal?.entries ?? []) {
+    if (entry.kind !== 'completed' || entry.status !== 'applied') continue;
+    for (const { slice, addresses, after } of entry.endpoints) {
+      if (after === null) continue;
+      const known = versions.get(`endpointslices/${namespace}/${slice}`);
+      if (known === undefined) continue;
+      const states = known.flatMap(({ object }) =>
+        ((object?.endpoints ?? []) as readonly SliceEndpoint[])
+          .filter((endpoint) => isDeepStrictEqual(endpoint.addresses, addresses))
+          .map(stateOf),
+      );
+      const shown = [after.ready, after.serving, after.terminating].join();
+      if (!states.includes(shown))
+        return `shows ${addresses} in ${slice} as ${shown}, and it was ${states.join(' or ')}`;
+    }
+  }
+  return undefined;
+}
+
+/** Ready, serving and terminating, as the API defines what is absent. */
+function stateOf({ conditions = {} }: SliceEndpoint): string {
+  const { ready, serving, terminating } = conditions;
+  return [ready ?? true, serving ?? ready ?? true, terminating ?? false].join();
 }

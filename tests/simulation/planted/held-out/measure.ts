@@ -19,9 +19,6 @@ export interface Measured extends Hunt {
   readonly failsUnitTests: boolean | undefined;
 }
 
-/** Rooms that a simulation does not run. */
-const notSimulated: ReadonlySet<string> = new Set(['services/console']);
-
 /**
  * Hunts each bug with seeds, and runs unit tests with it. The results are in the order of the bugs.
  *
@@ -37,9 +34,7 @@ export async function measure(
   const remaining = bugs.values();
   const work = async () => {
     for (const bug of remaining) {
-      const found = notSimulated.has(roomOf(bug))
-        ? { bug, seeds: 0, seconds: 0, invariant: undefined }
-        : await hunt(bug, { seconds, seeds, processes: 1 });
+      const found = await hunt(bug, { seconds, seeds, processes: 1 });
       const result = { ...found, failsUnitTests: unit ? await failUnitTests(roomOf(bug), bug) : undefined };
       measured.set(bug, result);
       const unitTests = result.failsUnitTests === undefined ? '' : `, ${describeUnit(result)} by unit tests`;
