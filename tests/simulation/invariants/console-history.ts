@@ -3,6 +3,7 @@ import type { Bus } from '@sluice/bus';
 import { History, readLogs } from '@sluice/console';
 import type { Clock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
+import type { ServiceMessage } from '@sluice/service-state';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
 import { knownFields, knownWritten, storedField } from '../reference/known-service.ts';
 import type { SliceEndpoint } from '../reference/objects.ts';
@@ -92,12 +93,27 @@ function shownFields(state: Journal['state']): ReadonlyMap<string, unknown> {
   return fields;
 }
 
-/** At the time of its last event, a Service was as it is now. */
+/** At the time of its last message, a Service was as it is now. */
 function wrongPast(journal: Journal | undefined): string | undefined {
   if (journal === undefined) return undefined;
   const now = shownFields(journal.state);
-  const then = shownFields(journal.stateAt(journal.state.lastEventAt));
-  return isDeepStrictEqual(then, now) ? undefined : 'shows another state at the time of its last event';
+  const then = shownFields(journal.stateAt(Math.max(0, ...journal.log.messages.map(timeOf))));
+  return isDeepStrictEqual(then, now) ? undefined : 'shows another state at the time of its last message';
+}
+
+function timeOf(message: ServiceMessage): number {
+  switch (message.kind) {
+    case 'change':
+      return message.causes.first[0]?.observedAt ?? 0;
+    case 'mutations':
+      return message.decidedAt;
+    case 'outcome':
+      return message.completedAt;
+    case 'compaction':
+      return message.requestedAt;
+    default:
+      return message.releasedAt;
+  }
 }
 
 /** Each endpoint that is shown as written was once in that slice, with this state. */
