@@ -223,7 +223,7 @@ test('a hand-edited and a deleted slice: what was changed, and that it was repai
 test('missing permissions: the user and the file that grants them, once', async () => {
   await kubectl(east.adminKubeconfig, ['delete', 'clusterrolebinding', 'sluice-writer']);
   try {
-    const { status, output } = await sluice('run', '--kubeconfig', east.kubeconfigs.sluice, '--for', '5s');
+    const { status, output } = await sluice('run', '--kubeconfig', east.kubeconfigs.sluice, '--for', '5m');
     expect(status).toBe(2);
     expect(output.match(/does not allow user system:serviceaccount:sluice:sluice: .*rbac\.yaml/g)).toHaveLength(1);
     const doctor = (await sluice('doctor', '--kubeconfig', east.kubeconfigs.sluice)).output;
