@@ -32,7 +32,7 @@ export async function startServers(scenario: Scenario, clock: VirtualClock): Pro
 let lua: Promise<Lua> | undefined;
 
 /** Loads Lua for the first scenario on Redis. */
-function loadedLua(): Promise<Lua> {
+export function loadedLua(): Promise<Lua> {
   lua ??= Lua.load();
   return lua;
 }

@@ -1,4 +1,4 @@
-import type { GroupState, Heartbeat, Leases } from '@sluice/store';
+import type { GroupState, Heartbeat, KeepAlive, KeepAliveOptions, Leases } from '@sluice/store';
 
 interface OwnLease {
   readonly fencingToken: number;
@@ -30,6 +30,7 @@ export class OwnLeases {
 
   /** The port of a process. */
   leases(leases: Leases): Leases {
+    const { keepAlive } = leases;
     return {
       heartbeat: async (heartbeat) => {
         const sentAt = this.#now();
@@ -45,6 +46,7 @@ export class OwnLeases {
       },
       state: (group) => leases.state(group),
       watch: (group, onChange) => leases.watch(group, onChange),
+      ...(keepAlive && { keepAlive: (options) => this.#keptAlive(options, keepAlive(options)) }),
     };
   }
 
@@ -56,6 +58,28 @@ export class OwnLeases {
     const endedAt = leases.get(scope)?.endedAt ?? Number.NEGATIVE_INFINITY;
     // An answer that has just arrived may not have stopped the work yet.
     return endedAt < this.#now() ? `without the lease of ${scope}` : undefined;
+  }
+
+  /** Whether it has not learned of the loss of the lease, which may have expired. */
+  holds(group: string, member: string, scope: string): boolean {
+    return this.#viewOf(group, member).leases.get(scope)?.endedAt === Number.POSITIVE_INFINITY;
+  }
+
+  /** Something else than a heartbeat, sent then, has renewed its leases. */
+  renewed(group: string, member: string, sentAt: number): void {
+    const view = this.#viewOf(group, member);
+    view.renewedAt = Math.max(view.renewedAt, sentAt);
+  }
+
+  /** A member has another thread renew only leases that it knows to hold. */
+  #keptAlive({ group, member }: KeepAliveOptions, keepAlive: KeepAlive): KeepAlive {
+    const hold = (held: ReadonlyMap<string, number>) => {
+      for (const [scope, lease] of this.#viewOf(group, member).leases) if (!held.has(scope)) this.#end(lease);
+      keepAlive.hold(held);
+    };
+    return new Proxy(keepAlive, {
+      get: (target, property) => (property === 'hold' ? hold : Reflect.get(target, property, target)),
+    });
   }
 
   #viewOf(group: string, member: string): View {

@@ -1,5 +1,6 @@
-import { type PlantedBug, planted } from '@sluice/program/planted-bug';
+import { planted } from '@sluice/program/planted-bug';
 import { runSeeds } from '../run-seeds.ts';
+import type { SuiteBug } from './suite-bugs.ts';
 import { table } from './table.ts';
 
 export interface HuntOptions {
@@ -12,7 +13,7 @@ export interface HuntOptions {
 
 /** How a planted bug was found; `invariant` undefined: it was not. */
 export interface Hunt {
-  readonly bug: PlantedBug;
+  readonly bug: SuiteBug;
   /** Seeds that were run, with the one that failed. */
   readonly seeds: number;
   /** Processor time of each process. */
@@ -22,7 +23,7 @@ export interface Hunt {
 
 /** Runs seeds with a planted bug until one fails or the time is over. */
 export async function hunt(
-  bug: PlantedBug,
+  bug: SuiteBug,
   { seconds, seeds: most = Number.POSITIVE_INFINITY, processes }: HuntOptions,
 ): Promise<Hunt> {
   let [seeds, cpuMs] = [0, 0];
@@ -30,7 +31,7 @@ export async function hunt(
   const elapsed = () => cpuMs / 1000 / processes;
   await runSeeds({
     first: 1,
-    scenario: { swarm: false },
+    scenario: { swarm: false, suite: bug.suite },
     continues: (started) => invariant === undefined && elapsed() < seconds && started < most,
     processes,
     ...planted(bug),

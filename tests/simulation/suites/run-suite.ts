@@ -2,10 +2,13 @@ import { type LogFields, type Logger, seededRandom, type VirtualClock } from '@s
 import { advance } from '@sluice/platform/testing';
 import { formatFields } from '../describe.ts';
 import type { Scenario } from '../scenario.ts';
+import { loadedLua } from '../start-servers.ts';
 import { Timeline, type TimelineEntry } from '../timeline.ts';
 import { type Violation, Violations } from '../violations.ts';
 import { ClaimWorld } from './claims/claim-world.ts';
 import { ElectionWorld } from './election/election-world.ts';
+import { PartitionWorld } from './partitions/partition-world.ts';
+import { RemovalWorld } from './removals/removal-world.ts';
 import type { SuitePorts, SuiteWorld } from './suite.ts';
 import type { SuiteName } from './suite-kinds.ts';
 
@@ -16,9 +19,11 @@ const calmMs = 20_000;
 /** How long a world may take to stop, in milliseconds. */
 const stopWithinMs = 60_000;
 
-const worlds: Readonly<Record<SuiteName, (ports: SuitePorts) => SuiteWorld>> = {
+const worlds: Readonly<Record<SuiteName, (ports: SuitePorts) => SuiteWorld | Promise<SuiteWorld>>> = {
   claims: (ports) => new ClaimWorld(ports),
   election: (ports) => new ElectionWorld(ports),
+  partitions: async (ports) => new PartitionWorld(ports, await loadedLua()),
+  removals: (ports) => new RemovalWorld(ports),
 };
 
 export interface SuiteResult {
@@ -42,7 +47,7 @@ export async function runSuite(
     timeline.add(() => ({ atMs, actor, what: what() }));
   };
   const logger = (actor: string) => noting(note, actor);
-  const world = worlds[name]({ clock, random: seededRandom(seed + 1), violations, note, logger });
+  const world = await worlds[name]({ clock, random: seededRandom(seed + 1), violations, note, logger });
   const until = async (time: number): Promise<boolean> => {
     while (violations.all.length === 0 && clock.now() < time) {
       await advance(clock, Math.min(tickMs, time - clock.now()));

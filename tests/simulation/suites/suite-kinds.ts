@@ -19,6 +19,15 @@ export const suiteKinds = {
       'cluster is removed',
     ] as const),
   ],
+  partitions: [
+    ...(['process starts', ...processKinds, 'event loop is blocked', 'event loop is blocked'] as const),
+    ...(['lease thread fails', 'work does not stop', 'partitions are set', 'partitions are set'] as const),
+    ...(['partitions are set, half way', 'partitions are set, half way', 'partitions are set twice'] as const),
+  ],
+  removals: [
+    ...(['lists lack objects', 'watches report deletions', 'Services are scaled to zero'] as const),
+    ...(['Pods become ready', 'Pods become unready', 'fleet restarts'] as const),
+  ],
 } as const;
 
 export type SuiteName = keyof typeof suiteKinds;
