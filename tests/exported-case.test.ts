@@ -68,7 +68,11 @@ test.each([
 
 test('a Pod of three was deleted, with two endpoints per slice', () => {
   const state = replayCase(caseFile);
-  expect(state.controller('endpointslice').counted).toMatchObject({ endpoints: 3, slices: 2, desiredSlices: 2 });
+  expect(state.controller('endpointslice').trackers.counted).toMatchObject({
+    endpoints: 3,
+    slices: 2,
+    desiredSlices: 2,
+  });
   const ready = [...state.slices.values()].flatMap(({ slice }) =>
     (slice.endpoints ?? []).map((one) => one.conditions?.ready),
   );

@@ -10,6 +10,7 @@ import { freePorts, type Nats, type RedisServer, startNats, startRedis } from '@
 import { seededRandom, silentLogger } from '@sluice/platform';
 import { systemClock, systemRandom } from '@sluice/platform/process';
 import { until } from '@sluice/platform/testing';
+import { aController } from '@sluice/service-state/testing';
 import { allCommands } from '@sluice/sluice/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostileServer } from './harness/hostile-server.ts';
@@ -108,7 +109,7 @@ async function storeHostileNames(): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
   const { store, directory, close } = await openInfrastructure({ ...configuration, fleet: 'odd' }, ports);
   const causes = { first: [{ description: hostile, observedAt: 0 }], more: 0 };
-  const parked = { parked: hostile, parkedSince: 0, dueAt: null, causes };
+  const parked = { ...aController({ retries: { parked: hostile, parkedSince: 0 } }), causes };
   const [scope, fencingToken] = ['reconciler/0', 1];
   await store.claim(scope, fencingToken);
   await store.commit({

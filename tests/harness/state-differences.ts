@@ -40,37 +40,27 @@ function contentOf(state: ServiceState, { wasGone, isWorker }: Undetermined): Re
   for (const [name, entry] of state.pods) content[`pod ${name}`] = entry;
   for (const [name, entry] of state.slices) content[`slice ${name}`] = entry;
   for (const controller of decisionOrder) {
-    const { triggers, foreignWrites, ...rest } = withoutTimes(state.controller(controller));
+    const of = state.controller(controller);
+    const { trackers, requests, ...rest } = determined(of);
+    const { triggers, ...tracked } = trackers;
     const fields = {
       ...rest,
+      ...requests,
+      ...tracked,
       ...(service?.selector && { triggers }),
-      ...(!wasGone && !isWorker && { foreignWrites: foreignWrites?.count }),
+      ...(!wasGone && !isWorker && { foreignWrites: of.repairs.foreignWrites?.count }),
     };
     for (const [field, value] of Object.entries(fields)) content[`${controller} ${field}`] = value;
   }
   return content;
 }
 
-function withoutTimes(state: ControllerState): Omit<ControllerState, Times> & { readonly inFlight: unknown } {
-  const {
-    dueAt,
-    cooldownUntil,
-    topologyDueAt,
-    batch,
-    delayedUntil,
-    repairAt,
-    repairs,
-    parkedSince,
-    inFlight,
-    ...rest
-  } = state;
+/** Without times, and the pace of repairs. */
+function determined({ retries, repairs, inFlight, timers, ...rest }: ControllerState) {
   const { redeliverAt, redeliveries, trace, ...plan } = inFlight ?? {};
-  return { ...rest, inFlight: plan };
+  const { failures, retryAfterMs, parked } = retries;
+  return { ...rest, failures, retryAfterMs, parked, repairing: repairs.repairing, inFlight: plan };
 }
-
-type Times =
-  | ('dueAt' | 'cooldownUntil' | 'topologyDueAt' | 'batch' | 'delayedUntil' | 'repairAt' | 'repairs' | 'parkedSince')
-  | 'inFlight';
 
 function differences(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): readonly string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) => {

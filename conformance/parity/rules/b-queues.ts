@@ -26,7 +26,7 @@ export const queueRules: readonly Rule[] = [
       },
       {
         file: 'libs/service-state/src/controller-state.ts',
-        search: 'Math.min(state.dueAt, at)',
+        search: 'Math.min(timers.dueAt, at)',
         replace: 'at',
         tests: ['libs/service-state/src/apply-change.test.ts'],
       },
@@ -70,8 +70,8 @@ export const queueRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-outcome.ts',
-        search: 'return { ...after, failures: 0, parkedSince: null };',
-        replace: 'return { ...after, parkedSince: null };',
+        search: 'return { ...after, retries: { ...retries, failures: 0, parkedSince: null } };',
+        replace: 'return { ...after, retries: { ...retries, parkedSince: null } };',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
     ],
@@ -161,7 +161,8 @@ export const queueRules: readonly Rule[] = [
       {
         file: 'libs/service-state/src/apply-decision.ts',
         search: 'tracked, now, settings), inFlight });',
-        replace: 'tracked, now, settings), triggers: tracked.triggers, inFlight });',
+        replace:
+          'tracked, now, settings), trackers: { ...state.controller(controller).trackers, ...tracked }, inFlight });',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
     ],

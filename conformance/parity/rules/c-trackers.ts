@@ -50,14 +50,14 @@ export const trackerRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-outcome.ts',
-        search: '        triggers: inFlight.triggersAfter,\n',
-        replace: '',
+        search: '...trackers, triggers: inFlight.triggersAfter,',
+        replace: '...trackers,',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
       {
         file: 'libs/service-state/src/apply-decision.ts',
-        search: 'parkedSince: null, triggers, hints });',
-        replace: 'parkedSince: null, hints });',
+        search: '...idle.trackers, triggers, hints }',
+        replace: '...idle.trackers, hints }',
         tests: ['libs/service-state/src/decide.test.ts'],
       },
     ],
@@ -135,7 +135,7 @@ export const trackerRules: readonly Rule[] = [
         file: 'libs/service-state/src/policy.ts',
         search: 'isStale: () => false,',
         replace:
-          'isStale: (state, controller) => Object.keys(state.controller(controller).tracked).length > state.slices.size,',
+          'isStale: (state, controller) => Object.keys(state.controller(controller).trackers.tracked).length > state.slices.size,',
         tests: ['libs/service-state/src/decide.test.ts'],
       },
     ],

@@ -7,7 +7,8 @@ import {
   projectPod,
   projectService,
 } from '@sluice/model';
-import { initialControllerState, ServiceState } from '@sluice/service-state';
+import { ServiceState } from '@sluice/service-state';
+import { aController } from '@sluice/service-state/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { affected, noticedAtEnd } from './handlers.ts';
 
@@ -57,7 +58,7 @@ beforeEach(() => {
 });
 
 function track(controller: Controller, name: string, generation: number): void {
-  view.setController(controller, { ...initialControllerState, tracked: { [`uid-${name}`]: generation } });
+  view.setController(controller, aController({ trackers: { tracked: { [`uid-${name}`]: generation } } }));
 }
 
 test('a Pod that a resync shows is not noticed', () => {

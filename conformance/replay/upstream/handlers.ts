@@ -43,7 +43,7 @@ function ofNewSlices(view: ServiceState): ReadonlySet<Controller> {
   const noticed = new Set<Controller>();
   for (const { slice } of view.slices.values()) {
     const controller = managerOf(slice);
-    if (controller && endpointSliceTracker.shouldSync(view.controller(controller).tracked, slice)) {
+    if (controller && endpointSliceTracker.shouldSync(view.controller(controller).trackers.tracked, slice)) {
       noticed.add(controller);
     }
   }
@@ -63,7 +63,7 @@ function noticedSlice(view: ServiceState, fact: Extract<Fact, { kind: 'slice' }>
   const before = old && managerOf(old);
   if (fact.slice === null) {
     if (before === undefined || old === undefined) return none;
-    const { tracked } = view.controller(before);
+    const { tracked } = view.controller(before).trackers;
     const expected = endpointSliceTracker.handleDeletion(tracked, old).expected;
     if (fact.relabelled || (endpointSliceTracker.has(tracked, old) && !expected)) noticed.add(before);
     return noticed;
@@ -72,6 +72,6 @@ function noticedSlice(view: ServiceState, fact: Extract<Fact, { kind: 'slice' }>
   if (before !== undefined && before !== now) noticed.add(before);
   if (now === undefined) return noticed;
   if (old !== undefined && before !== now) noticed.add(now);
-  if (endpointSliceTracker.shouldSync(view.controller(now).tracked, fact.slice)) noticed.add(now);
+  if (endpointSliceTracker.shouldSync(view.controller(now).trackers.tracked, fact.slice)) noticed.add(now);
   return noticed;
 }

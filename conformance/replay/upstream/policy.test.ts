@@ -36,7 +36,10 @@ describe('a written slice that the cache lacks', () => {
     view.setService({ service: projectService({ metadata: { name: 'web' }, spec: {} }), stamp });
     view.setEndpoints({ endpoints: projectEndpoints({ metadata: { name: 'web' } }), stamp });
     for (const slice of slices) view.setSlice(slice.metadata.name, { slice, stamp });
-    view.setController(controller, { ...initialControllerState, tracked: { 'uid-s': 1 } });
+    view.setController(controller, {
+      ...initialControllerState,
+      trackers: { ...initialControllerState.trackers, tracked: { 'uid-s': 1 } },
+    });
     return policy.isStale(view, controller);
   };
   const deleting = (slice: EndpointSlice): EndpointSlice => ({

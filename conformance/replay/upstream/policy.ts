@@ -49,7 +49,7 @@ export function policyWith(reproduced: ReadonlySet<Deviation>): ReconcilerPolicy
  */
 function isStale(view: ServiceState, controller: Controller): boolean {
   if (controller === 'endpoints') return false;
-  const { tracked } = view.controller(controller);
+  const { tracked } = view.controller(controller).trackers;
   const listed = slicesOf(view, controller);
   if (controller === 'endpointslice') {
     return endpointSliceTracker.staleSlices(

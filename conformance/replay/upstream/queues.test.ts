@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/model';
-import { initialControllerState } from '@sluice/service-state';
+import { aController } from '@sluice/service-state/testing';
 import { describe, expect, test } from 'vitest';
 import { dueAfterDecision, retryTime } from './queues.ts';
 
@@ -7,7 +7,13 @@ const now = 1_000_000;
 
 function delays(controller: Controller): number[] {
   return Array.from({ length: 15 }, (_, failures) => {
-    return retryTime({ controller, state: { ...initialControllerState, failures }, now }) - now;
+    return (
+      retryTime({
+        controller,
+        state: aController({ retries: { failures } }),
+        now,
+      }) - now
+    );
   });
 }
 
@@ -25,7 +31,7 @@ describe('upstream’s queues (B3, B4)', () => {
   test('keeps an earlier time that is already queued, also after a decision (B2)', () => {
     const moment = {
       controller: 'endpointslice',
-      state: { ...initialControllerState, failures: 5, delayedUntil: now + 700 },
+      state: aController({ retries: { failures: 5 }, timers: { delayedUntil: now + 700 } }),
       now,
     } as const;
     expect(retryTime(moment)).toBe(now + 700);

@@ -12,11 +12,11 @@ const backoff: Readonly<Record<Controller, { readonly baseMs: number; readonly m
 /** When a key is retried (B3). An earlier time that is already queued is kept (B2). */
 export function retryTime({ controller, state, now }: Moment): number {
   const { baseMs, maxMs } = backoff[controller] ?? ofSlices;
-  return Math.min(pendingDelay(state, now), now + Math.min(maxMs, baseMs * 2 ** state.failures));
+  return Math.min(pendingDelay(state.timers, now), now + Math.min(maxMs, baseMs * 2 ** state.retries.failures));
 }
 
 /** Adding a key immediately does not cancel its delayed addition (B2). */
 export function dueAfterDecision({ state, now }: Moment): number | null {
-  const at = pendingDelay(state, now);
+  const at = pendingDelay(state.timers, now);
   return at < Number.POSITIVE_INFINITY ? at : null;
 }

@@ -107,16 +107,16 @@ function churning(options: Settings = settings) {
 describe('a busy Service', () => {
   test('is due when its batch ends, but a change waits no longer than the freshness target allows', () => {
     const { history, at } = churning();
-    const dueAt = history.state.controller('endpointslice').dueAt ?? 0;
+    const dueAt = history.state.controller('endpointslice').timers.dueAt ?? 0;
     expect(dueAt).toBeGreaterThan(0);
-    history.thenDueAt(Math.min(history.state.controller('endpointslice').batch?.until ?? 0, dueAt + 442));
+    history.thenDueAt(Math.min(history.state.controller('endpointslice').timers.batch?.until ?? 0, dueAt + 442));
     history.when(at).thenNothing();
     history.when(at + 500).thenPlans({ endpointslice: ['update'] });
   });
 
   test('is written at once without a freshness target', () => {
     const { history, at } = churning({ ...settings, batching: null });
-    expect(history.state.controller('endpointslice').batch).toBeUndefined();
+    expect(history.state.controller('endpointslice').timers.batch).toBeUndefined();
     history.when(at).thenPlans({ endpointslice: ['update'] });
   });
 

@@ -7,7 +7,7 @@ import { freeRepairs } from './repair.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { aChange, aSnapshot, fact, given, startTime } from './testing/index.ts';
-import { aService, someEndpoints } from './testing/objects.ts';
+import { aController, aService, someEndpoints } from './testing/objects.ts';
 
 /** A mutating webhook changes what Sluice writes; the response names only the version. */
 const service: Fact = { kind: 'service', service: aService() };
@@ -103,7 +103,7 @@ describe('a webhook that changes every write', () => {
     history = history.and(aChange(++sequence, [fact.pod('q')]), now).when(now + 1_000);
     history.thenPlans({ endpointslice: ['update'] });
     expect(repairs()).toBe(0);
-    expect(history.state.controller('endpointslice').repairs).toBe(freeRepairs);
+    expect(history.state.controller('endpointslice').repairs.count).toBe(freeRepairs);
   });
 
   test('is overruled again after ten minutes without a repair', () => {
@@ -118,10 +118,10 @@ describe('a webhook that changes every write', () => {
 test('Endpoints that a webhook changed are known, and repaired', () => {
   const state = new ServiceState({ cluster: 'c', namespace: 'shop', service: 'web' });
   evolve(state, aSnapshot(1, [service, fact.endpoints()]), now, defaultSettings);
-  state.setController('endpoints', { ...state.controller('endpoints'), dueAt: null });
+  state.setController('endpoints', aController({ timers: { dueAt: null } }, state.controller('endpoints')));
   const subsets = [{ addresses: [{ ip: '10.0.0.9' }], ports: [] }];
   const endpoints = { ...someEndpoints(), subsets };
   evolve(state, aChange(2, [{ kind: 'endpoints', endpoints, uid: 'endpoints-uid' }]), now, defaultSettings);
   expect(state.endpoints?.endpoints.subsets).toEqual(subsets);
-  expect(state.controller('endpoints').dueAt).toBe(now);
+  expect(state.controller('endpoints').timers.dueAt).toBe(now);
 });

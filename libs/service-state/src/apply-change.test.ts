@@ -8,7 +8,7 @@ import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { aChange, aSnapshot, fact, key } from './testing/messages.ts';
-import { aPod, aService, aSlice, mirroring, someEndpoints } from './testing/objects.ts';
+import { aController, aPod, aService, aSlice, mirroring, someEndpoints } from './testing/objects.ts';
 
 const now = 1_000_000;
 const service: Fact = { kind: 'service', service: aService() };
@@ -25,7 +25,12 @@ function apply(change: Change, at = now, settings: Settings = defaultSettings): 
 /** Clears everything due, so that what is due afterwards follows from later messages. */
 function clearDue(): void {
   for (const controller of decisionOrder) {
-    state.setController(controller, { ...state.controller(controller), dueAt: null, repairAt: null, causes: noCauses });
+    state.setController(controller, {
+      ...state.controller(controller),
+      timers: { ...state.controller(controller).timers, dueAt: null },
+      repairs: { ...state.controller(controller).repairs, repairAt: null },
+      causes: noCauses,
+    });
   }
 }
 
@@ -40,7 +45,9 @@ const known = () => ({
 const due = () =>
   Object.fromEntries(
     decisionOrder.flatMap((controller) => {
-      const { dueAt } = state.controller(controller);
+      const {
+        timers: { dueAt },
+      } = state.controller(controller);
       return dueAt === null ? [] : [[controller, dueAt - now]];
     }),
   );
@@ -326,17 +333,18 @@ describe('which controllers decide, and when (D1–D3, E1, E2, E4–E6, H1, H3�
   test('any change activates a parked key', () => {
     state.setController('endpointslice', {
       ...state.controller('endpointslice'),
-      parked: 'forbidden',
-      dueAt: now + 60_000,
+      retries: { ...state.controller('endpointslice').retries, parked: 'forbidden' },
+      timers: { ...state.controller('endpointslice').timers, dueAt: now + 60_000 },
     });
     apply(aChange(2, [fact.pod('p', false)]));
-    expect(state.controller('endpointslice')).toMatchObject({ parked: null, dueAt: now });
+    expect(state.controller('endpointslice')).toMatchObject({ retries: { parked: null }, timers: { dueAt: now } });
   });
 });
 
 describe('repairs', () => {
   const edit = (n: number, at: number) => apply(aChange(n, [fact.slice('s', { version: n + 10 })]), at);
-  const decided = () => state.setController('endpointslice', { ...state.controller('endpointslice'), dueAt: null });
+  const decided = () =>
+    state.setController('endpointslice', aController({ timers: { dueAt: null } }, state.controller('endpointslice')));
 
   beforeEach(() => {
     apply(aSnapshot(1, [service, fact.slice('s')]));
@@ -347,7 +355,9 @@ describe('repairs', () => {
     const times: number[] = [];
     for (let n = 2; n < 300; n++) {
       const at = now + n * 10;
-      const { dueAt } = state.controller('endpointslice');
+      const {
+        timers: { dueAt },
+      } = state.controller('endpointslice');
       if (dueAt !== null && dueAt <= at) {
         times.push(dueAt - now);
         decided();

@@ -35,7 +35,8 @@ export function applyChange(state: ServiceState, change: Change, now: number, se
     resourceVersions: change.resourceVersions ?? resourceVersions,
   });
   if (change.unpublishable !== undefined) {
-    for (const controller of settings.controllers) park(state, controller, change.unpublishable, now, null);
+    for (const controller of settings.controllers)
+      state.setController(controller, park(state.controller(controller), change.unpublishable, now, null));
     return;
   }
   for (const fact of change.facts) {

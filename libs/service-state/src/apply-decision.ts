@@ -32,22 +32,25 @@ export function applyDecision(state: ServiceState, decision: Decision, now: numb
       if (tracked === null) return state.setController(controller, postponed(state, controller, now, settings));
       const { triggers, hints } = tracked;
       const idle = decided(state, controller, null, tracked, now, settings);
-      return state.setController(controller, { ...idle, failures: 0, parkedSince: null, triggers, hints });
+      const retries = { ...idle.retries, failures: 0, parkedSince: null };
+      return state.setController(controller, { ...idle, retries, trackers: { ...idle.trackers, triggers, hints } });
     }
     case 'redelivered':
       return state.setController(controller, redelivered(state.controller(controller), now));
     case 'parked': {
       const { parkedRetryMs } = settings;
-      state.setController(controller, { ...state.controller(controller), inFlight: null });
-      return park(state, controller, decision.reason, now, parkedRetryMs === null ? null : now + parkedRetryMs);
+      const idle = { ...state.controller(controller), inFlight: null };
+      const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
+      return state.setController(controller, park(idle, decision.reason, now, dueAt));
     }
   }
 }
 
 /** The requests for a decision are met. */
 function postponed(state: ServiceState, controller: Controller, now: number, { policy }: Settings): ControllerState {
-  const { released, compaction, topologyDueAt, ...before } = state.controller(controller);
-  return { ...before, dueAt: policy.dueAfterDecision({ controller, state: before, now }), causes: noCauses };
+  const before = state.controller(controller);
+  const dueAt = policy.dueAfterDecision({ controller, state: before, now });
+  return { ...before, timers: { ...before.timers, dueAt, topologyDueAt: undefined }, requests: {}, causes: noCauses };
 }
 
 /** `plan`: null if nothing has to be written. */
@@ -62,13 +65,14 @@ function decided(
   const before = state.controller(controller);
   const groups = plan?.groups ?? [];
   const isRequestOpen = groups.length > 0 && plan?.compaction === undefined;
+  const { compaction } = before.requests;
+  const tracked = trackUnchanged(state, controller, groups, settings);
   const after: ControllerState = {
     ...postponed(state, controller, now, settings),
-    ...afterDecision(before, groups.length > 0, now),
-    tracked: trackUnchanged(state, controller, groups, settings),
-    counted: counts?.service ?? null,
-    parked: null,
-    ...(before.compaction && isRequestOpen && { compaction: before.compaction }),
+    retries: { ...before.retries, parked: null },
+    repairs: afterDecision(before.repairs, groups.length > 0, now),
+    trackers: { ...before.trackers, tracked, counted: counts?.service ?? null },
+    requests: compaction && isRequestOpen ? { compaction } : {},
   };
   if (controller === endpointsWriter && state.endpoints === null) state.setOrphaned(false);
   return after;

@@ -18,13 +18,17 @@ beforeEach(() => {
   const service: Fact = { kind: 'service', service: aService() };
   evolve(state, aSnapshot(1, [service, fact.slice('s'), fact.endpoints()]), now, defaultSettings);
   for (const controller of decisionOrder)
-    state.setController(controller, { ...state.controller(controller), dueAt: null, causes: noCauses });
+    state.setController(controller, {
+      ...state.controller(controller),
+      timers: { ...state.controller(controller).timers, dueAt: null },
+      causes: noCauses,
+    });
 });
 
 /** The controllers that a fact makes due. */
 function dueAfter(observed: Fact): readonly Controller[] {
   evolve(state, aChange(2, [observed]), now, defaultSettings);
-  return decisionOrder.filter((controller) => state.controller(controller).dueAt !== null);
+  return decisionOrder.filter((controller) => state.controller(controller).timers.dueAt !== null);
 }
 
 function putInFlight(controller: Controller, mutation: Mutation): void {

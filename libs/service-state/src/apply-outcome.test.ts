@@ -18,7 +18,7 @@ import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { aChange, allApplied, anOutcome, aSnapshot, fact, key, whatHappened } from './testing/messages.ts';
-import { aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
+import { aController, aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
 
 const now = 1_000_000;
 const settings = defaultSettings;
@@ -34,7 +34,11 @@ beforeEach(() => {
     aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('p')], { endpoints: '9', endpointslices: '9' }),
   );
   for (const controller of decisionOrder) {
-    state.setController(controller, { ...state.controller(controller), dueAt: null, causes: noCauses });
+    state.setController(controller, {
+      ...state.controller(controller),
+      timers: { ...state.controller(controller).timers, dueAt: null },
+      causes: noCauses,
+    });
   }
   plan = decided('endpointslice');
 });
@@ -46,8 +50,8 @@ function change(given: Change): void {
 /** Whatever it waits for, the controller decides now. */
 function decided(controller: Controller): PlannedMutations {
   const nextPlan = { epoch: 1, number: plans + 1 };
-  const { cooldownUntil, ...before } = state.controller(controller);
-  state.setController(controller, { ...before, dueAt: now });
+  const before = state.controller(controller);
+  state.setController(controller, aController({ timers: { dueAt: now, cooldownUntil: undefined } }, before));
   const decision = decide(state, controller, now, { settings, nextPlan });
   const made = planOf(decision);
   if (decision === null || made === undefined) throw new Error(`no plan of ${controller}`);
@@ -98,20 +102,25 @@ describe('applied', () => {
   test("leads to the writer's cooldown, in which later changes wait", () => {
     complete({ cooldownMs: 700 });
     change(aChange(2, [fact.pod('q')]));
-    expect(slicesState()).toMatchObject({ dueAt: now, cooldownUntil: now + 700 });
+    expect(slicesState()).toMatchObject({ timers: { dueAt: now, cooldownUntil: now + 700 } });
     expect(dueAt(state, 'endpointslice')).toBe(now + 700);
   });
 
   test('written objects are known with their stored metadata, and the trackers advance (C17, D18, E30)', () => {
-    expect(slicesState().triggers).toBeNull();
+    expect(slicesState().trackers.triggers).toBeNull();
     complete();
     const { name } = created().metadata;
     const { slice, stamp } = state.slices.get(name) ?? {};
     expect(slice).toMatchObject({ metadata: { uid: `stored-${name}`, resourceVersion: '50', generation: 1 } });
     expect(slice?.endpoints).toEqual(created().endpoints);
     expect(stamp).toBeNull();
-    expect(slicesState()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, triggers: expect.anything() });
-    expect(Object.keys(slicesState().tracked)).toHaveLength(1);
+    expect(slicesState()).toMatchObject({
+      inFlight: null,
+      timers: { dueAt: null },
+      retries: { failures: 0 },
+      trackers: { triggers: expect.anything() },
+    });
+    expect(Object.keys(slicesState().trackers.tracked)).toHaveLength(1);
   });
 
   test('a deleted object is removed and its deletion expected, and a late watch event does not bring it back (E30)', () => {
@@ -121,7 +130,7 @@ describe('applied', () => {
     expect(plan.groups[0]?.mutations).toMatchObject([{ verb: 'delete', name: 'extra', uid: 'uid-extra' }]);
     complete();
     expect(state.slices.has('extra')).toBe(false);
-    expect(slicesState().tracked).toMatchObject({ 'uid-extra': -1 });
+    expect(slicesState().trackers.tracked).toMatchObject({ 'uid-extra': -1 });
     change(aChange(3, [fact.slice('extra', { version: 9 })]));
     expect(state.slices.has('extra')).toBe(false);
   });
@@ -130,7 +139,7 @@ describe('applied', () => {
     change(aChange(2, [watched(51, { endpoints: [] })]));
     complete();
     expect(names()).toEqual([`${created().metadata.name}@51`]);
-    expect(slicesState().dueAt).toBe(now);
+    expect(slicesState().timers.dueAt).toBe(now);
   });
 
   test('an object that was read back is taken as stored, and decided again', () => {
@@ -138,7 +147,7 @@ describe('applied', () => {
     const current = { ...aSlice(name, { uid: `stored-${name}`, version: 60 }), endpoints: [] };
     complete({ results: allApplied(plan, 60).map((result) => ({ ...result, current })) });
     expect(state.slices.get(name)?.slice).toEqual(current);
-    expect(slicesState()).toMatchObject({ inFlight: null, failures: 0, dueAt: now });
+    expect(slicesState()).toMatchObject({ inFlight: null, retries: { failures: 0 }, timers: { dueAt: now } });
   });
 
   test('an object that was read back but is known to be deleted is a conflict: retried with backoff', () => {
@@ -147,17 +156,21 @@ describe('applied', () => {
       const current = aSlice(created().metadata.name, { version: 8 });
       complete({ results: allApplied(plan, 8).map((result) => ({ ...result, current })) });
       expect(names()).toEqual([]);
-      delays.push((slicesState().dueAt ?? 0) - now);
+      delays.push((slicesState().timers.dueAt ?? 0) - now);
       plan = decided('endpointslice');
     }
     expect(delays[0]).toBe(0);
     expect(Math.min(...delays.slice(1))).toBeGreaterThan(0);
-    expect(slicesState().failures).toBe(5);
+    expect(slicesState().retries.failures).toBe(5);
   });
 
   test('a terminating namespace counts as success (B10)', () => {
     complete({ status: 'namespaceTerminating', results: [], message: 'being terminated' });
-    expect(slicesState()).toMatchObject({ inFlight: null, dueAt: null, failures: 0, parked: null });
+    expect(slicesState()).toMatchObject({
+      inFlight: null,
+      timers: { dueAt: null },
+      retries: { failures: 0, parked: null },
+    });
   });
 
   test('Endpoints of a Service that lost its selector meanwhile are mirrored, although their watch echo is ignored', () => {
@@ -168,8 +181,11 @@ describe('applied', () => {
         endpoints: '9',
       }),
     );
-    const mirror = () => state.controller('endpointslicemirroring').dueAt;
-    state.setController('endpointslicemirroring', { ...state.controller('endpointslicemirroring'), dueAt: null });
+    const mirror = () => state.controller('endpointslicemirroring').timers.dueAt;
+    state.setController(
+      'endpointslicemirroring',
+      aController({ timers: { dueAt: null } }, state.controller('endpointslicemirroring')),
+    );
     complete();
     expect(mirror()).toBe(now);
   });
@@ -180,7 +196,7 @@ describe('the watch echo of an own write (E7)', () => {
     if (when === 'before') change(aChange(2, [watched(50)]));
     complete();
     if (when === 'after') change(aChange(2, [watched(50)]));
-    expect(slicesState().dueAt).toBeNull();
+    expect(slicesState().timers.dueAt).toBeNull();
     expect(names()).toEqual([`${created().metadata.name}@50`]);
     expect(state.slices.get(created().metadata.name)?.stamp).toEqual({ epoch: 1, sequence: 2 });
   });
@@ -208,14 +224,14 @@ describe('the watch echo of an own write (E7)', () => {
     change(aChange(3, [fact.sliceGone(name, `stored-${name}`)]));
     complete();
     expect(names()).toEqual([]);
-    expect(slicesState().dueAt).toBe(now);
+    expect(slicesState().timers.dueAt).toBe(now);
   });
 
   test('may be missing if the slice was deleted or relabelled at once: the watcher has passed its resourceVersion', () => {
     change(aChange(2, [], { resourceVersions: { endpoints: '50', endpointslices: '50' } }));
     complete();
     expect(names()).toEqual([]);
-    expect(slicesState().dueAt).toBe(now);
+    expect(slicesState().timers.dueAt).toBe(now);
   });
 
   test('may be only the deletion: the slice is created again, at a limited rate', () => {
@@ -223,7 +239,7 @@ describe('the watch echo of an own write (E7)', () => {
       const { name } = created().metadata;
       change(aChange(at, [fact.sliceGone(name, `stored-${name}`)]));
       complete();
-      expect(slicesState().dueAt).toBe(at);
+      expect(slicesState().timers.dueAt).toBe(at);
       plan = decided('endpointslice');
     }
   });
@@ -240,14 +256,19 @@ describe('a conflict', () => {
     const current = aSlice(created().metadata.name, { uid: 'theirs', version: 60 });
     complete(failure({ current }));
     expect(names()).toEqual([`${current.metadata.name}@60`]);
-    expect(slicesState()).toMatchObject({ inFlight: null, dueAt: now, failures: 1, triggers: null });
+    expect(slicesState()).toMatchObject({
+      inFlight: null,
+      timers: { dueAt: now },
+      retries: { failures: 1 },
+      trackers: { triggers: null },
+    });
   });
 
   test('that repeats is retried with growing delays', () => {
     const delays: number[] = [];
     for (let n = 0; n < 6; n++) {
       complete(failure({}));
-      delays.push((slicesState().dueAt ?? 0) - now);
+      delays.push((slicesState().timers.dueAt ?? 0) - now);
       plan = decided('endpointslice');
     }
     expect(delays[0]).toBe(0);
@@ -347,11 +368,11 @@ describe('a failed plan', () => {
       const { causes } = plan;
       const annotation = created().metadata.annotations;
       complete({ status, results: [], message: 'no' });
-      expect(slicesState()).toMatchObject({ inFlight: null, triggers: null, hints: null, causes });
-      expect(slicesState()).toMatchObject(
-        status === 'rejected' ? { failures: 0, parked: 'no' } : { failures: 1, parked: null },
-      );
-      expect(slicesState().dueAt).toBeGreaterThan(now);
+      expect(slicesState()).toMatchObject({ inFlight: null, trackers: { triggers: null, hints: null }, causes });
+      expect(slicesState()).toMatchObject({
+        retries: status === 'rejected' ? { failures: 0, parked: 'no' } : { failures: 1, parked: null },
+      });
+      expect(slicesState().timers.dueAt).toBeGreaterThan(now);
       plan = decided('endpointslice');
       expect(plan.plan.number).toBe(2);
       expect(created().metadata.annotations).toEqual(annotation);
@@ -433,43 +454,44 @@ describe('a failed plan', () => {
   test('does not delay changes that arrived meanwhile', () => {
     change(aChange(2, [fact.pod('q')]));
     complete({ status: 'unavailable', results: [], message: 'no' });
-    expect(slicesState().dueAt).toBe(now);
+    expect(slicesState().timers.dueAt).toBe(now);
     expect(slicesState().causes.first.map(({ description }) => description)).toEqual(['change 2']);
   });
 
   test("is retried when the writer's limit of retries permits it, and with a change at once (B3)", () => {
     complete({ status: 'unavailable', results: [], message: 'no', retryAfterMs: 90_000 });
-    expect(slicesState()).toMatchObject({ dueAt: now + 90_000, delayedUntil: now + 90_000, retryAfterMs: 90_000 });
+    expect(slicesState()).toMatchObject({
+      timers: { dueAt: now + 90_000, delayedUntil: now + 90_000 },
+      retries: { retryAfterMs: 90_000 },
+    });
     change(aChange(2, [fact.pod('q')]));
-    expect(slicesState().dueAt).toBe(now);
+    expect(slicesState().timers.dueAt).toBe(now);
   });
 
   test('counts the requests that the writer retried', () => {
     complete({ status: 'unavailable', results: [], retries: 3 });
-    expect(slicesState().failures).toBe(4);
+    expect(slicesState().retries.failures).toBe(4);
   });
 
   test(`parks the key after ${settings.maxAttempts} requests, for one to two minutes (B4)`, () => {
     for (let n = 1; n < settings.maxAttempts; n++) {
       complete({ status: 'unavailable', results: [], message: 'no answer' });
-      expect(slicesState().parked).toBeNull();
+      expect(slicesState().retries.parked).toBeNull();
       plan = decided('endpointslice');
     }
     complete({ status: 'unavailable', results: [], message: 'no answer', causes: whatHappened('cause') });
     expect(slicesState()).toMatchObject({
-      parked: 'no answer',
-      parkedSince: now,
-      failures: 0,
+      retries: { parked: 'no answer', parkedSince: now, failures: 0 },
       causes: whatHappened('cause'),
     });
-    const wait = (slicesState().dueAt ?? 0) - now;
+    const wait = (slicesState().timers.dueAt ?? 0) - now;
     expect(wait).toBeGreaterThanOrEqual(60_000);
     expect(wait).toBeLessThanOrEqual(120_000);
   });
 
   test('parks the key at once if it was rejected: it would be rejected again', () => {
     complete({ status: 'rejected', results: [], message: 'forbidden' });
-    expect(slicesState()).toMatchObject({ parked: 'forbidden', parkedSince: now, failures: 0 });
+    expect(slicesState()).toMatchObject({ retries: { parked: 'forbidden', parkedSince: now, failures: 0 } });
   });
 
   test('keeps the time of the first parking until a plan succeeds', () => {
@@ -478,32 +500,38 @@ describe('a failed plan', () => {
     change(aChange(2, [fact.pod('q')]));
     plan = decided('endpointslice');
     complete({ status: 'rejected', results: [], message: 'still forbidden' }, later);
-    expect(slicesState()).toMatchObject({ parked: 'still forbidden', parkedSince: now });
+    expect(slicesState()).toMatchObject({ retries: { parked: 'still forbidden', parkedSince: now } });
     change(aChange(3, [fact.pod('r')]));
     plan = decided('endpointslice');
     complete();
-    expect(slicesState()).toMatchObject({ parked: null, parkedSince: null });
+    expect(slicesState()).toMatchObject({ retries: { parked: null, parkedSince: null } });
   });
 
   test('is not parked if a change arrived meanwhile', () => {
-    state.setController('endpointslice', { ...slicesState(), failures: settings.maxAttempts });
+    state.setController('endpointslice', {
+      ...slicesState(),
+      retries: { ...slicesState().retries, failures: settings.maxAttempts },
+    });
     change(aChange(2, [fact.pod('q')]));
     complete({ status: 'rejected', results: [], message: 'forbidden' });
-    expect(slicesState()).toMatchObject({ parked: null, failures: 0, dueAt: now });
+    expect(slicesState()).toMatchObject({ retries: { parked: null, failures: 0 }, timers: { dueAt: now } });
   });
 
   test('a parked key gets the full number of attempts after a change', () => {
-    state.setController('endpointslice', { ...slicesState(), failures: settings.maxAttempts });
+    state.setController('endpointslice', {
+      ...slicesState(),
+      retries: { ...slicesState().retries, failures: settings.maxAttempts },
+    });
     complete({ status: 'rejected', results: [], message: 'forbidden' });
     change(aChange(2, [fact.pod('q')]));
-    expect(slicesState()).toMatchObject({ parked: null, failures: 0, dueAt: now });
+    expect(slicesState()).toMatchObject({ retries: { parked: null, failures: 0 }, timers: { dueAt: now } });
   });
 
   test('a success resets the failures (B5)', () => {
     complete({ status: 'unavailable', results: [], message: 'no' });
     plan = decided('endpointslice');
     complete();
-    expect(slicesState().failures).toBe(0);
+    expect(slicesState().retries.failures).toBe(0);
   });
 });
 
@@ -538,6 +566,6 @@ test('changes that arrive while a plan is in flight lead to one decision', () =>
   for (let n = 2; n < 20; n++) change(aChange(n, [fact.pod(`p${n}`)]));
   expect(state.pods.get('p2')?.pod).toEqual(aPod('p2'));
   complete();
-  expect(slicesState().dueAt).toBe(now);
+  expect(slicesState().timers.dueAt).toBe(now);
   expect(slicesState().causes).toMatchObject({ first: { length: 8 }, more: 10 });
 });

@@ -9,10 +9,16 @@ import { comparePlans, type MutationResult, mergeCauses, type Outcome, type Outc
 import { compareResourceVersions } from '@sluice/model';
 import { nextBatch } from './adaptive-batch.ts';
 import { applyResult, isChangedAtAdmission, knows } from './apply-result.ts';
-import { type ControllerState, type InFlight, requestDecision, type UnconfirmedCreates } from './controller-state.ts';
+import {
+  type ControllerState,
+  type InFlight,
+  requestDecision,
+  type Timers,
+  type UnconfirmedCreates,
+} from './controller-state.ts';
 import { noticeForeignWrites, uncertainAfter } from './foreign-write.ts';
 import { repairAfterOutcome, repairsAdmission } from './repair.ts';
-import { jitterOf } from './retries.ts';
+import { jitterOf, park } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -44,12 +50,12 @@ export function applyOutcome(state: ServiceState, outcome: Outcome, now: number,
   const idle = nextState(before, inFlight, judged, now, settings, state.slices.size);
   const undone = results.some((result) => isUndone(state, inFlight, result));
   const after = undone ? requestRepair(idle, outcome, now, settings) : idle;
-  const written = track(before.tracked, inFlight, results, deletedBefore);
+  const written = track(before.trackers.tracked, inFlight, results, deletedBefore);
   const { provesByGeneration } = settings.policy;
   const tracked = provesByGeneration ? uncertainAfter(state, written, inFlight, judged) : written;
   const changed = results.some((result) => isChangedAtAdmission(state, inFlight, result));
   const repaired = changed && repairsAdmission(after, now) ? requestRepair(after, outcome, now, settings) : after;
-  state.setController(controller, { ...repaired, tracked });
+  state.setController(controller, { ...repaired, trackers: { ...repaired.trackers, tracked } });
   if (controller !== endpointsWriter) noticeForeignWrites(state, controller, results, now, settings);
   if (state.endpoints !== endpointsBefore) requestReaders(state, outcome, now, settings);
 }
@@ -105,13 +111,7 @@ function track(
   return next;
 }
 
-function batchAfter(
-  slices: number,
-  { batch }: ControllerState,
-  { message }: InFlight,
-  now: number,
-  { batching }: Settings,
-) {
+function batchAfter(slices: number, { batch }: Timers, { message }: InFlight, now: number, { batching }: Settings) {
   return batching === null || !descriptorOf(message.controller).compacts
     ? undefined
     : nextBatch(batch, message, now, slices, batching);
@@ -134,18 +134,21 @@ function nextState(
         tookMs: now - inFlight.message.decidedAt,
         requestedMs: outcome.cooldownMs ?? 0,
       });
+      const next = isModifiedByOthers(inFlight, outcome.results) ? repairAfterOutcome(idle, now) : idle;
+      const { timers, retries, trackers } = next;
       const after = {
-        ...idle,
-        ...(isModifiedByOthers(inFlight, outcome.results) && repairAfterOutcome(before, now)),
-        triggers: inFlight.triggersAfter,
-        hints: inFlight.hintsAfter,
-        ...(cooldownMs > 0 && { cooldownUntil: now + cooldownMs }),
-        batch: batchAfter(slices, before, inFlight, now, settings),
-        ...(before.compaction && { dueAt: before.dueAt ?? now }),
+        ...next,
+        timers: {
+          ...timers,
+          ...(cooldownMs > 0 && { cooldownUntil: now + cooldownMs }),
+          batch: batchAfter(slices, timers, inFlight, now, settings),
+          ...(before.requests.compaction && { dueAt: before.timers.dueAt ?? now }),
+        },
+        trackers: { ...trackers, triggers: inFlight.triggersAfter, hints: inFlight.hintsAfter },
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
         return afterFailure(after, outcome, now, settings);
-      return { ...after, failures: 0, parkedSince: null };
+      return { ...after, retries: { ...retries, failures: 0, parkedSince: null } };
     }
     case 'conflict':
     case 'unavailable':
@@ -188,31 +191,27 @@ function unconfirmedAfter(
  * rejected again, so its key is parked at once.
  */
 function afterFailure(idle: ControllerState, outcome: Outcome, now: number, settings: Settings): ControllerState {
-  const failures = idle.failures + outcome.retries + 1;
+  const { timers, retries } = idle;
+  const failures = retries.failures + outcome.retries + 1;
   const isFinal = outcome.status === 'rejected' && settings.policy.parksRejected;
+  // For the causes of the failed plan, and for those that arrived since.
+  const causes = mergeCauses(outcome.causes, idle.causes);
   if (failures < settings.maxAttempts && !isFinal) {
     const moment = { controller: outcome.controller, state: idle, now };
     const backedOffUntil = settings.policy.retryAt(moment, outcome.status, settings.backoff, jitterOf(outcome));
     const { retryAfterMs } = outcome;
     const delayedUntil = Math.max(backedOffUntil, now + (retryAfterMs ?? 0));
-    const dueAt = Math.min(idle.dueAt ?? Number.POSITIVE_INFINITY, delayedUntil);
-    return { ...idle, dueAt, failures, delayedUntil, retryAfterMs, causes: causesOfRetry(idle, outcome) };
+    const dueAt = Math.min(timers.dueAt ?? Number.POSITIVE_INFINITY, delayedUntil);
+    const retry = { timers: { ...timers, dueAt, delayedUntil }, retries: { ...retries, failures, retryAfterMs } };
+    return { ...idle, ...retry, causes };
   }
-  if (idle.dueAt === null) return park(idle, outcome, now, settings);
-  return { ...idle, failures: 0, causes: causesOfRetry(idle, outcome) };
-}
-
-/** Whatever activates the key again gives it the full number of attempts (B4). */
-function park(idle: ControllerState, outcome: Outcome, now: number, { parkedRetryMs }: Settings): ControllerState {
+  // Whatever activates the key again gives it the full number of attempts (B4).
+  const rested = { ...idle, retries: { ...retries, failures: 0 }, causes };
+  if (timers.dueAt !== null) return rested;
+  const { parkedRetryMs } = settings;
   // Reachable: Service parked
   const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs * (1 + jitterOf(outcome));
-  const parkedSince = idle.parkedSince ?? now;
-  return { ...idle, dueAt, failures: 0, causes: outcome.causes, parked: outcome.message, parkedSince };
-}
-
-/** A retry is for the causes of the failed plan and for those that arrived since. */
-function causesOfRetry(idle: ControllerState, outcome: Outcome): ControllerState['causes'] {
-  return mergeCauses(outcome.causes, idle.causes);
+  return { ...park(rested, outcome.message, now, dueAt), causes: outcome.causes };
 }
 
 /**

@@ -18,8 +18,9 @@ export function applyCompactionRequest(
   const compaction = { maxWrites, onlyWorthwhile, expiresAt: now + compactionExpiresAfterMs };
   for (const controller of controllers) {
     const before = state.controller(controller);
-    if (!descriptorOf(controller).compacts || before.parked !== null) continue;
-    state.setController(controller, { ...requestDecision(before, now, causes, now), compaction });
+    if (!descriptorOf(controller).compacts || before.retries.parked !== null) continue;
+    const requests = { ...before.requests, compaction };
+    state.setController(controller, { ...requestDecision(before, now, causes, now), requests });
   }
 }
 
@@ -31,7 +32,8 @@ export function applyRelease(state: ServiceState, { releasedAt }: RemovalRelease
   };
   for (const controller of controllers) {
     const before = state.controller(controller);
-    if (before.parkedSince === null) continue;
-    state.setController(controller, { ...requestDecision(before, now, causes, now), released: true });
+    if (before.retries.parkedSince === null) continue;
+    const requests = { ...before.requests, released: true as const };
+    state.setController(controller, { ...requestDecision(before, now, causes, now), requests });
   }
 }

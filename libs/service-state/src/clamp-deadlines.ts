@@ -1,4 +1,5 @@
 import { decisionOrder } from '@sluice/controllers';
+import { structurallyEqual } from '@sluice/model';
 import { type BatchState, maxFreshnessTargetMs } from './adaptive-batch.ts';
 import { maxRedeliveryMs } from './redelivery.ts';
 import { repairIntervalMs } from './repair.ts';
@@ -12,54 +13,30 @@ import { maxCooldownMs, maxTopologyDelayMs } from './write-cooldown.ts';
  * long as the clocks differ.
  */
 export function clampDeadlines(state: ServiceState, now: number, settings: Settings): void {
+  const within = <T>(at: T, delayMs: number) => (typeof at === 'number' ? Math.min(at, now + delayMs) : at);
   for (const controller of decisionOrder) {
     const before = state.controller(controller);
-    const {
-      dueAt,
-      topologyDueAt = null,
-      cooldownUntil,
-      delayedUntil,
-      repairAt,
-      inFlight,
-      failures,
-      retryAfterMs = 0,
-      parked,
-    } = before;
-    const batchMs = settings.batchPeriodMs[controller] ?? 0;
-    const retryMs = failures > 0 ? Math.max(settings.backoff.maxMs, retryAfterMs) : 0;
-    const delayMs = Math.max(batchMs, retryMs);
-    const maxDueMs =
-      parked !== null
-        ? 2 * (settings.parkedRetryMs ?? 0)
-        : Math.max(delayMs, before.repairing ? repairIntervalMs(before.repairs) : 0);
+    const { inFlight, repairs, retries, timers } = before;
+    const repairMs = repairIntervalMs(repairs.count);
+    const retryMs = retries.failures > 0 ? Math.max(settings.backoff.maxMs, retries.retryAfterMs ?? 0) : 0;
+    const delayMs = Math.max(settings.batchPeriodMs[controller] ?? 0, retryMs);
+    const dueMs = Math.max(delayMs, repairs.repairing ? repairMs : 0);
     const after = {
-      dueAt: atMost(dueAt, now + maxDueMs),
-      delayedUntil: atMost(delayedUntil, now + delayMs),
-      repairAt: atMost(repairAt, now + repairIntervalMs(before.repairs)),
-    };
-    const batch = before.batch && clampBatch(before.batch, now);
-    const topologyAt = atMost(topologyDueAt, now + maxTopologyDelayMs);
-    const cooldown = atMost(cooldownUntil ?? null, now + maxCooldownMs);
-    const redeliverAt = inFlight && Math.min(inFlight.redeliverAt, now + maxRedeliveryMs(inFlight.redeliveries));
-    if (
-      after.dueAt === dueAt &&
-      after.delayedUntil === delayedUntil &&
-      after.repairAt === repairAt &&
-      topologyAt === topologyDueAt &&
-      cooldown === (cooldownUntil ?? null) &&
-      batch === before.batch &&
-      redeliverAt === (inFlight?.redeliverAt ?? null)
-    ) {
-      continue;
-    }
-    state.setController(controller, {
       ...before,
-      ...after,
-      ...(topologyAt !== null && { topologyDueAt: topologyAt }),
-      ...(cooldown !== null && { cooldownUntil: cooldown }),
-      batch,
-      inFlight: inFlight && redeliverAt !== null ? { ...inFlight, redeliverAt } : null,
-    });
+      timers: {
+        dueAt: within(timers.dueAt, retries.parked === null ? dueMs : 2 * (settings.parkedRetryMs ?? 0)),
+        delayedUntil: within(timers.delayedUntil, delayMs),
+        topologyDueAt: within(timers.topologyDueAt, maxTopologyDelayMs),
+        cooldownUntil: within(timers.cooldownUntil, maxCooldownMs),
+        batch: timers.batch && clampBatch(timers.batch, now),
+      },
+      repairs: { ...repairs, repairAt: within(repairs.repairAt, repairMs) },
+      inFlight: inFlight && {
+        ...inFlight,
+        redeliverAt: within(inFlight.redeliverAt, maxRedeliveryMs(inFlight.redeliveries)),
+      },
+    };
+    if (!structurallyEqual(before, after)) state.setController(controller, after);
   }
 }
 
@@ -67,5 +44,3 @@ export function clampDeadlines(state: ServiceState, now: number, settings: Setti
 function clampBatch(batch: BatchState, now: number): BatchState | undefined {
   return batch.until > now + maxFreshnessTargetMs || batch.appliedAt > now ? undefined : batch;
 }
-
-const atMost = (at: number | null, limit: number): number | null => (at === null ? null : Math.min(at, limit));

@@ -43,7 +43,7 @@ test('a request is one plan that fills one slice and then deletes the other', ()
   expect(plan.causes.first).toEqual([{ description: request.reason, observedAt: startTime }]);
   // The number of ready endpoints stays, so the mass-removal guard has nothing to confirm.
   expect(plan.ready).toBeUndefined();
-  expect(history.state.controller('endpointslice').counted).toMatchObject({
+  expect(history.state.controller('endpointslice').trackers.counted).toMatchObject({
     slices: 1,
     desiredSlices: 1,
     endpoints: 2,
@@ -87,7 +87,7 @@ test('a compaction that meets a conflict is not repeated: the controller decides
     .and(conflict)
     .when(startTime + 60_000)
     .thenNothing();
-  expect(history.state.controller('endpointslice').compaction).toBeUndefined();
+  expect(history.state.controller('endpointslice').requests.compaction).toBeUndefined();
 });
 
 test('a parked Service stays parked', () => {
@@ -96,7 +96,10 @@ test('a parked Service stays parked', () => {
     .when();
   const rejected = anOutcome(planOf(history), { status: 'rejected', results: [], message: 'quota' });
   const parked = history.and(rejected).and(request);
-  const { parked: reason, compaction } = parked.state.controller('endpointslice');
+  const {
+    retries: { parked: reason },
+    requests: { compaction },
+  } = parked.state.controller('endpointslice');
   expect({ reason, compaction }).toEqual({ reason: 'quota', compaction: undefined });
   parked.when().thenNothing();
 });
@@ -105,5 +108,5 @@ test('a disabled controller and an unknown Service compact nothing', () => {
   given(request, { settings }).when().thenNothing();
   const others = { ...settings, controllers: new Set(['endpoints'] as const) };
   const { state } = given(request, { settings: others });
-  expect(state.controller('endpointslice').compaction).toBeUndefined();
+  expect(state.controller('endpointslice').requests.compaction).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { compactSlices, type SyncCounts } from '@sluice/controllers';
 import type { Controller, MutationGroup } from '@sluice/model';
-import type { ControllerState } from './controller-state.ts';
+import type { Requests } from './controller-state.ts';
 import { slicesOf } from './own-slices.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
@@ -18,7 +18,7 @@ export interface Compacted {
  */
 export function compact(
   state: ServiceState,
-  request: NonNullable<ControllerState['compaction']> & { readonly controller: Controller },
+  request: NonNullable<Requests['compaction']> & { readonly controller: Controller },
   counts: SyncCounts | null,
   now: number,
   { maxEndpointsPerSlice }: Settings,

@@ -22,9 +22,9 @@ export interface Timers {
   /** The earliest decision that was requested with a delay, a retry for example (B2). Meaningless once it has passed. */
   readonly delayedUntil: number | null;
   /** Earliest time of the next decision after a large or slow write. */
-  readonly cooldownUntil?: number;
+  readonly cooldownUntil?: number | undefined;
   /** When to decide because the zone ratios of the Nodes changed, unless `dueAt` is earlier; absent: they did not. */
-  readonly topologyDueAt?: number;
+  readonly topologyDueAt?: number | undefined;
   /** Absent unless changes are batched adaptively. */
   readonly batch?: BatchState | undefined;
 }
@@ -48,13 +48,13 @@ export interface Repairs {
   /** The next decision is a repair. */
   readonly repairing: boolean;
   /** Consecutive plans that were repairs. */
-  readonly repairs: number;
+  readonly count: number;
   /** Writes of other clients to the slices of this controller; absent: none is known. */
   readonly foreignWrites?: ForeignWrites;
 }
 
 /** What operators and watchers have requested. */
-interface Requests {
+export interface Requests {
   /** An operator has released the next plan from the guards against mass removals and additions. */
   readonly released?: true;
   /** A requested compaction of the slices, until the next decision that has nothing else to write. */
@@ -76,7 +76,12 @@ export interface Trackers {
 }
 
 /** The state of one controller for one Service. Replaced, never modified. All times in milliseconds since the Unix epoch. */
-export interface ControllerState extends Timers, Retries, Repairs, Requests, Trackers {
+export interface ControllerState {
+  readonly timers: Timers;
+  readonly retries: Retries;
+  readonly repairs: Repairs;
+  readonly requests: Requests;
+  readonly trackers: Trackers;
   /** Causes collected since the last decision. */
   readonly causes: Causes;
   /** The one plan whose Outcome is pending. */
@@ -122,20 +127,13 @@ export interface InFlight {
 }
 
 export const initialControllerState: ControllerState = {
-  dueAt: null,
+  timers: { dueAt: null, delayedUntil: null },
+  retries: { failures: 0, parked: null, parkedSince: null },
+  repairs: { repairAt: null, repairing: false, count: 0 },
+  requests: {},
+  trackers: { triggers: null, hints: null, tracked: endpointSliceTracker.noTrackedSlices, counted: null },
   causes: noCauses,
   inFlight: null,
-  failures: 0,
-  delayedUntil: null,
-  repairAt: null,
-  repairing: false,
-  repairs: 0,
-  parked: null,
-  parkedSince: null,
-  triggers: null,
-  hints: null,
-  tracked: endpointSliceTracker.noTrackedSlices,
-  counted: null,
 };
 
 /** `delayedUntil` if it is in the future, else infinity. */
@@ -144,11 +142,16 @@ export const pendingDelay = ({ delayedUntil }: Timers, now: number): number =>
 
 /** Requests a decision at `at` or earlier. A parked key becomes active again. */
 export function requestDecision(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {
+  const { timers, retries } = state;
+  const isParked = retries.parked !== null;
   return {
     ...state,
-    dueAt: state.parked !== null || state.dueAt === null ? at : Math.min(state.dueAt, at),
-    delayedUntil: at > now ? Math.min(pendingDelay(state, now), at) : state.delayedUntil,
+    timers: {
+      ...timers,
+      dueAt: isParked || timers.dueAt === null ? at : Math.min(timers.dueAt, at),
+      delayedUntil: at > now ? Math.min(pendingDelay(timers, now), at) : timers.delayedUntil,
+    },
+    retries: isParked ? { ...retries, parked: null } : retries,
     causes: mergeCauses(state.causes, causes),
-    parked: null,
   };
 }

@@ -13,9 +13,9 @@ export function decideUnchanged(state: ServiceState, now: number, settings: Sett
   const { complete, open } = state.snapshot;
   if (!complete || open !== null) return;
   for (const controller of decisionOrder) {
-    const { inFlight, parked } = state.controller(controller);
-    const at = wantsDecisionAt(state.controller(controller));
-    if (inFlight !== null || at === null || at > until || (parked !== null && at > now)) continue;
+    const { inFlight, retries, timers } = state.controller(controller);
+    const at = wantsDecisionAt(timers);
+    if (inFlight !== null || at === null || at > until || (retries.parked !== null && at > now)) continue;
     const nextPlan = { epoch: 0, number: 0 };
     const decision = decide(state, controller, Math.max(at, now), { settings, nextPlan });
     if (decision?.kind === 'unchanged') evolve(state, decision, now, settings);

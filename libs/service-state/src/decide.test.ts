@@ -6,7 +6,7 @@ import type { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, anOutcome, aSnapshot, fact, key, whatHappened } from './testing/messages.ts';
-import { aPod, aService, mirroring, someEndpoints } from './testing/objects.ts';
+import { aController, aPod, aService, mirroring, someEndpoints } from './testing/objects.ts';
 
 const service: Fact = { kind: 'service', service: aService() };
 const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
@@ -30,15 +30,15 @@ describe('a decision is due', () => {
     const part = snapshot.snapshot && { ...snapshot.snapshot, unwatched };
     const history = given({ ...snapshot, ...(part && { snapshot: part }) }).when();
     history.thenPlans(Object.fromEntries(Object.entries(expected).filter(([, verbs]) => verbs.length > 0)));
-    const parked = decisionOrder.filter((controller) => history.state.controller(controller).parked !== null);
+    const parked = decisionOrder.filter((controller) => history.state.controller(controller).retries.parked !== null);
     expect(parked).toEqual(decisionOrder.filter((controller) => !(controller in expected)));
-    expect(history.state.controller('endpoints').parked).toContain(`the watcher does not watch ${unwatched}`);
+    expect(history.state.controller('endpoints').retries.parked).toContain(`the watcher does not watch ${unwatched}`);
     history
       .and(aChange(2, [fact.pod('q')]))
       .when(startTime + 1)
       .thenPlans({});
     const complete = history.and(aSnapshot(3, [service, fact.pod('p')], behind));
-    expect(complete.state.controller('endpoints').parked).toBe(null);
+    expect(complete.state.controller('endpoints').retries.parked).toBe(null);
     expect(complete.when().plan('endpoints').groups).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe('a decision is due', () => {
     const failing = { ...defaultSettings.policy, isStale: () => expect.unreachable('broken') };
     const history = given(aSnapshot(1, [service]), { settings: { ...slicesOnly.settings, policy: failing } }).when();
     expect(history.decisions).toMatchObject([{ kind: 'parked', reason: expect.stringContaining('broken') }]);
-    expect(history.state.controller('endpointslice').parked).toContain('broken');
+    expect(history.state.controller('endpointslice').retries.parked).toContain('broken');
     history.thenDueAt(startTime + 60_000);
   });
 });
@@ -111,9 +111,13 @@ describe('a plan', () => {
   test('is not made if the cluster is as it should be; trackers then advance at once', () => {
     const history = given(aSnapshot(1, [custom]));
     const { state } = history;
-    state.setController('endpointslice', { ...state.controller('endpointslice'), failures: 3 });
+    state.setController('endpointslice', aController({ retries: { failures: 3 } }, state.controller('endpointslice')));
     history.when().thenNothing();
-    expect(state.controller('endpointslice')).toMatchObject({ failures: 0, dueAt: null, inFlight: null });
+    expect(state.controller('endpointslice')).toMatchObject({
+      retries: { failures: 0 },
+      timers: { dueAt: null },
+      inFlight: null,
+    });
   });
 
   test('is not needed for the trigger times to advance (C17)', () => {
@@ -124,14 +128,14 @@ describe('a plan', () => {
       .and(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]))
       .when()
       .thenNothing();
-    expect(history.state.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
+    expect(history.state.controller('endpointslice').trackers.triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
   });
 
   test('replaces a slice that was relabelled at once: nothing waits for a stale cache (C21, C22)', () => {
     const written = given(aSnapshot(1, [service, fact.pod('p')], behind), slicesOnly)
       .when()
       .applied();
-    expect(Object.keys(written.state.controller('endpointslice').tracked)).toHaveLength(1);
+    expect(Object.keys(written.state.controller('endpointslice').trackers.tracked)).toHaveLength(1);
     const [[name, { slice }] = expect.unreachable('no slice')] = written.state.slices;
     const uid = slice.metadata.uid ?? '';
     const elsewhere = aChange(2, [{ kind: 'slice', name, slice: null, uid, relabelled: true }]);
@@ -173,12 +177,15 @@ describe('controllers see only their own objects', () => {
     const history = given(aSnapshot(1, [custom, fact.slice('m', { manager: mirroring }), fact.endpoints()]));
     const { state } = history;
     const tracked = { 'uid-m': 1 };
-    state.setController('endpointslicemirroring', { ...state.controller('endpointslicemirroring'), tracked });
+    state.setController(
+      'endpointslicemirroring',
+      aController({ trackers: { tracked } }, state.controller('endpointslicemirroring')),
+    );
     history
       .and(aChange(2, [fact.endpointsGone()]))
       .when()
       .thenPlans({ endpointslicemirroring: ['delete'] });
-    expect(state.controller('endpointslicemirroring').tracked).toEqual({});
+    expect(state.controller('endpointslicemirroring').trackers.tracked).toEqual({});
   });
 
   test('a mirrored slice that needs no write is tracked from now on (H15)', () => {
@@ -189,13 +196,13 @@ describe('controllers see only their own objects', () => {
       .when()
       .applied();
     const before = written.state.controller('endpointslicemirroring');
-    expect(Object.keys(before.tracked)).toHaveLength(1);
-    written.state.setController('endpointslicemirroring', { ...before, tracked: {} });
+    expect(Object.keys(before.trackers.tracked)).toHaveLength(1);
+    written.state.setController('endpointslicemirroring', { ...before, trackers: { ...before.trackers, tracked: {} } });
     written
       .and(aChange(2, [custom]))
       .when()
       .thenNothing();
-    expect(written.state.controller('endpointslicemirroring').tracked).toEqual(before.tracked);
+    expect(written.state.controller('endpointslicemirroring').trackers.tracked).toEqual(before.trackers.tracked);
   });
 
   test('a controller does not write slices of another one (H8)', () => {

@@ -106,7 +106,7 @@ function planOrNot(
   inputs: DecisionInputs,
 ): Planned | Unchanged {
   const { settings, trace } = inputs;
-  const { compaction } = state.controller(controller);
+  const { compaction } = state.controller(controller).requests;
   const requested = compaction && { ...compaction, controller };
   const { plan, ...tracked } = reconcile(state, controller, settings);
   // First what has changed, then the compaction.
@@ -130,10 +130,9 @@ function plannedMutations(
   now: number,
   { settings, nextPlan: id, readyElsewhere }: DecisionInputs,
 ): PlannedMutations {
-  const before = state.controller(controller);
-  const { causes, repairing, foreignWrites, unconfirmedCreates } = before;
-  const { repairs } = afterDecision(before, plan.groups.length > 0, now);
-  const isCompeting = repairs >= freeRepairs || foreignWrites?.unrepaired === true;
+  const { causes, repairs, unconfirmedCreates } = state.controller(controller);
+  const { count } = afterDecision(repairs, plan.groups.length > 0, now);
+  const isCompeting = count >= freeRepairs || repairs.foreignWrites?.unrepaired === true;
   const service = state.service?.service;
   const ownerUid = service?.uid ?? state.endpoints?.endpoints.metadata.uid ?? '';
   const groups: readonly MutationGroup[] = withDerivedNames(plan.groups, {
@@ -155,7 +154,7 @@ function plannedMutations(
     incomplete: plan.incomplete,
     serviceUid: service?.uid ?? '',
     ...(ready && { ready }),
-    ...(repairing && isCompeting && { consecutiveRepairs: Math.max(1, repairs) }),
+    ...(repairs.repairing && isCompeting && { consecutiveRepairs: Math.max(1, count) }),
     causes,
     basis: {
       stamp: state.snapshot.stamp,

@@ -1,11 +1,12 @@
 import type { Fact } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
+import type { Repairs } from './controller-state.ts';
 import { freeRepairs } from './repair.ts';
 import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, aSnapshot, fact } from './testing/messages.ts';
-import { aService } from './testing/objects.ts';
+import { aController, aService } from './testing/objects.ts';
 
 /** What a decision leaves in the state, and what it returns. */
 
@@ -41,15 +42,19 @@ test('a decision without plan returns what it counted', () => {
   const { decisions, state } = written.and(aChange(2, [service])).when();
   const counts = { service: { endpoints: 1, slices: 1 } };
   expect(decisions).toMatchObject([{ kind: 'unchanged', controller: 'endpointslice', tracked: { counts } }]);
-  expect(state.controller('endpointslice').counted).toMatchObject(counts.service);
+  expect(state.controller('endpointslice').trackers.counted).toMatchObject(counts.service);
 });
 
 describe('a plan that repairs', () => {
   /** The first plan after so many repairs that others have undone. */
-  function planAfter(repairs: number, more: object = {}) {
+  function planAfter(repairs: number, more: Partial<Repairs> = {}) {
     const history = given(aSnapshot(1, [service, fact.pod('p')], behind), only('endpointslice'));
     const { state } = history;
-    state.setController('endpointslice', { ...state.controller('endpointslice'), repairing: true, repairs, ...more });
+    const after = aController(
+      { repairs: { repairing: true, count: repairs, ...more } },
+      state.controller('endpointslice'),
+    );
+    state.setController('endpointslice', after);
     return history.when().plan('endpointslice');
   }
 
@@ -82,7 +87,7 @@ test('a Change that is too large to publish parks every controller until the nex
     .thenDueAt(null)
     .when(startTime + 1e9)
     .thenNothing();
-  expect(parked.state.controller('endpoints').parked).toBe('too large');
+  expect(parked.state.controller('endpoints').retries.parked).toBe('too large');
   parked
     .and(aChange(3, [fact.pod('q')]))
     .when()

@@ -1,17 +1,17 @@
 import type { Controller } from '@sluice/model';
 import { expect, test } from 'vitest';
-import { type ControllerState, initialControllerState } from './controller-state.ts';
+import { initialControllerState, type Timers } from './controller-state.ts';
 import { dueAt, isDisposable, isDue, nextDueAt, wantsDecisionAt } from './due.ts';
 import { ServiceState } from './service-state.ts';
 import { given, startTime } from './testing/given.ts';
 import { aSnapshot, fact, key } from './testing/messages.ts';
-import { aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
+import { aController, aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
 
 function stateWith(times: Partial<Record<Controller, number>>, complete = true): ServiceState {
   const state = new ServiceState(key);
   state.setSnapshot({ ...state.snapshot, complete });
   for (const [controller, at] of Object.entries(times))
-    state.setController(controller, { ...initialControllerState, dueAt: at ?? null });
+    state.setController(controller, aController({ timers: { dueAt: at ?? null } }));
   return state;
 }
 
@@ -42,7 +42,7 @@ test('a controller is due from its time on', () => {
 
 const batch = { until: 100, maxWaitMs: 30, appliedAt: 0, changesPerMs: 1, writeMs: 1 };
 
-test.each<[string, Partial<ControllerState>, number | null]>([
+test.each<[string, Partial<Timers>, number | null]>([
   ['nothing is requested', { cooldownUntil: 90, batch }, null],
   ['it is requested', { dueAt: 50 }, 50],
   ['zone ratios changed', { topologyDueAt: 60 }, 60],
@@ -54,7 +54,7 @@ test.each<[string, Partial<ControllerState>, number | null]>([
   ['a batch ends before', { dueAt: 50, batch: { ...batch, until: 65 } }, 65],
   ['a batch has ended', { dueAt: 50, batch: { ...batch, until: 40 } }, 50],
 ])('a decision, if %s, is at its time', (_, given, at) => {
-  expect(wantsDecisionAt({ ...initialControllerState, ...given })).toBe(at);
+  expect(wantsDecisionAt({ ...initialControllerState.timers, ...given })).toBe(at);
 });
 
 const stamp = { epoch: 1, sequence: 1 };
@@ -93,11 +93,16 @@ test.each<[string, (state: ServiceState) => void]>([
   ],
   [
     'a decision is due',
-    (state) => state.setController('endpoints', { ...state.controller('endpoints'), dueAt: startTime }),
+    (state) =>
+      state.setController('endpoints', aController({ timers: { dueAt: startTime } }, state.controller('endpoints'))),
   ],
   [
     'one of its controllers is parked',
-    (state) => state.setController('endpoints', { ...state.controller('endpoints'), parked: 'forbidden' }),
+    (state) =>
+      state.setController(
+        'endpoints',
+        aController({ retries: { parked: 'forbidden' } }, state.controller('endpoints')),
+      ),
   ],
   [
     'a plan is in flight',
@@ -124,6 +129,6 @@ test('Endpoints that were deleted with their Service need nothing more', () => {
 test('a decision that is due without a snapshot is never made', () => {
   const state = emptied();
   state.setSnapshot({ ...state.snapshot, complete: false });
-  state.setController('endpoints', { ...state.controller('endpoints'), dueAt: startTime });
+  state.setController('endpoints', aController({ timers: { dueAt: startTime } }, state.controller('endpoints')));
   expect(isDisposable(state)).toBe(true);
 });

@@ -12,7 +12,7 @@ export function dueAt(state: ServiceState, controller: Controller): number | nul
   const controllerState = state.controller(controller);
   if (controllerState.inFlight !== null) return controllerState.inFlight.redeliverAt;
   // Without a complete snapshot an object may be missing, and its endpoints would be removed (A9).
-  return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState) : null;
+  return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState.timers) : null;
 }
 
 /** The earliest `dueAt` of all controllers. */
@@ -48,7 +48,7 @@ export function isDisposable(state: ServiceState): boolean {
   // Endpoints that have not been published yet would not be deleted.
   if (orphaned && !snapshot.complete) return false;
   return decisionOrder.every((controller) => {
-    const { dueAt, inFlight, parked } = state.controller(controller);
-    return inFlight === null && parked === null && (!snapshot.complete || dueAt === null);
+    const { inFlight, retries, timers } = state.controller(controller);
+    return inFlight === null && retries.parked === null && (!snapshot.complete || timers.dueAt === null);
   });
 }

@@ -63,7 +63,7 @@ const update = () => {
   receive(aChange(++sequence, [fact.pod(`q${sequence}`)]));
   return decide();
 };
-const foreignWrites = () => state.controller('endpointslice').foreignWrites;
+const foreignWrites = () => state.controller('endpointslice').repairs.foreignWrites;
 
 describe('a generation that rises without an Outcome (C19)', () => {
   test('proves a foreign write, and the repair names the first one already', () => {
@@ -108,7 +108,7 @@ describe('a generation that rises without an Outcome (C19)', () => {
     if (decision?.kind !== 'unchanged') return expect.unreachable(decision?.kind);
     evolve(adopting, decision, now, settings);
     evolve(adopting, aChange(2, [version(60, 2)]), now, settings);
-    expect(adopting.controller('endpointslice').foreignWrites?.count).toBe(1);
+    expect(adopting.controller('endpointslice').repairs.foreignWrites?.count).toBe(1);
   });
 });
 

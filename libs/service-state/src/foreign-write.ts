@@ -1,7 +1,8 @@
-import { endpointSliceTracker } from '@sluice/controllers';
+import { endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
 import type { MutationResult, Outcome } from '@sluice/messages';
 import type { Controller, EndpointSlice } from '@sluice/model';
-import type { ControllerState, InFlight, Trackers } from './controller-state.ts';
+import type { InFlight } from './controller-state.ts';
+import { setTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -17,19 +18,15 @@ export function noticeForeignWrite(
   { policy }: Settings,
 ): void {
   const before = state.controller(controller);
-  if (!policy.provesByGeneration || !endpointSliceTracker.has(before.tracked, slice)) return;
-  const after = isForeign(before, slice) ? withForeignWrite(before, slice.metadata.name, now) : before;
+  const { tracked } = before.trackers;
+  if (!policy.provesByGeneration || !endpointSliceTracker.has(tracked, slice)) return;
+  if (endpointSliceTracker.proofOf(tracked, slice) === 'foreignWrite') {
+    const count = (before.repairs.foreignWrites?.count ?? 0) + 1;
+    const foreignWrites = { count, slice: slice.metadata.name, at: now, unrepaired: true };
+    state.setController(controller, { ...before, repairs: { ...before.repairs, foreignWrites } });
+  }
   // Also the end of uncertainty: of a write that was stored after all, this is the version.
-  const tracked = endpointSliceTracker.observe(after.tracked, slice);
-  if (after !== before || tracked !== before.tracked) state.setController(controller, { ...after, tracked });
-}
-
-const isForeign = ({ tracked }: Trackers, slice: EndpointSlice): boolean =>
-  endpointSliceTracker.proofOf(tracked, slice) === 'foreignWrite';
-
-function withForeignWrite(state: ControllerState, slice: string, at: number): ControllerState {
-  const count = (state.foreignWrites?.count ?? 0) + 1;
-  return { ...state, foreignWrites: { count, slice, at, unrepaired: true } };
+  setTracked(state, controller, endpointSliceTracker.observe(tracked, slice));
 }
 
 /**
@@ -53,10 +50,10 @@ export function noticeForeignWrites(
 /** The tracker after an Outcome. */
 export function uncertainAfter(
   state: ServiceState,
-  tracked: Trackers['tracked'],
+  tracked: TrackedSlices,
   inFlight: InFlight,
   { status, results }: Pick<Outcome, 'status' | 'results'>,
-): Trackers['tracked'] {
+): TrackedSlices {
   if (status !== 'applied') return expectUncertain(state, tracked, inFlight, results);
   const present = () => new Set([...state.slices.values()].map(({ slice }) => slice.metadata.uid ?? ''));
   return endpointSliceTracker.endUncertainty(tracked, present);
@@ -65,10 +62,10 @@ export function uncertainAfter(
 /** The tracker after a plan ended without a result for some of its updates: they may have been stored. */
 export function expectUncertain(
   state: ServiceState,
-  tracked: Trackers['tracked'],
+  tracked: TrackedSlices,
   { message }: Pick<InFlight, 'message'>,
   results: readonly MutationResult[],
-): Trackers['tracked'] {
+): TrackedSlices {
   let next = tracked;
   for (const [group, { mutations }] of message.groups.entries()) {
     for (const [index, mutation] of mutations.entries()) {

@@ -19,8 +19,10 @@ export function invalidate(state: ServiceState, now: number): void {
   state.clearTombstones();
   for (const controller of decisionOrder) {
     const before = state.controller(controller);
-    if (before.inFlight === null) continue;
-    const tracked = expectUncertain(state, before.tracked, before.inFlight, []);
-    state.setController(controller, { ...before, inFlight: null, dueAt: now, tracked });
+    const { inFlight, timers, trackers } = before;
+    if (inFlight === null) continue;
+    const tracked = expectUncertain(state, trackers.tracked, inFlight, []);
+    const after = { timers: { ...timers, dueAt: now }, trackers: { ...trackers, tracked } };
+    state.setController(controller, { ...before, ...after, inFlight: null });
   }
 }

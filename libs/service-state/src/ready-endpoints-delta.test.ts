@@ -56,7 +56,7 @@ describe('the number', () => {
 
   test('of a plan that was released by hand is marked; one that only moves endpoints says nothing else', () => {
     const before = state.controller('endpointslice');
-    state.setController('endpointslice', { ...before, released: true });
+    state.setController('endpointslice', { ...before, requests: { ...before.requests, released: true } });
     expect(change(update(sliceOf('a', ['p1', 'p2', 'p3', 'p5', 'p6'])))).toMatchObject({ delta: 1, released: true });
     state.setController('endpointslice', before);
     const moved = change(update(sliceOf('a', ['p1', 'p2', 'p3', 'p5'], [])));
@@ -89,9 +89,9 @@ describe('the number', () => {
 
   test('of a plan after a failed one is marked', () => {
     const before = state.controller('endpointslice');
-    state.setController('endpointslice', { ...before, parkedSince: 5 });
+    state.setController('endpointslice', { ...before, retries: { ...before.retries, parkedSince: 5 } });
     expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
-    state.setController('endpointslice', { ...before, failures: 1 });
+    state.setController('endpointslice', { ...before, retries: { ...before.retries, failures: 1 } });
     expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
   });
 });

@@ -22,12 +22,12 @@ export function readyEndpointsDelta(
   const delta = mutations.reduce((sum, mutation) => sum + readyAfter(mutation) - readyBefore(state, mutation), 0);
   const added = addedEndpoints(state, controller, mutations);
   if (delta === 0 && added === undefined) return undefined;
-  const { failures, parkedSince, released } = state.controller(controller);
+  const { requests, retries } = state.controller(controller);
   return {
     delta,
     total: elsewhere + readyAsWritten(state, controller),
-    ...((failures > 0 || parkedSince !== null) && { repeated: true as const }),
-    ...(released && { released }),
+    ...((retries.failures > 0 || retries.parkedSince !== null) && { repeated: true as const }),
+    ...(requests.released && { released: true as const }),
     ...(delta < 0 && { evidence: evidenceOf(state, controller, mutations) }),
     ...(added && { added }),
   };

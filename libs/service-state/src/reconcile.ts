@@ -9,7 +9,7 @@ import type { Settings } from './settings.ts';
  * affects speed only.
  */
 export function reconcile(state: ServiceState, controller: Controller, settings: Settings): Reconciled {
-  const { triggers, hints } = state.controller(controller);
+  const { triggers, hints } = state.controller(controller).trackers;
   const { writes, reconcile } = descriptorOf(controller);
   return reconcile({
     service: state.service?.service ?? null,
@@ -36,7 +36,7 @@ export function trackUnchanged(
   groups: readonly MutationGroup[],
   { policy }: Settings,
 ): TrackedSlices {
-  const { tracked } = state.controller(controller);
+  const { tracked } = state.controller(controller).trackers;
   const { writes, trackers } = descriptorOf(controller);
   if (writes === 'endpoints' || !(trackers.unchanged || policy.provesByGeneration)) return tracked;
   if (trackers.needsNone?.(state.service?.service ?? null, state.endpoints?.endpoints ?? null))

@@ -10,7 +10,7 @@ export function recordedDecision(state: ServiceState, plan: PlannedMutations, se
   const { controller, compaction } = plan;
   // A history that begins later than the state lacks objects, which would count as removed.
   const { complete } = state.snapshot;
-  const before = { ...state.controller(controller), counts: null };
+  const before = { ...state.controller(controller).trackers, counts: null };
   const { triggers, hints, counts } = complete ? reconcile(state, controller, settings) : before;
   const tracked = { triggers, hints, counts: compaction ? withoutSlices(counts, compaction.removed) : counts };
   return { kind: 'planned', controller, plan, tracked };

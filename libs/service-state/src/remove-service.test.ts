@@ -18,15 +18,19 @@ beforeEach(() => {
   for (const controller of both) {
     const tracked = ['s', 't'].reduce(
       (before, name) => endpointSliceTracker.update(before, aSlice(name)),
-      state.controller(controller).tracked,
+      state.controller(controller).trackers.tracked,
     );
-    state.setController(controller, { ...state.controller(controller), failures: 3, tracked });
+    state.setController(controller, {
+      ...state.controller(controller),
+      retries: { ...state.controller(controller).retries, failures: 3 },
+      trackers: { ...state.controller(controller).trackers, tracked },
+    });
   }
   state.drainChanges();
 });
 
-const trackedUids = () => both.map((controller) => Object.keys(state.controller(controller).tracked));
-const failures = () => both.map((controller) => state.controller(controller).failures);
+const trackedUids = () => both.map((controller) => Object.keys(state.controller(controller).trackers.tracked));
+const failures = () => both.map((controller) => state.controller(controller).retries.failures);
 
 test('a deleted Service leaves nothing but its Endpoints, which every controller cleans up', () => {
   state.setService({ service: aService(), stamp });
@@ -41,7 +45,7 @@ test('a deleted Service leaves nothing but its Endpoints, which every controller
   expect(failures()).toEqual([3, 3]);
   const due = controllers.map(
     (controller) =>
-      work.applyTo(controller, state.controller(controller), { first: [], more: 0 }, defaultSettings).dueAt,
+      work.applyTo(controller, state.controller(controller), { first: [], more: 0 }, defaultSettings).timers.dueAt,
   );
   expect(due).toEqual(controllers.map(() => 7));
 });

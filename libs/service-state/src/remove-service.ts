@@ -1,5 +1,6 @@
-import { endpointSliceTracker, sliceControllers } from '@sluice/controllers';
+import { endpointSliceTracker, sliceControllers, type TrackedSlices } from '@sluice/controllers';
 import type { Stamp } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import type { ServiceState } from './service-state.ts';
 import type { WorkSet } from './work-set.ts';
 
@@ -15,27 +16,28 @@ export function removeService(state: ServiceState, stamp: Stamp, work: WorkSet):
 
 /** The watch has reported the deletion of a slice (C19). */
 export function removeTracked(state: ServiceState, uid: string): void {
-  for (const controller of sliceControllers) {
-    const before = state.controller(controller);
-    const { state: tracked } = endpointSliceTracker.handleDeletion(before.tracked, { metadata: { uid } });
-    if (tracked !== before.tracked) state.setController(controller, { ...before, tracked });
-  }
+  updateTracked(state, (tracked) => endpointSliceTracker.handleDeletion(tracked, { metadata: { uid } }).state);
 }
 
 /** A list lacks the slice (C19). */
 export function handleMissing(state: ServiceState, uid: string): void {
-  for (const controller of sliceControllers) {
-    const before = state.controller(controller);
-    const tracked = endpointSliceTracker.handleMissing(before.tracked, uid);
-    if (tracked !== before.tracked) state.setController(controller, { ...before, tracked });
-  }
+  updateTracked(state, (tracked) => endpointSliceTracker.handleMissing(tracked, uid));
 }
 
 /** The Service was deleted, or a watcher has started (C19). */
 export function clearTracked(state: ServiceState): void {
-  for (const controller of sliceControllers) {
-    const before = state.controller(controller);
-    if (!endpointSliceTracker.isEmpty(before.tracked))
-      state.setController(controller, { ...before, tracked: endpointSliceTracker.deleteService() });
-  }
+  updateTracked(state, (tracked) =>
+    endpointSliceTracker.isEmpty(tracked) ? tracked : endpointSliceTracker.deleteService(),
+  );
+}
+
+function updateTracked(state: ServiceState, update: (tracked: TrackedSlices) => TrackedSlices): void {
+  for (const controller of sliceControllers)
+    setTracked(state, controller, update(state.controller(controller).trackers.tracked));
+}
+
+export function setTracked(state: ServiceState, controller: Controller, tracked: TrackedSlices): void {
+  const before = state.controller(controller);
+  if (tracked !== before.trackers.tracked)
+    state.setController(controller, { ...before, trackers: { ...before.trackers, tracked } });
 }

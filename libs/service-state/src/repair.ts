@@ -1,5 +1,5 @@
 import type { Causes } from '@sluice/messages';
-import { type ControllerState, type Repairs, requestDecision, type Timers } from './controller-state.ts';
+import { type ControllerState, type Repairs, requestDecision } from './controller-state.ts';
 
 /** Minimum time between two repairs (E4), in milliseconds. */
 const intervalMs = 1_000;
@@ -15,39 +15,40 @@ const resetAfterMs = 10 * 60_000;
  * slice as often as it is created because its deleted owner is not known yet. Other decisions are not delayed.
  */
 export function requestRepair(state: ControllerState, at: number, causes: Causes, now: number): ControllerState {
-  const repairAt = notBefore(state, at);
-  const isRequested = state.parked === null && state.dueAt !== null && state.dueAt <= repairAt;
+  const { repairs, retries, timers } = state;
+  const repairAt = notBefore(repairs, at);
+  const isRequested = retries.parked === null && timers.dueAt !== null && timers.dueAt <= repairAt;
+  const paced = { repairAt, count: isCalm(repairs, at) ? 0 : repairs.count };
   const requested = requestDecision(state, repairAt, causes, now);
-  if (isRequested) return { ...requested, repairing: true };
-  return { ...requested, repairAt, repairing: true, repairs: isCalm(state, at) ? 0 : state.repairs };
+  return { ...requested, repairs: { ...repairs, repairing: true, ...(!isRequested && paced) } };
 }
 
 /** The repair of what another client wrote while a plan was in flight. */
-export function repairAfterOutcome(
-  state: Repairs & Pick<Timers, 'dueAt'>,
-  now: number,
-): Pick<ControllerState, 'dueAt' | 'repairAt' | 'repairing'> {
-  const dueAt = state.repairs < freeRepairs ? now : notBefore(state, now);
-  return { dueAt: Math.min(dueAt, state.dueAt ?? dueAt), repairAt: dueAt, repairing: true };
+export function repairAfterOutcome(state: ControllerState, now: number): ControllerState {
+  const { repairs, timers } = state;
+  const repairAt = repairs.count < freeRepairs ? now : notBefore(repairs, now);
+  return {
+    ...state,
+    timers: { ...timers, dueAt: Math.min(repairAt, timers.dueAt ?? repairAt) },
+    repairs: { ...repairs, repairAt, repairing: true },
+  };
 }
 
 /**
  * Whether the controller repairs what a mutating webhook made of its write. The webhook may change every write, so a few
  * repairs in a row are the last ones; the next decision for another reason tries again.
  */
-export const repairsAdmission = (state: Repairs, now: number): boolean =>
-  state.repairs < freeRepairs || isCalm(state, now);
+export const repairsAdmission = ({ repairs }: ControllerState, now: number): boolean =>
+  repairs.count < freeRepairs || isCalm(repairs, now);
 
 const isCalm = ({ repairAt }: Repairs, at: number): boolean => repairAt !== null && at - repairAt > resetAfterMs;
 
 /** Counts a decision at `now`. `isWrite`: it led to a write. */
-export function afterDecision(
-  { repairs, repairing, repairAt, foreignWrites }: Repairs,
-  isWrite: boolean,
-  now: number,
-): Repairs {
+export function afterDecision(repairs: Repairs, isWrite: boolean, now: number): Repairs {
+  const { count, repairing, repairAt, foreignWrites } = repairs;
   return {
-    repairs: repairing && isWrite ? repairs + 1 : repairs,
+    ...repairs,
+    count: repairing && isWrite ? count + 1 : count,
     repairing: false,
     // A decision for another reason repairs as well, so the next interval begins with it.
     repairAt: repairAt === null ? null : Math.min(repairAt, now),
@@ -55,9 +56,9 @@ export function afterDecision(
   };
 }
 
-function notBefore({ repairAt, repairs }: Repairs, at: number): number {
+function notBefore({ repairAt, count }: Repairs, at: number): number {
   if (repairAt === null) return at;
-  return Math.max(at, repairAt + repairIntervalMs(repairs));
+  return Math.max(at, repairAt + repairIntervalMs(count));
 }
 
 /** Minimum time between two repairs after this many in a row, in milliseconds. */

@@ -58,7 +58,15 @@ class Recorded {
 function contentOf(state: ServiceState) {
   const { service, endpoints, topology, snapshot, orphaned, tombstones } = state;
   const controllers = decisionOrder.map((controller) => {
-    const { inFlight, triggers, hints, tracked, counted, failures, parked } = state.controller(controller);
+    const {
+      inFlight,
+      trackers: { triggers },
+      trackers: { hints },
+      trackers: { tracked },
+      trackers: { counted },
+      retries: { failures },
+      retries: { parked },
+    } = state.controller(controller);
     const plan = inFlight && { ...inFlight, redeliverAt: undefined };
     return { controller, plan, triggers, hints, tracked, counted, failures, parked };
   });
@@ -93,7 +101,7 @@ describe('a replayed log gives the state', () => {
       .completed(1, 2)
       .receive(aChange(2, [{ kind: 'pod', name: 'p', pod: later, node: { zone: 'a' } }]))
       .decide();
-    expect(recorded.state.controller('endpointslice').triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
+    expect(recorded.state.controller('endpointslice').trackers.triggers?.pods.p).toBe('2026-01-01T00:09:00Z');
     recorded.expectReplayed();
   });
 
@@ -128,7 +136,10 @@ describe('a replayed log gives the state', () => {
     const settings = { ...defaultSettings, maxEndpointsPerSlice: 1, maxAttempts: 1 };
     const recorded = new Recorded(settings).receive(aSnapshot(1, [service, fact.pod('p'), fact.pod('q')])).decide();
     recorded.receive(anOutcome(recorded.plan(1), { status: 'unavailable', results: [] })).expectReplayed();
-    const { counted, parked } = recorded.state.controller('endpointslice');
+    const {
+      trackers: { counted },
+      retries: { parked },
+    } = recorded.state.controller('endpointslice');
     expect([counted?.desiredSlices, parked !== null]).toEqual([2, true]);
   });
 

@@ -26,7 +26,7 @@ export function proofOfRestore(state: ServiceState, change: Change): string | un
     if (known === undefined || controller === undefined || known.metadata.uid !== uid) continue;
     const { resourceVersion: writtenAt = '' } = known.metadata;
     const order = compareResourceVersions(resourceVersion, writtenAt);
-    const { tracked } = state.controller(controller);
+    const { tracked } = state.controller(controller).trackers;
     if (order > 0 && endpointSliceTracker.proofOf(tracked, fact.slice) === 'restored')
       return `slice ${fact.name} has generation ${generation} again`;
     if (order < 0 && listed !== '' && compareResourceVersions(writtenAt, listed) <= 0)

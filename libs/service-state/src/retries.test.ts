@@ -19,7 +19,14 @@ test('the first conflict is retried at once (B3)', () => {
 test('other delays grow, with jitter, up to the maximum (B3)', () => {
   for (const jitter of [0, 0.5, 1]) {
     const delays = Array.from({ length: 15 }, (_, failures) => {
-      return retryAt({ state: { ...initialControllerState, failures }, now }, 'unavailable', backoff, jitter) - now;
+      return (
+        retryAt(
+          { state: { ...initialControllerState, retries: { ...initialControllerState.retries, failures } }, now },
+          'unavailable',
+          backoff,
+          jitter,
+        ) - now
+      );
     });
     expect(delays[0]).toBe((backoff.baseMs / 2) * (1 + jitter));
     expect(delays[14]).toBe((backoff.maxMs / 2) * (1 + jitter));
@@ -47,9 +54,11 @@ describe('a plan that nobody has received', () => {
     const history = inFlight();
     withdraw(history.state, 'too large');
     expect(history.state.controller('endpointslice')).toMatchObject({
-      ...{ inFlight: null, parked: 'too large', parkedSince: startTime, dueAt: startTime + 60_000 },
+      inFlight: null,
+      retries: { parked: 'too large', parkedSince: startTime },
+      timers: { dueAt: startTime + 60_000 },
     });
-    expect(history.state.controller('endpoints').parked).toBeNull();
+    expect(history.state.controller('endpoints').retries.parked).toBeNull();
     // Redelivered: it is still in flight.
     history.when(startTime + 59_999).thenPlans({ endpoints: ['create'] });
     history.when(startTime + 60_000).thenPlans({ endpointslice: ['create'] });
@@ -58,9 +67,12 @@ describe('a plan that nobody has received', () => {
   test('is decided again only when something changes if parked keys are not retried', () => {
     const history = inFlight();
     withdraw(history.state, 'too large', { ...defaultSettings, parkedRetryMs: null });
-    expect(history.state.controller('endpointslice').dueAt).toBeNull();
+    expect(history.state.controller('endpointslice').timers.dueAt).toBeNull();
     history.and(aChange(2, [fact.pod('q')]));
-    expect(history.state.controller('endpointslice')).toMatchObject({ parked: null, dueAt: startTime });
+    expect(history.state.controller('endpointslice')).toMatchObject({
+      retries: { parked: null },
+      timers: { dueAt: startTime },
+    });
   });
 });
 
@@ -68,10 +80,11 @@ describe('a parked controller', () => {
   test('keeps its plan in flight, and the time since when it is parked', () => {
     const { state } = inFlight();
     const { inFlight: plan } = state.controller('endpointslice');
-    park(state, 'endpointslice', 'first', startTime + 1, null);
-    park(state, 'endpointslice', 'second', startTime + 2, startTime + 3);
-    expect(state.controller('endpointslice')).toMatchObject({
-      ...{ inFlight: plan, parked: 'second', parkedSince: startTime + 1, dueAt: startTime + 3 },
+    const first = park(state.controller('endpointslice'), 'first', startTime + 1, null);
+    expect(park(first, 'second', startTime + 2, startTime + 3)).toMatchObject({
+      inFlight: plan,
+      retries: { parked: 'second', parkedSince: startTime + 1 },
+      timers: { dueAt: startTime + 3 },
     });
   });
 
@@ -84,7 +97,7 @@ describe('a parked controller', () => {
     expect(plan.ready).toMatchObject({ released: true });
     const observedAt = startTime;
     expect(plan.causes.first.at(-1)).toEqual({ description: expect.stringContaining('operator'), observedAt });
-    expect(released.state.controller('endpointslice').released).toBeUndefined();
+    expect(released.state.controller('endpointslice').requests.released).toBeUndefined();
   });
 });
 
@@ -92,6 +105,6 @@ test('a release changes nothing of a controller that is not parked', () => {
   const history = inFlight();
   history.state.drainChanges();
   history.and(release, startTime + 5);
-  expect(history.state.controller('endpointslice').released).toBeUndefined();
-  expect(history.state.controller('endpointslice').dueAt).toBeNull();
+  expect(history.state.controller('endpointslice').requests.released).toBeUndefined();
+  expect(history.state.controller('endpointslice').timers.dueAt).toBeNull();
 });

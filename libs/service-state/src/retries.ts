@@ -1,7 +1,5 @@
 import { formatServiceKey, hash32, type Outcome, type OutcomeStatus } from '@sluice/messages';
-import type { Controller } from '@sluice/model';
-import type { Retries } from './controller-state.ts';
-import type { ServiceState } from './service-state.ts';
+import type { ControllerState } from './controller-state.ts';
 
 export interface BackoffOptions {
   readonly baseMs: number;
@@ -24,24 +22,19 @@ export function jitterOf({ key, controller, plan }: Pick<Outcome, 'key' | 'contr
 
 /** When to decide again after a failed plan, in milliseconds since the Unix epoch. `jitter`: from 0 to 1. */
 export function retryAt(
-  { state: { failures }, now }: { readonly state: Retries; readonly now: number },
+  { state: { retries }, now }: { readonly state: Pick<ControllerState, 'retries'>; readonly now: number },
   status: OutcomeStatus,
   backoff: BackoffOptions,
   jitter: number,
 ): number {
   // The Outcome of a conflict carries the current object, so the first retry need not wait.
-  if (status === 'conflict' && failures === 0) return now;
-  return now + backoffMs(backoff, failures, jitter);
+  if (status === 'conflict' && retries.failures === 0) return now;
+  return now + backoffMs(backoff, retries.failures, jitter);
 }
 
 /** Parks a controller of a Service: it decides nothing before `dueAt` or the next Change. A plan in flight stays in flight. */
-export function park(
-  state: ServiceState,
-  controller: Controller,
-  reason: string,
-  now: number,
-  dueAt: number | null,
-): void {
-  const before = state.controller(controller);
-  state.setController(controller, { ...before, dueAt, parked: reason, parkedSince: before.parkedSince ?? now });
+export function park(state: ControllerState, reason: string, now: number, dueAt: number | null): ControllerState {
+  const { timers, retries } = state;
+  const parkedSince = retries.parkedSince ?? now;
+  return { ...state, timers: { ...timers, dueAt }, retries: { ...retries, parked: reason, parkedSince } };
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { initialControllerState } from './controller-state.ts';
 import { ServiceState } from './service-state.ts';
 import { key } from './testing/messages.ts';
-import { aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
+import { aController, aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
 
 const stamp = (sequence: number) => ({ epoch: 1, sequence });
 const none = { endpoints: '', endpointslices: '' };
@@ -22,8 +21,8 @@ const fields: readonly [string, (state: ServiceState, n: number) => void, (n: nu
   ],
   [
     'controller endpoints',
-    (state, n) => state.setController('endpoints', { ...initialControllerState, failures: n }),
-    (n) => ({ ...initialControllerState, failures: n }),
+    (state, n) => state.setController('endpoints', aController({ retries: { failures: n } })),
+    (n) => aController({ retries: { failures: n } }),
   ],
   [
     'service ',

@@ -1,68 +1,94 @@
+import type { PublishedResourceVersions, Stamp } from '@sluice/messages';
+import type { NodeTopology } from '@sluice/model';
 import { z } from 'zod';
+import type { ControllerState, Repairs, Requests, Timers, Trackers } from './controller-state.ts';
+import type { EndpointsEntry, PodEntry, ServiceEntry, SliceEntry, SnapshotState } from './service-state.ts';
+import type { Tombstone } from './tombstones.ts';
 
-/** Schemas of the stored fields by kind. Objects of the cluster and plans are checked as the messages that carried them. */
+/**
+ * Schemas of the stored fields by kind. The compiler checks that each has all fields of its type. Objects of the cluster and
+ * plans are checked as the messages that carried them.
+ */
+
+const objectOf = <T>(shape: { readonly [K in keyof Required<NonNullable<T>>]: z.ZodType<NonNullable<T>[K]> }) =>
+  z.object(shape) as unknown as z.ZodType<NonNullable<T>>;
 
 const number = z.number();
-const stamp = z.object({ epoch: number, sequence: number });
-const resourceVersions = z.object({ endpoints: z.string(), endpointslices: z.string() });
-const numbers = z.record(z.string(), number);
-const texts = z.record(z.string(), z.string());
-const object = z.unknown();
+const text = z.string();
+const numbers = z.record(text, number);
+const texts = z.record(text, text);
+const object = z.any();
+const stamp = objectOf<Stamp>({ epoch: number, sequence: number });
+const resourceVersions = objectOf<PublishedResourceVersions>({ endpoints: text, endpointslices: text });
+const unwatched = z.array(text).optional();
+const triggers = objectOf<Trackers['triggers']>({
+  service: text.nullable(),
+  pods: texts,
+  since: texts.optional(),
+}).nullable();
+const hints = z.object({ populated: z.boolean(), byAddressType: z.record(text, numbers) }).nullable();
+const causes = z.object({ first: z.array(z.object({ description: text, observedAt: number })), more: number });
 
-const unwatched = z.array(z.string()).optional();
-const triggers = z.object({ service: z.string().nullable(), pods: texts, since: texts.optional() });
-const hints = z.object({ populated: z.boolean(), byAddressType: z.record(z.string(), numbers) });
-
-const inFlight = z.object({
-  message: object,
-  triggersAfter: triggers.nullable(),
-  hintsAfter: hints.nullable(),
-  watchEchoes: texts,
-  redeliverAt: number,
-  redeliveries: number,
-});
-
-const controller = z.object({
+const timers = objectOf<Timers>({
   dueAt: number.nullable(),
+  delayedUntil: number.nullable(),
   cooldownUntil: number.optional(),
   topologyDueAt: number.optional(),
   batch: z
     .object({ until: number, maxWaitMs: number, appliedAt: number, changesPerMs: number, writeMs: number })
     .optional(),
-  causes: z.object({ first: z.array(z.object({ description: z.string(), observedAt: number })), more: number }),
-  inFlight: inFlight.nullable(),
+});
+
+const retries = objectOf<ControllerState['retries']>({
   failures: number,
   retryAfterMs: number.optional(),
-  delayedUntil: number.nullable(),
-  repairAt: number.nullable(),
-  foreignWrites: z.object({ count: number, slice: z.string(), at: number, unrepaired: z.boolean() }).optional(),
-  repairing: z.boolean(),
-  repairs: number,
-  parked: z.string().nullable(),
+  parked: text.nullable(),
   parkedSince: number.nullable(),
-  released: z.boolean().optional(),
+});
+
+const repairs = objectOf<Repairs>({
+  repairAt: number.nullable(),
+  repairing: z.boolean(),
+  count: number,
+  foreignWrites: z.object({ count: number, slice: text, at: number, unrepaired: z.boolean() }).optional(),
+});
+
+const requests = objectOf<Requests>({
+  released: z.literal(true).optional(),
   compaction: z.object({ maxWrites: number, onlyWorthwhile: z.boolean(), expiresAt: number }).optional(),
-  unconfirmedCreates: z.object({ epoch: number, number, taken: z.array(z.string()).optional() }).optional(),
-  triggers: triggers.nullable(),
-  hints: hints.nullable(),
+});
+
+const trackers = objectOf<Trackers>({
+  triggers,
+  hints,
   tracked: numbers,
   counted: z
     .object({
       endpoints: number,
       slices: number,
       desiredSlices: number,
-      hinting: z.object({ topology: z.string(), trafficDistribution: z.string() }).nullable(),
+      hinting: z.object({ topology: z.enum(['Auto', 'Disabled']), trafficDistribution: text }).nullable(),
     })
     .nullable(),
 });
 
+const inFlight = objectOf<ControllerState['inFlight']>({
+  message: object,
+  triggersAfter: triggers,
+  hintsAfter: hints,
+  watchEchoes: texts,
+  redeliverAt: number,
+  redeliveries: number,
+  trace: object.optional(),
+});
+
 export const storedSchemas: Readonly<Record<string, z.ZodType>> = {
-  service: z.object({ service: object, stamp }),
-  pod: z.object({ pod: object, node: object, stamp }),
-  slice: z.object({ slice: object, stamp: stamp.nullable() }),
-  endpoints: z.object({ endpoints: object, stamp: stamp.nullable() }),
-  topology: z.object({ zoneRatios: numbers.nullable(), nodesByZone: numbers }),
-  snapshot: z.object({
+  service: objectOf<ServiceEntry>({ service: object, stamp }),
+  pod: objectOf<PodEntry>({ pod: object, node: object, stamp }),
+  slice: objectOf<SliceEntry>({ slice: object, stamp: stamp.nullable() }),
+  endpoints: objectOf<EndpointsEntry>({ endpoints: object, stamp: stamp.nullable() }),
+  topology: objectOf<NodeTopology>({ zoneRatios: numbers.nullable(), nodesByZone: numbers }),
+  snapshot: objectOf<SnapshotState>({
     open: z.object({ since: stamp, initial: z.boolean(), resourceVersions, unwatched }).nullable(),
     complete: z.boolean(),
     unwatched,
@@ -71,7 +97,23 @@ export const storedSchemas: Readonly<Record<string, z.ZodType>> = {
   }),
   orphaned: z.boolean(),
   tombstones: z.array(
-    z.object({ uid: z.string(), resourceVersion: z.string().optional(), reportedAt: number.optional() }),
+    z.union([
+      objectOf<Extract<Tombstone, { resourceVersion: string }>>({ uid: text, resourceVersion: text }),
+      objectOf<Extract<Tombstone, { reportedAt: number }>>({ uid: text, reportedAt: number }),
+    ]),
   ),
-  controller,
+  controller: objectOf<ControllerState>({
+    timers,
+    retries,
+    repairs,
+    requests,
+    trackers,
+    causes,
+    inFlight: inFlight.nullable(),
+    unconfirmedCreates: objectOf<ControllerState['unconfirmedCreates']>({
+      epoch: number,
+      number,
+      taken: z.array(text).optional(),
+    }).optional(),
+  }),
 };

@@ -1,4 +1,4 @@
-import { controllers } from '@sluice/controllers';
+import { controllers, type Hinting } from '@sluice/controllers';
 import type { Controller } from '@sluice/model';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -45,53 +45,66 @@ const inFlight = fc.record({
   redeliveries: number,
 });
 
-const required = {
-  dueAt: maybe(number),
-  causes: fc.record({ first: fc.array(fc.record({ description: text, observedAt: number })), more: number }),
-  inFlight: maybe(inFlight),
-  failures: number,
-  delayedUntil: maybe(number),
-  repairAt: maybe(number),
-  repairing: fc.boolean(),
-  repairs: number,
-  parked: maybe(text),
-  parkedSince: maybe(number),
-  triggers: maybe(triggers),
-  hints: maybe(hints),
-  tracked: numbers,
-  counted: maybe(
-    fc.record({
-      endpoints: number,
-      slices: number,
-      desiredSlices: number,
-      hinting: maybe(fc.record({ topology: text, trafficDistribution: text })),
-    }),
-  ),
-} satisfies Partial<{ [K in keyof ControllerState]: unknown }>;
-
-const batch = {
-  until: number,
-  maxWaitMs: number,
-  appliedAt: number,
-  changesPerMs: fc.double({ noNaN: true, min: 0, max: 9 }),
-};
-const controllerState = fc.record(
+const timers = fc.record(
   {
-    ...required,
+    dueAt: maybe(number),
+    delayedUntil: maybe(number),
     cooldownUntil: number,
     topologyDueAt: number,
-    batch: fc.record({ ...batch, writeMs: number }),
-    retryAfterMs: number,
+    batch: fc.record({
+      until: number,
+      maxWaitMs: number,
+      appliedAt: number,
+      changesPerMs: fc.double({ noNaN: true, min: 0, max: 9 }),
+      writeMs: number,
+    }),
+  },
+  { requiredKeys: ['dueAt', 'delayedUntil'] },
+);
+const retries = fc.record(
+  { failures: number, parked: maybe(text), parkedSince: maybe(number), retryAfterMs: number },
+  { requiredKeys: ['failures', 'parked', 'parkedSince'] },
+);
+const repairs = fc.record(
+  {
+    repairAt: maybe(number),
+    repairing: fc.boolean(),
+    count: number,
     foreignWrites: fc.record({ count: number, slice: text, at: number, unrepaired: fc.boolean() }),
+  },
+  { requiredKeys: ['repairAt', 'repairing', 'count'] },
+);
+const requests = fc.record(
+  {
     released: fc.constant(true as const),
     compaction: fc.record({ maxWrites: number, onlyWorthwhile: fc.boolean(), expiresAt: number }),
+  },
+  { requiredKeys: [] },
+);
+const counted = fc.record({
+  endpoints: number,
+  slices: number,
+  desiredSlices: number,
+  hinting: maybe(
+    fc.record({ topology: fc.constantFrom<Hinting['topology'][]>('Auto', 'Disabled'), trafficDistribution: text }),
+  ),
+});
+const controllerState: fc.Arbitrary<ControllerState> = fc.record(
+  {
+    timers,
+    retries,
+    repairs,
+    requests,
+    trackers: fc.record({ triggers: maybe(triggers), hints: maybe(hints), tracked: numbers, counted: maybe(counted) }),
+    causes: fc.record({ first: fc.array(fc.record({ description: text, observedAt: number })), more: number }),
+    inFlight: maybe(inFlight),
     unconfirmedCreates: fc.record(
       { epoch: number, number, taken: fc.array(text) },
       { requiredKeys: ['epoch', 'number'] },
     ),
   },
-  { requiredKeys: Object.keys(required) as (keyof typeof required)[] },
-) as fc.Arbitrary<ControllerState>;
+  { requiredKeys: ['timers', 'retries', 'repairs', 'requests', 'trackers', 'causes', 'inFlight'] },
+);
 
 /** Something that changes a field of a state. */
 const change: fc.Arbitrary<(state: ServiceState) => void> = fc.oneof(

@@ -35,7 +35,7 @@ function complete(
   evolve(state, anOutcome(message, { results, ...change(results) }), startTime, settings);
 }
 
-const tracked = (controller: Controller = 'endpointslice') => state.controller(controller).tracked;
+const tracked = (controller: Controller = 'endpointslice') => state.controller(controller).trackers.tracked;
 
 describe('after an Outcome, slices are tracked (C19)', () => {
   test('by their generation if they were written, and as to be deleted if they were deleted', () => {
@@ -75,7 +75,7 @@ describe('after an Outcome of Endpoints, mirroring decides', () => {
   const write = [{ mutations: [{ verb: 'update', resource: 'endpoints', object: someEndpoints() } as const] }];
   const withoutSelector = () =>
     state.setService({ service: aService({ selector: null }), stamp: { epoch: 1, sequence: 1 } });
-  const mirrors = () => state.controller('endpointslicemirroring').dueAt !== null;
+  const mirrors = () => state.controller('endpointslicemirroring').timers.dueAt !== null;
 
   test('only if they are mirrored', () => {
     complete('endpoints', write);

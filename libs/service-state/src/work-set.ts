@@ -62,8 +62,8 @@ export class WorkSet {
     }
     const topologyAt = this.#topologyAt.get(controller);
     if (topologyAt !== undefined) {
-      const { topologyDueAt = topologyAt } = next;
-      next = { ...next, topologyDueAt, causes: mergeCauses(next.causes, uncounted()) };
+      const { topologyDueAt = topologyAt } = next.timers;
+      next = { ...next, timers: { ...next.timers, topologyDueAt }, causes: mergeCauses(next.causes, uncounted()) };
     }
     if (!this.#repairs.has(controller)) return next;
     return policy.requestRepair(

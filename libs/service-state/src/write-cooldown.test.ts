@@ -101,7 +101,7 @@ describe('other zone ratios', () => {
   test('lead to a decision within the period of all hinted Services otherwise', () => {
     const changed = hinted().and(aChange(2, [ratios(0.45)]), now);
     changed.when(now).thenNothing();
-    const { topologyDueAt = 0 } = changed.state.controller('endpointslice');
+    const { topologyDueAt = 0 } = changed.state.controller('endpointslice').timers;
     expect(topologyDueAt).toBeGreaterThan(now);
     expect(topologyDueAt).toBeLessThanOrEqual(now + 10_000);
     changed.thenDueAt(topologyDueAt).when(topologyDueAt).thenNothing().thenDueAt(null);
@@ -109,7 +109,7 @@ describe('other zone ratios', () => {
 
   test('that change again meanwhile do not delay the decision, and one decision is made', () => {
     const changed = hinted().and(aChange(2, [ratios(0.45)]), now);
-    const { topologyDueAt = 0 } = changed.state.controller('endpointslice');
+    const { topologyDueAt = 0 } = changed.state.controller('endpointslice').timers;
     changed
       .and(aChange(3, [ratios(0.46)]), now + 1)
       .thenDueAt(topologyDueAt)
@@ -145,9 +145,11 @@ describe('other zone ratios', () => {
       .and(aChange(2, [ratios(0.2)]), now)
       .when();
     writing.and(aChange(3, [ratios(0.21)]), now + 1);
-    expect(writing.state.controller('endpointslice')).toMatchObject({ dueAt: null, topologyDueAt: expect.any(Number) });
+    expect(writing.state.controller('endpointslice')).toMatchObject({
+      timers: { dueAt: null, topologyDueAt: expect.any(Number) },
+    });
     writing.and(aChange(4, [ratios(0.8)]), now + 2);
-    expect(writing.state.controller('endpointslice').dueAt).toBe(now + 2);
+    expect(writing.state.controller('endpointslice').timers.dueAt).toBe(now + 2);
   });
 });
 
@@ -156,7 +158,7 @@ describe('the pace', () => {
     const { state } = hinted();
     return Array.from({ length: services }, (_, i) => {
       const copy = evolve(state.copy(), aChange(i + 2, [ratios(0.45, services)]), now, settings);
-      return (copy.controller('endpointslice').topologyDueAt ?? Number.NaN) - now;
+      return (copy.controller('endpointslice').timers.topologyDueAt ?? Number.NaN) - now;
     });
   };
 

@@ -58,8 +58,8 @@ export const maxTopologyDelayMs = 5 * 60_000;
  */
 export function topologyDelayMs(state: ServiceState, fact: Extract<Fact, { kind: 'topology' }>, stamp: Stamp): number {
   for (const controller of readersOf('nodes')) {
-    const { hints, inFlight } = state.controller(controller);
-    if (isOverloaded(inFlight === null ? hints : inFlight.hintsAfter, fact.topology)) return 0;
+    const { inFlight, trackers } = state.controller(controller);
+    if (isOverloaded(inFlight === null ? trackers.hints : inFlight.hintsAfter, fact.topology)) return 0;
   }
   const periodMs = Math.min(maxTopologyDelayMs, ((fact.hintedServices ?? 0) * 1000) / servicesPerSecond);
   return Math.round(periodMs * fractionOf(`${formatServiceKey(state.key)} ${stamp.epoch}.${stamp.sequence}`));

@@ -145,9 +145,9 @@ test('only changes of the named Services are drained, once, and nothing of a Ser
 test('deadlines of another clock are corrected, and every Service is due', () => {
   receive(1, 'p');
   const before = state.service(keyText).controller('endpointslice');
-  state.service(keyText).setController('endpointslice', { ...before, dueAt: 9_000_000 });
+  state.service(keyText).setController('endpointslice', { ...before, timers: { ...before.timers, dueAt: 9_000_000 } });
   state.evolveAll({ kind: 'clockChanged' }, 1_000_000, defaultSettings);
-  expect(state.service(keyText).controller('endpointslice').dueAt).toBe(1_000_000);
+  expect(state.service(keyText).controller('endpointslice').timers.dueAt).toBe(1_000_000);
   expect(state.queue.take(0)).toEqual([keyText]);
 });
 

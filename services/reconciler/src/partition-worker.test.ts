@@ -766,7 +766,7 @@ describe('after a restart', () => {
     await send(skewed, of('db', skewed));
     expect(await numbers()).toEqual(['web 1/1', 'db 1/2', 'db 1/3']);
     const queued = store.peek('reconciler/0').entries.find(({ field }) => field === 'controller/endpointslice');
-    const { topologyDueAt } = (queued?.value ?? {}) as Partial<ControllerState>;
+    const topologyDueAt = (queued?.value as ControllerState | undefined)?.timers.topologyDueAt;
     if (topologyDueAt === undefined) throw new Error('web does not wait');
     expect(topologyDueAt).toBeLessThan(clock.now() + 100_000);
     await send(anOutcome(await lastPlan()));

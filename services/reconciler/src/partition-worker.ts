@@ -218,8 +218,9 @@ export class PartitionWorker {
 
   #reportRestored(key: string, state: ServiceState): void {
     for (const controller of decisionOrder) {
-      const { counted, inFlight, parked } = state.controller(controller);
-      this.#metrics.restored(key, controller, { counted, deciding: inFlight !== null, parked: parked !== null });
+      const { inFlight, retries, trackers } = state.controller(controller);
+      const [deciding, parked] = [inFlight !== null, retries.parked !== null];
+      this.#metrics.restored(key, controller, { counted: trackers.counted, deciding, parked });
     }
   }
 

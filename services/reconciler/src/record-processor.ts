@@ -142,7 +142,7 @@ export class RecordProcessor {
       if (added <= 0 || controller === undefined) continue;
       const key = formatServiceKey(service.key);
       metrics.foreignWrites(key, controller, added);
-      const { slice } = service.controller(controller).foreignWrites ?? {};
+      const { slice } = service.controller(controller).repairs.foreignWrites ?? {};
       logger.debug('another client wrote a slice', { key, controller, slice });
     }
   }
@@ -152,7 +152,7 @@ export class RecordProcessor {
     const service = state.services.get(record.key);
     if (service === undefined || !isAwaited(service, received)) return;
     const { controller } = received;
-    const { inFlight, counted } = service.controller(controller);
+    const { inFlight, trackers } = service.controller(controller);
     if (inFlight === null) return;
     const outcome = traces?.completed(record, received, inFlight) ?? received;
     const proof = proofOfRestoreByOutcome(service, outcome);
@@ -168,13 +168,13 @@ export class RecordProcessor {
       incomplete: inFlight.message.incomplete.length > 0,
       fanoutBytes: watchBytes(inFlight.message.groups) * settings.sliceWatchers,
       compaction: inFlight.message.compaction,
-      counted,
+      counted: trackers.counted,
     });
   }
 }
 
 const foreignWritesOf = (service: ServiceState): readonly number[] =>
-  sliceControllers.map((controller) => service.controller(controller).foreignWrites?.count ?? 0);
+  sliceControllers.map((controller) => service.controller(controller).repairs.foreignWrites?.count ?? 0);
 
 /** Whether the Change is the last one that the state has applied. */
 function isLastApplied({ snapshot }: ServiceState, { stamp }: Change): boolean {

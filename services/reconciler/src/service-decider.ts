@@ -40,7 +40,7 @@ export class ServiceDecider {
     const service = state.services.get(key);
     if (service === undefined) return;
     for (const controller of decisionOrder) {
-      const at = wantsDecisionAt(service.controller(controller));
+      const at = wantsDecisionAt(service.controller(controller).timers);
       if (at !== null && at <= now) metrics.due(key, controller);
     }
   }
@@ -58,7 +58,7 @@ export class ServiceDecider {
       if (record !== undefined) records.push(record);
     }
     for (const controller of decisionOrder) {
-      metrics.parked(key, controller, service.controller(controller).parked !== null);
+      metrics.parked(key, controller, service.controller(controller).retries.parked !== null);
     }
     state.queue.set(key, nextDueAt(service));
     return records;

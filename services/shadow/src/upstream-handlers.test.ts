@@ -75,6 +75,9 @@ test('zone ratios are noticed only by overloaded Services (F14)', () => {
   };
   expect(noticed(topology)).toEqual([]);
   const hints = { populated: true, byAddressType: { IPv4: { a: 4 } } };
-  view.setController('endpointslice', { ...initialControllerState, hints });
+  view.setController('endpointslice', {
+    ...initialControllerState,
+    trackers: { ...initialControllerState.trackers, hints },
+  });
   expect(noticed(topology)).toEqual(['endpointslice']);
 });

@@ -21,7 +21,7 @@ export function noticedBy(view: ServiceState, fact: ObservedFact): ReadonlySet<C
     case 'pod':
       return noticedPod(view.pods.get(fact.name), fact) ? ofPods : none;
     case 'topology':
-      return isOverloaded(view.controller('endpointslice').hints, fact.topology) ? ofNodes : none;
+      return isOverloaded(view.controller('endpointslice').trackers.hints, fact.topology) ? ofNodes : none;
     case 'endpoints':
       return noticedEndpoints(view, fact);
   }

@@ -21,7 +21,8 @@ test('a replaced value is unread until an owner claims its scope or stores anoth
 });
 
 test('of the state of a controller, an owner may keep replaced counts, and nothing that it waits for', () => {
-  const replaced = { dueAt: 5, parked: 'invalid', counted: { endpoints: 1, slices: 1, desiredSlices: 1 } };
+  const counted = { endpoints: 1, slices: 1, desiredSlices: 1 };
+  const replaced = { timers: { dueAt: 5 }, retries: { parked: 'invalid' }, trackers: { counted } };
   values.replaced(scope, `${key}\ncontroller/endpointslice`, JSON.stringify(replaced));
   const own = { counted: { endpoints: 3, slices: 3 } };
   expect(values.remembered(key, 'controller/endpointslice', own)).toEqual({ counted: { endpoints: 1, slices: 1 } });
@@ -35,11 +36,11 @@ test('an owner that has stored other counts must not have the replaced ones', ()
     ...{ scope, fencingToken: 1, expectedOffset: 0, checkpoint: { offset: 0, id: '', streamId: '' } },
     entries: [{ key, field, value }],
   });
-  values.replaced(scope, `${key}\n${field}`, JSON.stringify({ counted }));
-  values.committed(commit({ dueAt: 7, counted }));
+  values.replaced(scope, `${key}\n${field}`, JSON.stringify({ trackers: { counted } }));
+  values.committed(commit({ timers: { dueAt: 7 }, trackers: { counted } }));
   expect(values.remembered(key, field, {})).toEqual({ counted: { endpoints: 1, slices: 1 } });
-  values.committed(commit({ counted: { ...counted, endpoints: 2 } }));
-  values.committed(commit({ counted }));
+  values.committed(commit({ trackers: { counted: { ...counted, endpoints: 2 } } }));
+  values.committed(commit({ trackers: { counted } }));
   expect(values.remembered(key, field, {})).toEqual({});
 });
 

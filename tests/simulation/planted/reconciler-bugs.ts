@@ -128,8 +128,9 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'decisions are made in the middle of a snapshot',
     file: 'libs/service-state/src/due.ts',
-    search: 'return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState) : null;',
-    replace: 'return wantsDecisionAt(controllerState);',
+    search:
+      'return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState.timers) : null;',
+    replace: 'return wantsDecisionAt(controllerState.timers);',
   },
   {
     name: 'a repair that is made early delays the next one',
@@ -159,7 +160,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     name: 'a conflict is not decided again',
     file: 'libs/service-state/src/apply-outcome.ts',
     search: "    case 'conflict':\n    case 'unavailable':",
-    replace: "    case 'conflict':\n      return { ...idle, failures: 0 };\n    case 'unavailable':",
+    replace:
+      "    case 'conflict':\n      return { ...idle, retries: { ...idle.retries, failures: 0 } };\n    case 'unavailable':",
   },
   {
     name: 'names do not depend on the plan',

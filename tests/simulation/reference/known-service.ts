@@ -131,13 +131,17 @@ const hintingOf = (service: ServiceObject): object =>
     : { topology: 'Disabled', trafficDistribution: service.spec.trafficDistribution };
 
 /** Of the state of a controller, what it waits for and, of the one for slices, what it has counted. */
-function knownController({ dueAt, failures, parked, repairing, counted }: Readonly<Record<string, unknown>>): unknown {
-  const { endpoints, slices, hinting } = asRecord(counted);
+function knownController(stored: Readonly<Record<string, unknown>>): unknown {
+  const [timers, retries, repairs, trackers] = ['timers', 'retries', 'repairs', 'trackers'].map((part) =>
+    asRecord(stored[part]),
+  );
+  const { failures, parked } = retries ?? {};
+  const { endpoints, slices, hinting } = asRecord(trackers?.counted);
   return normalized({
-    dueAt,
+    dueAt: timers?.dueAt,
     failures: failures || undefined,
     parked,
-    repairing,
+    repairing: repairs?.repairing,
     counted: { endpoints, slices, hinting },
   });
 }

@@ -1,4 +1,5 @@
 import type { EndpointSlice, Endpoints, StringMap } from '@sluice/model';
+import { type ControllerState, initialControllerState } from '../controller-state.ts';
 
 /** Objects of the Service shop/web for tests. What matters is given, the rest has ordinary values. */
 
@@ -27,4 +28,16 @@ export function aSlice(name: string, given: GivenMeta & { readonly manager?: str
 
 export function someEndpoints({ uid = 'endpoints-uid', version = 5, ...meta }: GivenMeta = {}): Endpoints {
   return { metadata: { name: 'web', namespace: 'shop', uid, resourceVersion: `${version}`, ...meta }, subsets: [] };
+}
+
+/** Some fields of some parts of a controller's state. */
+export type GivenParts = { readonly [P in keyof ControllerState]?: Partial<ControllerState[P]> };
+
+/** The initial state of a controller, or `before`, with these fields. */
+export function aController(given: GivenParts, before: ControllerState = initialControllerState): ControllerState {
+  const parts = Object.entries(given).map(([part, fields]) => {
+    const known = before[part as keyof ControllerState];
+    return [part, known === null || known === undefined || fields === null ? fields : { ...known, ...fields }];
+  });
+  return { ...before, ...Object.fromEntries(parts) };
 }

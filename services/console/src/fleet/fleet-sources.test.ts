@@ -1,5 +1,6 @@
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
+import { aController } from '@sluice/service-state/testing';
 import { unidentified } from '@sluice/store';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { memoryFleet } from '../testing/memory-fleet.ts';
@@ -70,7 +71,7 @@ test('reports dead letters and parked keys from the store', async () => {
     { ...view, name: 'changes/1/7', key: 'c/shop/web', clusterName: 'west' },
     { ...view, name: 'changes/1/8', key: 'resync', clusterName: '' },
   ]);
-  const state = { parked: 'forbidden', parkedSince: 500, dueAt: 2_000, causes: { first: [], more: 0 } };
+  const state = aController({ retries: { parked: 'forbidden', parkedSince: 500 }, timers: { dueAt: 2_000 } });
   await fleet.store.commit({
     scope: 'reconciler/1',
     fencingToken: 1,

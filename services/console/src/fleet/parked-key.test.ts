@@ -1,12 +1,11 @@
 import { noCauses } from '@sluice/messages';
+import { aController } from '@sluice/service-state/testing';
 import { MemoryStore } from '@sluice/store';
 import { describe, expect, test } from 'vitest';
 import { findByName, findParked, matchesFilter, type ParkedKey, toParkedKey } from './parked-key.ts';
 
-const state = (given: object = {}) => ({
-  ...{ parked: 'forbidden', parkedSince: 500, dueAt: 2_000, causes: noCauses },
-  ...given,
-});
+const state = (retries: object = {}, dueAt: number | null = 2_000) =>
+  aController({ retries: { parked: 'forbidden', parkedSince: 500, ...retries }, timers: { dueAt } });
 
 /** A store with these fields in partition 1. */
 async function storeWith(...entries: { key: string; field: string; value: unknown }[]) {
@@ -19,7 +18,7 @@ async function storeWith(...entries: { key: string; field: string; value: unknow
 test('finds the parked keys of all partitions, by name', async () => {
   const store = await storeWith(
     { key: 'c/shop/web', field: 'controller/endpointslice', value: state() },
-    { key: 'c/shop/db', field: 'controller/endpoints', value: state({ parkedSince: null, dueAt: null }) },
+    { key: 'c/shop/db', field: 'controller/endpoints', value: state({ parkedSince: null }, null) },
     { key: 'c/shop/cart', field: 'controller/endpoints', value: state() },
     { key: 'c/shop/ok', field: 'controller/endpoints', value: state({ parked: null }) },
     { key: 'c/shop/web', field: 'controller/endpointslice/tracked', value: {} },

@@ -34,15 +34,15 @@ export async function findParked(store: Store, partitions: number): Promise<read
       if (controller === undefined) continue;
       // A reconciler discards what it cannot read.
       if (!isServiceKey(key) || typeof value !== 'object' || value === null) continue;
-      const { parked, parkedSince, dueAt, causes = noCauses } = value as Partial<ControllerState>;
-      if (typeof parked !== 'string') continue;
+      const { retries, timers, causes = noCauses } = value as Partial<ControllerState>;
+      if (typeof retries?.parked !== 'string') continue;
       found.push({
         name: `${key}/${controller}`,
         key: parseServiceKey(key),
         controller,
-        reason: parked,
-        since: parkedSince ?? 0,
-        nextTryAt: dueAt ?? null,
+        reason: retries.parked,
+        since: retries.parkedSince ?? 0,
+        nextTryAt: timers?.dueAt ?? null,
         causes,
       });
     }

@@ -120,8 +120,8 @@ export class HistoryState {
   /** Drops refusals that a Change has made obsolete: a decision follows, which is refused again or needs no write. */
   dropOldRefusals(): void {
     for (const controller of this.refused.keys()) {
-      const { parked, inFlight } = this.state.controller(controller);
-      if (parked === null && inFlight === null) this.refused.delete(controller);
+      const { inFlight, retries } = this.state.controller(controller);
+      if (retries.parked === null && inFlight === null) this.refused.delete(controller);
     }
   }
 

@@ -226,7 +226,7 @@ async function parked({ sources, history, index }: RouteContext) {
       controller,
       message,
       since,
-      nextTryAt: journal.state.state.controller(controller).dueAt,
+      nextTryAt: journal.state.state.controller(controller).timers.dueAt,
     }));
   });
 }

@@ -66,7 +66,7 @@ export const serviceStateBugs: readonly PlantedBug[] = [
   {
     name: 'a request for a later decision postpones an earlier one',
     file: `${state}/controller-state.ts`,
-    search: 'dueAt: state.parked !== null || state.dueAt === null ? at : Math.min(state.dueAt, at),',
+    search: 'dueAt: isParked || timers.dueAt === null ? at : Math.min(timers.dueAt, at),',
     replace: 'dueAt: at,',
   },
 ];
