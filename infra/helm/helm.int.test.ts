@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { controllers } from '@sluice/controllers';
 import { asRecord, asString, type JsonRecord } from '@sluice/platform';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { rbacManifests } from '../kubernetes/rbac.ts';
 import { type ControlPlane, ensureHelm, ensurePrometheus, kubectl, startControlPlane } from '../local/src/index.ts';
 import { invalidValues, type Values, validValues } from './testing/values.ts';
 
@@ -92,16 +94,33 @@ test.each(invalidValues)('the schema rejects a wrong %s', async (place, values) 
   });
 });
 
-it('grants exactly the permissions of infra/kubernetes/rbac.yaml', async () => {
-  const roles = { mode: 'roles', bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } };
-  const [ofRoles, ofOneProcess] = [await objectsOf(await render(roles)), await objectsOf(await render({}))];
+/** One line per permission of a rule. */
+const linesOf = ({ apiGroups, resources, resourceNames, verbs }: JsonRecord) =>
+  asArray(resources).flatMap((resource) =>
+    asArray(resourceNames ?? ['']).flatMap((name) =>
+      asArray(verbs).map((verb) => `${verb} ${asArray(apiGroups)}/${resource} ${name}`),
+    ),
+  );
+
+it.each([
+  ['rbac.yaml', controllers, []],
+  ['what one controller needs', ['endpointslice'], ['endpointslice-controller']],
+])('grants exactly the permissions of %s', async (_, enabled, flags) => {
+  const given = { controllers: flags };
+  const roles = { ...given, mode: 'roles', bus: { servers: 'tls://b:4222' }, store: { url: 'rediss://s' } };
+  const [ofRoles, ofOneProcess] = [await objectsOf(await render(roles)), await objectsOf(await render(given))];
   const isElection = ({ metadata }: JsonRecord) => asRecord(metadata).name === 'sluice-leader-election';
   const objects = [...ofRoles, ...ofOneProcess.filter(isElection)];
-  const documented = await objectsOf(readFileSync(join(chart, '../kubernetes/rbac.yaml'), 'utf8'));
+  const documented = await objectsOf(rbacManifests(enabled));
   const rulesOf = (all: readonly JsonRecord[]) =>
     all
       .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
-      .map(({ kind, metadata, rules }) => [kind, asRecord(metadata).name, rules])
+      .map(({ kind, metadata, rules }) => [
+        ...[kind, asRecord(metadata).name],
+        asArray(rules)
+          .flatMap((rule) => linesOf(asRecord(rule)))
+          .toSorted(),
+      ])
       .toSorted();
   expect(rulesOf(objects)).toEqual(rulesOf(documented));
   const subjects = (all: readonly JsonRecord[]) =>
