@@ -101,7 +101,7 @@ class LogWorld {
     const isLost =
       !isSame ||
       this.#at.offset > this.#last ||
-      (this.#at.offset > 0 && before !== undefined && before.id !== this.#at.id) ||
+      (this.#at.id !== '' && before !== undefined && before.id !== this.#at.id) ||
       (next <= this.#last && !this.#records.has(next));
     if (!isLost && next > this.#last) return;
     const found = await this.#settled(reader.next(pick(this.#random, [1, 2, 100])).catch(truncatedOr));
@@ -112,9 +112,7 @@ class LogWorld {
         isLost ? 'truncated' : 'records',
       );
       this.close();
-      this.#at = streamStart;
-      const beginning = await this.#settled(this.#bus.beginning('changes', 0));
-      this.#at = { ...beginning, streamId: '' };
+      this.#at = await this.#settled(this.#bus.beginning('changes', 0));
       this.#readGeneration = this.#generation;
       return;
     }

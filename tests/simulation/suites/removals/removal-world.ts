@@ -38,6 +38,8 @@ export class RemovalWorld implements SuiteWorld<'removals'> {
   /** When everything is as it must be. */
   #rightAt: number;
   #confirmed = 0;
+  /** The most confirmations in a row since the objects disappeared: what they let pass is not taken back. */
+  #mostConfirmed = 0;
   /** Ready endpoints as written when the objects disappeared. */
   #before: Readonly<Record<Written, ReadonlySet<string>>> | undefined;
 
@@ -91,7 +93,7 @@ export class RemovalWorld implements SuiteWorld<'removals'> {
   #checkHeldBack(of: Written, { expected, actual }: EndpointLines, before: ReadonlySet<string>): void {
     const now = new Set(actual);
     const removed = expected.filter((line) => before.has(line) && !now.has(line));
-    const sampled = this.#confirmed >= checksUntilSampling ? unchecked : 0;
+    const sampled = this.#mostConfirmed >= checksUntilSampling ? unchecked : 0;
     const most = Math.max(floor, (percent / 100) * before.size) + (1 + sampled) * this.#podsPerService;
     if (removed.length <= most) return;
     const what = `${removed.length} of ${before.size} ready endpoints of ${of} are removed, and their Pods exist`;
@@ -101,7 +103,8 @@ export class RemovalWorld implements SuiteWorld<'removals'> {
   #start(): Fleet {
     const { clock } = this.#ports;
     const onChecked = (result: string) => {
-      this.#confirmed = result === 'confirmed' ? this.#confirmed + 1 : 0;
+      if (result !== 'overtaken') this.#confirmed = result === 'confirmed' ? this.#confirmed + 1 : 0;
+      this.#mostConfirmed = Math.max(this.#mostConfirmed, this.#confirmed);
     };
     const guard = new MassChangeGuard('removal', { percent, clock, onChecked });
     return startFleet({
@@ -161,6 +164,7 @@ export class RemovalWorld implements SuiteWorld<'removals'> {
       return new Set(expected.filter((line) => now.has(line)));
     };
     this.#before = { slices: ready('slices'), endpoints: ready('endpoints') };
+    this.#mostConfirmed = this.#confirmed;
     const resource = (['pods', 'pods', 'services', 'nodes'] as const)[randomInteger(random, 0, 3)] ?? 'pods';
     const all = this.#server.list(resource).items;
     const left = random.next() < 0.5 ? 0 : randomInteger(random, 0, all.length);
