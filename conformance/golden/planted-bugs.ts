@@ -10,7 +10,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'events of Pods are not routed',
-    file: 'services/watcher/src/router.ts',
+    file: 'services/watcher/src/event-handler.ts',
     search: "for (const service of services) mark(namespace, service, { kind: 'pod', name });",
     replace: '',
   },

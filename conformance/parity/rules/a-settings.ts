@@ -15,7 +15,7 @@ export const settingsRules: readonly Rule[] = [
         file: 'libs/controllers/src/endpointslice/controller.ts',
         search: "component: 'endpoint-slice-controller'",
         replace: "component: 'endpointslice-controller'",
-        tests: ['libs/controllers/src/failures/event-component.test.ts'],
+        tests: ['libs/controllers/src/registry.test.ts'],
       },
     ],
   },
@@ -117,7 +117,7 @@ export const settingsRules: readonly Rule[] = [
     title: 'managedFields are dropped',
     broken: [
       {
-        file: 'libs/model/src/projections/project-metadata.ts',
+        file: 'libs/model/src/projections/written-objects.ts',
         search: "key !== 'managedFields' && raw[key]",
         replace: 'raw[key]',
         tests: ['libs/model/src/projections/projections.test.ts'],
@@ -159,7 +159,7 @@ export const settingsRules: readonly Rule[] = [
     title: 'feature gates: all on',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: "['PreferClose', 'PreferSameZone', 'PreferSameNode']",
         replace: "['PreferClose']",
         tests: [recorded('trafficDist')],
@@ -170,7 +170,7 @@ export const settingsRules: readonly Rule[] = [
         replace: 'if (hintsEnabled({})) return',
         tests: [
           {
-            file: 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts',
+            file: 'libs/controllers/src/endpointslice/controller.test.ts',
             title: 'hints > by topology are set and announced once',
           },
         ],

@@ -159,7 +159,7 @@ export const queueRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/service-state/src/apply-decision.ts',
+        file: 'libs/service-state/src/evolve.ts',
         search: 'tracked, now, settings), inFlight });',
         replace:
           'tracked, now, settings), trackers: { ...state.controller(controller).trackers, ...tracked }, inFlight });',

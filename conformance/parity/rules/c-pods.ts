@@ -36,16 +36,16 @@ export const podRules: readonly Rule[] = [
     title: 'may be in endpoints',
     broken: [
       {
-        file: 'libs/controllers/src/pods/endpoint-eligibility.ts',
+        file: 'libs/controllers/src/pods.ts',
         search: 'if (pod.terminal) return false;',
         replace: '',
-        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+        tests: ['libs/controllers/src/endpoints/controller.test.ts'],
       },
       {
-        file: 'libs/controllers/src/pods/endpoint-eligibility.ts',
+        file: 'libs/controllers/src/pods.ts',
         search: 'return includeTerminating || !pod.terminating;',
         replace: 'return true;',
-        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+        tests: ['libs/controllers/src/endpoints/controller.test.ts'],
       },
     ],
   },
@@ -54,7 +54,7 @@ export const podRules: readonly Rule[] = [
     title: 'hostname',
     broken: [
       {
-        file: 'libs/controllers/src/pods/endpoint-eligibility.ts',
+        file: 'libs/controllers/src/pods.ts',
         search: 'pod.subdomain === service.name && ',
         replace: '',
         tests: [recorded('podToEndpoint'), recorded('podToEndpointAddress')],
@@ -66,7 +66,7 @@ export const podRules: readonly Rule[] = [
     title: 'target port',
     broken: [
       {
-        file: 'libs/controllers/src/pods/find-port.ts',
+        file: 'libs/controllers/src/pods.ts',
         search: ' && named.protocol === port.protocol',
         replace: '',
         tests: [recorded('podToEndpoint')],
@@ -114,10 +114,10 @@ export const podRules: readonly Rule[] = [
     title: 'Pods to Services',
     broken: [
       {
-        file: 'services/watcher/src/router.ts',
+        file: 'services/watcher/src/event-handler.ts',
         search: "for (const service of services) mark(namespace, service, { kind: 'pod', name });",
         replace: '',
-        tests: ['services/watcher/src/router.test.ts'],
+        tests: ['services/watcher/src/event-handler.test.ts'],
       },
     ],
   },
@@ -171,7 +171,7 @@ export const podRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'services/shadow/src/pod-change.ts',
+        file: 'services/shadow/src/upstream-handlers.ts',
         search: 'if (old.terminating || now.terminating) return true;',
         replace: 'if (old.terminating !== now.terminating) return true;',
         tests: [recorded('podChanged')],
@@ -184,10 +184,10 @@ export const podRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'services/watcher/src/router.ts',
+        file: 'services/watcher/src/event-handler.ts',
         search: 'for (const watched of [oldObject, newObject]) {',
         replace: 'for (const watched of [newObject]) {',
-        tests: ['services/watcher/src/router.test.ts'],
+        tests: ['services/watcher/src/event-handler.test.ts'],
       },
     ],
   },

@@ -55,7 +55,7 @@ export const trackerRules: readonly Rule[] = [
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },
       {
-        file: 'libs/service-state/src/apply-decision.ts',
+        file: 'libs/service-state/src/evolve.ts',
         search: '...idle.trackers, triggers, hints }',
         replace: '...idle.trackers, hints }',
         tests: ['libs/service-state/src/decide.test.ts'],
@@ -67,10 +67,10 @@ export const trackerRules: readonly Rule[] = [
     title: 'annotation',
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
+        file: 'libs/controllers/src/endpoints/controller.ts',
         search: '[triggerTimeAnnotation, overCapacityAnnotation])',
         replace: '[overCapacityAnnotation])',
-        tests: ['libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+        tests: ['libs/controllers/src/endpoints/controller.test.ts'],
       },
     ],
   },
@@ -145,16 +145,16 @@ export const trackerRules: readonly Rule[] = [
     title: 'same endpoint',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/endpoint-set.ts',
+        file: 'libs/controllers/src/endpointslice/endpoint-identity.ts',
         search: "    (a.hostname ?? '') === (b.hostname ?? '') &&\n",
         replace: '',
-        tests: ['libs/controllers/src/endpointslice/endpoint-set.test.ts'],
+        tests: ['libs/controllers/src/endpointslice/endpoint-identity.test.ts'],
       },
       {
         file: 'libs/controllers/src/endpointslice/endpoint-identity.ts',
         search: 'const sorted = [...addresses].sort();',
         replace: 'const sorted = [...addresses];',
-        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+        tests: ['libs/controllers/src/endpointslice/controller.test.ts'],
       },
     ],
   },
@@ -181,7 +181,7 @@ export const trackerRules: readonly Rule[] = [
     title: 'port-map key',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/port-map-key.ts',
+        file: 'libs/controllers/src/endpointslice/endpoint-identity.ts',
         search: '  hashed.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0));\n',
         replace: '',
         tests: [recorded('portMapKey')],

@@ -42,13 +42,13 @@ export const subsetRules: readonly Rule[] = [
     title: 'limit of 1000',
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/truncate.ts',
+        file: 'libs/controllers/src/endpoints/controller.ts',
         search: 'endpointsCapacity = 1000',
         replace: 'endpointsCapacity = 1001',
-        tests: [recorded('truncateEndpoints'), 'libs/controllers/src/endpoints/reconcile-endpoints.test.ts'],
+        tests: [recorded('truncateEndpoints'), 'libs/controllers/src/endpoints/controller.test.ts'],
       },
       {
-        file: 'libs/controllers/src/endpoints/truncate.ts',
+        file: 'libs/controllers/src/endpoints/controller.ts',
         search: 'ready > endpointsCapacity ? cutReady(subsets, ready) : ',
         replace: '',
         tests: [recorded('truncateEndpoints')],
@@ -60,7 +60,7 @@ export const subsetRules: readonly Rule[] = [
     title: 'shares',
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/truncate.ts',
+        file: 'libs/controllers/src/endpoints/controller.ts',
         search: 'Math.ceil((count / total) * room)',
         replace: 'Math.floor((count / total) * room)',
         tests: [recorded('truncateEndpoints')],

@@ -6,7 +6,7 @@ export const trafficDistributionRules: readonly Rule[] = [
     title: 'when',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: "['PreferClose', 'PreferSameZone', 'PreferSameNode']",
         replace: "['PreferClose', 'PreferSameZone', 'PreferSameNode', 'preferClose', 'Auto', '']",
         tests: [recorded('trafficDist')],
@@ -15,7 +15,7 @@ export const trafficDistributionRules: readonly Rule[] = [
         file: 'libs/controllers/src/endpointslice/reconcile-by-address-type.ts',
         search: 'if (hintsEnabled(service.annotations)) return',
         replace: 'if (service.trafficDistribution === null && hintsEnabled(service.annotations)) return',
-        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+        tests: ['libs/controllers/src/endpointslice/controller.test.ts'],
       },
     ],
   },
@@ -24,13 +24,13 @@ export const trafficDistributionRules: readonly Rule[] = [
     title: 'which hints',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: "const node = wantsNode ? (endpoint.nodeName ?? '') : '';",
         replace: "const node = endpoint.nodeName ?? '';",
         tests: [recorded('trafficDist')],
       },
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: "if (zone === '' && node === '') return null;",
         replace: '',
         tests: [recorded('trafficDist')],
@@ -42,10 +42,10 @@ export const trafficDistributionRules: readonly Rule[] = [
     title: 'when a slice is rewritten',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: 'hints.length === 1 && hints[0]?.name === name',
         replace: 'hints[0]?.name === name',
-        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+        tests: ['libs/controllers/src/endpointslice/controller.test.ts'],
       },
     ],
   },
@@ -55,7 +55,7 @@ export const trafficDistributionRules: readonly Rule[] = [
     note: 'no Events',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: "if (zone === '' && node === '') return null;",
         replace: "if (node === '') return null;",
         tests: [recorded('trafficDist')],
@@ -65,7 +65,7 @@ export const trafficDistributionRules: readonly Rule[] = [
         search: '...disableHints(type, hints) }',
         replace:
           '...addHints(lists, type, inputs.topology, hints), lists: trafficDistributionHints(service.trafficDistribution, lists) }',
-        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+        tests: ['libs/controllers/src/endpointslice/controller.test.ts'],
       },
     ],
   },
@@ -75,10 +75,10 @@ export const trafficDistributionRules: readonly Rule[] = [
     note: 'as since 1.33: an unset value removes hints',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/traffic-distribution.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: 'if (!isValidTrafficDistribution(trafficDistribution)) return removeHintsFromSlices(lists);',
         replace: 'if (!isValidTrafficDistribution(trafficDistribution)) return lists;',
-        tests: ['libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts'],
+        tests: ['libs/controllers/src/endpointslice/controller.test.ts'],
       },
     ],
   },

@@ -1,10 +1,10 @@
 import type { Rule } from '../rule.ts';
 
-const reconciler = 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.ts';
+const reconciler = 'libs/controllers/src/endpointslicemirroring/controller.ts';
 const mirroredSlice = 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts';
 const addresses = 'libs/controllers/src/endpointslicemirroring/mirrored-addresses.ts';
-const reconcilerTest = 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts';
-const failuresTest = 'libs/controllers/src/failures/failure-events.test.ts';
+const reconcilerTest = 'libs/controllers/src/endpointslicemirroring/controller.test.ts';
+const failuresTest = 'libs/controllers/src/failure-events.test.ts';
 
 /** What the mirroring controller writes. */
 export const mirroredSliceRules: readonly Rule[] = [
@@ -162,13 +162,13 @@ export const mirroredSliceRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/endpointslicemirroring/recycling.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts',
         search: 'deletes.findIndex(({ addressType }) => addressType === body.addressType)',
         replace: 'deletes.length - 1',
         tests: [reconcilerTest, 'libs/controllers/src/endpointslicemirroring/convergence.test.ts'],
       },
       {
-        file: 'libs/controllers/src/endpointslicemirroring/recycling.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts',
         search: 'if (existing === undefined) creates.push(body);',
         replace: 'if (existing === undefined || updates.length > 0) creates.push(body);',
         tests: [reconcilerTest],
@@ -192,7 +192,7 @@ export const mirroredSliceRules: readonly Rule[] = [
         tests: [reconcilerTest],
       },
       {
-        file: 'libs/controllers/src/failures/failure-events.ts',
+        file: 'libs/controllers/src/failure-events.ts',
         search: "return sliceFailureText('Endpoints', endpoints, failure);",
         replace: "return sliceFailureText('Service', endpoints, failure);",
         tests: [failuresTest],

@@ -1,8 +1,8 @@
 import type { Rule } from '../rule.ts';
 
-const reconciler = 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.ts';
+const reconciler = 'libs/controllers/src/endpointslicemirroring/controller.ts';
 const addresses = 'libs/controllers/src/endpointslicemirroring/mirrored-addresses.ts';
-const reconcilerTest = 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts';
+const reconcilerTest = 'libs/controllers/src/endpointslicemirroring/controller.test.ts';
 const facts = 'libs/service-state/src/apply-fact.ts';
 const changeTest = 'libs/service-state/src/apply-change.test.ts';
 
@@ -137,10 +137,10 @@ export const mirroringInputRules: readonly Rule[] = [
         tests: [reconcilerTest],
       },
       {
-        file: 'libs/controllers/src/failures/failure-events.ts',
+        file: 'libs/controllers/src/failure-events.ts',
         search: "const [first = ''] = messages;",
         replace: "const first = messages.join(', ');",
-        tests: ['libs/controllers/src/failures/failure-events.test.ts'],
+        tests: ['libs/controllers/src/failure-events.test.ts'],
       },
       {
         file: 'libs/controllers/src/endpointslicemirroring/controller.ts',
@@ -162,7 +162,7 @@ export const mirroringInputRules: readonly Rule[] = [
         tests: [reconcilerTest],
       },
       {
-        file: 'libs/service-state/src/own-slices.ts',
+        file: 'libs/service-state/src/reconcile.ts',
         search: 'managerOf(slice) === controller && belongsToService(state, slice)',
         replace: 'belongsToService(state, slice)',
         tests: ['libs/service-state/src/decide.test.ts'],

@@ -8,7 +8,7 @@ const gauges = 'services/reconciler/src/slice-gauges.ts';
 const queue = 'services/reconciler/src/work-queue.ts';
 const queueTest = 'services/reconciler/src/work-queue.test.ts';
 const recording = 'services/reconciler/src/reconciler-metrics.ts';
-const decisionsTest = 'libs/controllers/src/endpointslice/count-decisions.test.ts';
+const decisionsTest = 'libs/controllers/src/endpointslice/controller.test.ts';
 const pipelineTest = 'tests/metrics.test.ts';
 
 export const metricsRules: readonly Rule[] = [
@@ -48,7 +48,7 @@ export const metricsRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/count-decisions.ts',
+        file: 'libs/controllers/src/endpointslice/controller.ts',
         search: 'desiredSlices += totals.desiredSlices;',
         replace: 'desiredSlices = totals.desiredSlices;',
         tests: [decisionsTest],
@@ -66,16 +66,16 @@ export const metricsRules: readonly Rule[] = [
         tests: [decisionsTest],
       },
       {
-        file: 'libs/controllers/src/endpointslicemirroring/count-mirroring.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/metrics.ts',
         search: 'slices: groups.size,',
         replace: 'slices: existing.size,',
-        tests: ['libs/controllers/src/endpointslicemirroring/count-mirroring.test.ts'],
+        tests: ['libs/controllers/src/endpointslicemirroring/metrics.test.ts'],
       },
       {
-        file: 'libs/controllers/src/endpointslicemirroring/count-mirroring.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/metrics.ts',
         search: 'Math.ceil(group.endpoints.size / max)',
         replace: 'group.endpoints.size',
-        tests: ['libs/controllers/src/endpointslicemirroring/count-mirroring.test.ts'],
+        tests: ['libs/controllers/src/endpointslicemirroring/metrics.test.ts'],
       },
       {
         file: gauges,
@@ -102,13 +102,13 @@ export const metricsRules: readonly Rule[] = [
     title: 'traffic distribution',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/count-decisions.ts',
+        file: 'libs/controllers/src/endpointslice/controller.ts',
         search: "if (hintsEnabled(annotations)) return { topology: 'Auto', trafficDistribution: '' };",
         replace: '',
         tests: [decisionsTest],
       },
       {
-        file: 'libs/controllers/src/endpointslice/count-decisions.ts',
+        file: 'libs/controllers/src/endpointslice/controller.ts',
         search: "valid ? trafficDistribution : ''",
         replace: "trafficDistribution ?? ''",
         tests: [decisionsTest],

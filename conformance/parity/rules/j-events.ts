@@ -1,7 +1,7 @@
 import { type Rule, recorded } from '../rule.ts';
 
-const slicesTest = 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts';
-const mirroringTest = 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts';
+const slicesTest = 'libs/controllers/src/endpointslice/controller.test.ts';
+const mirroringTest = 'libs/controllers/src/endpointslicemirroring/controller.test.ts';
 const writerTest = 'services/writer/src/partition/plan-partition-worker.test.ts';
 const correlator = 'libs/kubernetes/src/event-correlator.ts';
 const correlatorTest = 'libs/kubernetes/src/event-correlator.test.ts';
@@ -26,7 +26,7 @@ export const eventRules: readonly Rule[] = [
         tests: [recorded('topologyHints')],
       },
       {
-        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
         search: 'Insufficient number of endpoints',
         replace: 'Too few endpoints',
         tests: [recorded('topologyHints'), { file: slicesTest, title: 'withheld with a warning' }],
@@ -38,25 +38,25 @@ export const eventRules: readonly Rule[] = [
         tests: [{ file: slicesTest, title: 'by topology are removed when the Service stops asking' }],
       },
       {
-        file: 'libs/controllers/src/failures/failure-events.ts',
+        file: 'libs/controllers/src/failure-events.ts',
         search: "reason: 'FailedToUpdateEndpointSlices',",
         replace: "reason: 'FailedToUpdateEndpointSlice',",
         tests: [{ file: writerTest, title: 'of the plan are recorded whatever its outcome' }],
       },
       {
-        file: 'libs/controllers/src/failures/failure-events.ts',
+        file: 'libs/controllers/src/failure-events.ts',
         search: 'Failed to update endpoint ',
         replace: 'Failed to update endpoints ',
-        tests: [{ file: 'libs/controllers/src/failures/failure-events.test.ts', title: 'endpointsFailure' }],
+        tests: [{ file: 'libs/controllers/src/failure-events.test.ts', title: 'endpointsFailure' }],
       },
       {
-        file: 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/controller.ts',
         search: "warning('InvalidIPAddress',",
         replace: "warning('InvalidAddress',",
         tests: [{ file: mirroringTest, title: 'reports no maximum if only invalid addresses are skipped' }],
       },
       {
-        file: 'libs/controllers/src/endpointslicemirroring/reconcile-mirroring.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/controller.ts',
         search: "warning('TooManyAddressesToMirror', message)",
         replace: "warning('TooManyAddresses', message)",
         tests: [{ file: mirroringTest, title: 'mirrors ready addresses first' }],
@@ -67,7 +67,7 @@ export const eventRules: readonly Rule[] = [
         replace: 'reasons: [],',
         tests: [
           {
-            file: 'libs/controllers/src/failures/event-component.test.ts',
+            file: 'libs/controllers/src/registry.test.ts',
             title: 'reports Events as endpoint-controller (A1)',
           },
         ],
@@ -79,10 +79,10 @@ export const eventRules: readonly Rule[] = [
     title: 'namespace of FailedToCreateEndpoint',
     broken: [
       {
-        file: 'libs/controllers/src/failures/failure-events.ts',
+        file: 'libs/controllers/src/failure-events.ts',
         search: "namespace: '', name }",
         replace: 'namespace, name }',
-        tests: ['libs/controllers/src/failures/failure-events.test.ts'],
+        tests: ['libs/controllers/src/failure-events.test.ts'],
       },
       {
         file: 'libs/kubernetes/src/event-object.ts',
@@ -117,7 +117,7 @@ export const eventRules: readonly Rule[] = [
         tests: [writerTest],
       },
       {
-        file: 'libs/controllers/src/endpointslice/reconcile-endpointslices.ts',
+        file: 'libs/controllers/src/endpointslice/controller.ts',
         search: 'for (const type of types) {',
         replace: 'for (const type of [...types].sort()) {',
         tests: [slicesTest],

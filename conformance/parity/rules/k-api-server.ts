@@ -2,9 +2,9 @@ import { type Rule, recorded } from '../rule.ts';
 
 const server = 'fake-apiserver/src/server/server.ts';
 const serverTest = 'fake-apiserver/src/server/server.test.ts';
-const finalize = 'libs/controllers/src/endpointslice/finalize.ts';
-const endpointsTest = 'libs/controllers/src/endpoints/reconcile-endpoints.test.ts';
-const slicesTest = 'libs/controllers/src/endpointslice/reconcile-endpointslices.test.ts';
+const finalize = 'libs/controllers/src/endpointslice/slice.ts';
+const endpointsTest = 'libs/controllers/src/endpoints/controller.test.ts';
+const slicesTest = 'libs/controllers/src/endpointslice/controller.test.ts';
 
 /** What the services rely on, and what the API server of the tests does. */
 export const apiServerRules: readonly Rule[] = [
@@ -14,16 +14,16 @@ export const apiServerRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/service-state/src/derived-name.ts',
+        file: 'libs/service-state/src/decide.ts',
         search: 'const maxBaseLength = 58;',
         replace: 'const maxBaseLength = 59;',
-        tests: ['libs/service-state/src/derived-name.test.ts'],
+        tests: ['libs/service-state/src/decide.test.ts'],
       },
       {
-        file: 'libs/service-state/src/derived-name.ts',
+        file: 'libs/service-state/src/decide.ts',
         search: "'bcdfghjklmnpqrstvwxz2456789'",
         replace: "'abcdfghjklmnpqrstvwxz2456789'",
-        tests: ['libs/service-state/src/derived-name.test.ts'],
+        tests: ['libs/service-state/src/decide.test.ts'],
       },
       {
         file: 'fake-apiserver/src/server/names.ts',
@@ -75,7 +75,7 @@ export const apiServerRules: readonly Rule[] = [
         tests: ['libs/controllers/src/endpointslicemirroring/convergence.test.ts'],
       },
       {
-        file: 'libs/controllers/src/endpointslicemirroring/recycling.ts',
+        file: 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts',
         search: 'deletes.findIndex(({ addressType }) => addressType === body.addressType)',
         replace: 'deletes.length - 1',
         tests: ['libs/controllers/src/endpointslicemirroring/convergence.test.ts'],
@@ -118,13 +118,13 @@ export const apiServerRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/model/src/comparison/is-noop-update.ts',
+        file: 'libs/model/src/equality.ts',
         search: 'structurallyEqual(content, contentAfter)',
         replace: 'content === contentAfter',
         tests: [endpointsTest],
       },
       {
-        file: 'libs/model/src/comparison/is-noop-update.ts',
+        file: 'libs/model/src/equality.ts',
         search: '    equalStringMaps(a.labels, b.labels) &&\n',
         replace: '',
         tests: [{ file: endpointsTest, title: 'are updated if their set of labels' }],
@@ -142,7 +142,7 @@ export const apiServerRules: readonly Rule[] = [
     title: 'order of subsets is kept',
     broken: [
       {
-        file: 'libs/controllers/src/endpoints/reconcile-endpoints.ts',
+        file: 'libs/controllers/src/endpoints/controller.ts',
         search: 'equalSubsets(repackSubsets(subsets), desired)',
         replace: 'equalSubsets(subsets, desired)',
         tests: [endpointsTest],
@@ -182,7 +182,7 @@ export const apiServerRules: readonly Rule[] = [
     note: 'never written',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/pod-to-endpoint.ts',
+        file: 'libs/controllers/src/endpointslice/desired-endpoints.ts',
         search: "...(node !== null && node.zone !== '' && { zone: node.zone }),",
         replace:
           "...(node !== null && node.zone !== '' && { zone: node.zone, deprecatedTopology: { zone: node.zone } }),",
@@ -201,7 +201,7 @@ export const apiServerRules: readonly Rule[] = [
     title: 'owner references',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/new-slice.ts',
+        file: 'libs/controllers/src/endpointslice/slice.ts',
         search: 'blockOwnerDeletion: true',
         replace: 'blockOwnerDeletion: false',
         tests: [slicesTest],
@@ -210,7 +210,7 @@ export const apiServerRules: readonly Rule[] = [
         file: 'libs/controllers/src/endpointslicemirroring/mirrored-slice.ts',
         search: "ownerReference('Endpoints', name, uid ?? '')",
         replace: "ownerReference('Endpoints', name, '')",
-        tests: ['libs/controllers/src/endpointslicemirroring/reconcile-mirroring.test.ts'],
+        tests: ['libs/controllers/src/endpointslicemirroring/controller.test.ts'],
       },
       {
         file: 'fake-apiserver/src/server/garbage-collector.ts',

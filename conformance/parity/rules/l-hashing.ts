@@ -2,7 +2,7 @@ import { type Rule, recorded } from '../rule.ts';
 
 const hash = 'libs/model/src/hashing/fnv-1a-128.ts';
 const hashTest = 'libs/model/src/hashing/fnv-1a-128.test.ts';
-const portKey = 'libs/controllers/src/endpointslice/port-map-key.ts';
+const portKey = 'libs/controllers/src/endpointslice/endpoint-identity.ts';
 const dump = 'libs/controllers/src/endpoints/subset-dump.ts';
 
 export const hashingRules: readonly Rule[] = [
@@ -113,25 +113,25 @@ export const hashingRules: readonly Rule[] = [
         tests: [recorded('topologyHints')],
       },
       {
-        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
         search: 'const share = ratio * endpoints;',
         replace: 'const share = Math.fround(ratio) * endpoints;',
         tests: [recorded('topologyHints')],
       },
       {
-        file: 'libs/controllers/src/endpointslice/zone-allocations.ts',
+        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
         search: 'Math.ceil(share * minLoadShare)',
         replace: 'Math.round(share * minLoadShare)',
         tests: [recorded('topologyHints')],
       },
       {
-        file: 'libs/controllers/src/endpoints/truncate.ts',
+        file: 'libs/controllers/src/endpoints/controller.ts',
         search: 'Math.ceil((count / total) * room)',
         replace: 'Math.round((count / total) * room)',
         tests: [recorded('truncateEndpoints')],
       },
       {
-        file: 'libs/model/src/projections/quantity.ts',
+        file: 'libs/model/src/projections/project-node.ts',
         search: '(scaled + divisor - 1n) / divisor',
         replace: 'scaled / divisor',
         tests: ['libs/model/src/projections/projections.test.ts'],

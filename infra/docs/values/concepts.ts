@@ -7,7 +7,7 @@ const client = 'libs/kubernetes/src/http-cluster.ts';
 const retryDelay = 'libs/kubernetes/src/status.ts';
 const settings = 'libs/service-state/src/settings.ts';
 const saturated = 'services/writer/src/scheduling/saturation.ts';
-const topologyDelay = 'libs/service-state/src/write-cooldown.ts';
+const topologyDelay = 'libs/service-state/src/policy.ts';
 
 /** Each minute, a watcher publishes the digests of one Service in `digestRounds`. */
 const digestPeriod = duration(watcherRole, 'digestPeriodMs');
@@ -33,7 +33,7 @@ export const concepts: Rows = {
     ],
     ['After {} of silence', written('duration', client, /watchIdleMs \?\? ([\d_]+)/)],
     ['resourceVersions, at most {} old', duration('services/watcher/src/watch-session.ts', 'checkpointPeriodMs')],
-    ['After {} such lists in a row', count('libs/kubernetes/src/resource-version-guard.ts', 'maxStaleLists')],
+    ['After {} such lists in a row', count('libs/kubernetes/src/resource-version.ts', 'maxStaleLists')],
     ['{} to {} with jitter;', duration(retryDelay, 'transient.baseMs'), duration(retryDelay, 'transient.maxMs')],
     [
       'jitter; {} to {} for errors',
@@ -55,7 +55,7 @@ export const concepts: Rows = {
     ['`--max-writes-in-flight` (default {})', setting('writer.maxInFlight')],
     [
       'request rate, with a burst of {}',
-      written('duration', 'services/writer/src/scheduling/fixed-limit.ts', /Math\.max\((1), perSecond\)/, 1_000),
+      written('duration', 'services/writer/src/scheduling/request-limit.ts', /Math\.max\((1), perSecond\)/, 1_000),
     ],
     ['together, with a burst of {}', seconds('services/writer/src/scheduling/retry-limit.ts', 'burstSeconds')],
     ['limit is 10 per controller', 'upstream'],
@@ -68,7 +68,7 @@ export const concepts: Rows = {
       duration(saturated, 'ofEndpoints.maxMs'),
       duration(saturated, 'ofSlices.maxMs'),
     ],
-    ['is sent up to {} times', count('services/writer/src/apply/retry.ts', 'defaultRetry.attempts')],
+    ['is sent up to {} times', count('services/writer/src/apply/apply-plan.ts', 'defaultRetry.attempts')],
     ['`--max-removal-percent` ({})', setting('writer.maxRemovalPercent')],
     ['`--max-addition-percent` ({})', setting('writer.maxAdditionPercent')],
     ['ready endpoints within {} and', duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs')],

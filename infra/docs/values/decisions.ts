@@ -2,10 +2,10 @@ import type { Rows } from '../check-values.ts';
 import { bytes, count, duration, setting, times } from '../source-values.ts';
 
 const settings = 'libs/service-state/src/settings.ts';
-const cooldown = 'libs/service-state/src/write-cooldown.ts';
+const cooldown = 'libs/service-state/src/policy.ts';
 const saturated = 'services/writer/src/scheduling/saturation.ts';
-const repair = 'libs/service-state/src/repair.ts';
-const priority = 'services/writer/src/scheduling/priority-queue.ts';
+const repair = 'libs/service-state/src/controller-state.ts';
+const priority = 'services/writer/src/scheduling/request-limit.ts';
 const guard = 'services/writer/src/confirmation/mass-change-guard.ts';
 const sampling = 'services/writer/src/confirmation/fresh-read.ts';
 const claim = 'libs/fleet/src/leader-election/cluster-claim.ts';
@@ -19,7 +19,7 @@ const writerCommit = duration('services/sluice/src/composition/roles/writer-role
 
 export const decisions: Rows = {
   'docs/adr/0006-retries.md': [
-    ['up to {} times with jittered', count('services/writer/src/apply/retry.ts', 'defaultRetry.attempts')],
+    ['up to {} times with jittered', count('services/writer/src/apply/apply-plan.ts', 'defaultRetry.attempts')],
     ['After {} transient failures', count(settings, 'maxAttempts')],
     ['one to {}. A terminating', times(duration(settings, 'parkedRetryMs'), 2)],
   ],
@@ -86,7 +86,7 @@ export const decisions: Rows = {
     ['one plan in {} is checked', count(sampling, 'interval')],
   ],
   'docs/adr/0044-one-decider.md': [
-    ['at most {}. The share', duration('libs/service-state/src/write-cooldown.ts', 'maxTopologyDelayMs')],
+    ['at most {}. The share', duration('libs/service-state/src/policy.ts', 'maxTopologyDelayMs')],
   ],
   'docs/adr/0054-one-writer-per-cluster.md': [
     ['It lasts {} and', clusterClaim],
@@ -119,8 +119,8 @@ export const decisions: Rows = {
     ['of its share alone for {}, the others', duration(progress, 'acquireWithinMs')],
     ['has held for {} without', duration('libs/fleet/src/ownership/holdings.ts', 'startWithinMs')],
     ['left to others for {}, and', duration(progress, 'lateStartMs')],
-    ['probes every {}:', duration('libs/fleet/src/roles/silence.ts', 'probeIntervalMs')],
+    ['probes every {}:', duration('libs/fleet/src/roles/reachability.ts', 'probeIntervalMs')],
     ['{} clusters per second', count('libs/fleet/src/roles/reachability.ts', 'maxProbesPerSecond')],
-    ['has answered nothing for {}, or', duration('libs/fleet/src/roles/silence.ts', 'silentMs.min')],
+    ['has answered nothing for {}, or', duration('libs/fleet/src/roles/reachability.ts', 'silentMs.min')],
   ],
 };

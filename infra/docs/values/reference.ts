@@ -1,9 +1,9 @@
 import type { Rows } from '../check-values.ts';
 import { count, duration, seconds, setting, times, written } from '../source-values.ts';
 
-const topologyDelay = 'libs/service-state/src/write-cooldown.ts';
+const topologyDelay = 'libs/service-state/src/policy.ts';
 const settings = 'libs/service-state/src/settings.ts';
-const repair = 'libs/service-state/src/repair.ts';
+const repair = 'libs/service-state/src/controller-state.ts';
 const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
 const parkedRetry = duration(settings, 'parkedRetryMs');
 const upstream = 'kube-controller-manager';
@@ -14,7 +14,7 @@ export const vectorsVersion = written('text', 'conformance/oracle/go.mod', /k8s\
 export const reference: Rows = {
   'docs/reference/cli.md': [
     ['fits into terminals of {} columns', written('count', 'services/sluice/src/cli/help.ts', /Math\.max\((\d+),/)],
-    ['| status | meaning {…}', 'compared with the code by libs/platform/src/process/exit-status.test.ts'],
+    ['| status | meaning {…}', 'compared with the code by libs/platform/src/process/exit.test.ts'],
   ],
   'docs/reference/parity.md': [
     ['- **{…}', 'generated from conformance/parity/rules'],
@@ -31,7 +31,7 @@ export const reference: Rows = {
     ['a burst of {}; default', seconds('services/writer/src/scheduling/retry-limit.ts', 'burstSeconds')],
     ['logged at info, of Endpoints at verbosity 2', upstream],
     ['is repaired a second later', upstream],
-    ['At once, at most once per {}; more', duration(repair, 'intervalMs')],
+    ['At once, at most once per {}; more', duration(repair, 'minRepairIntervalMs')],
     ['down to once {}, if', duration(repair, 'maxRepairIntervalMs')],
     ['Beyond {} of a cluster within {}, removals', setting('writer.maxRemovalPercent'), guard],
     ['Before 1.35,', upstream],

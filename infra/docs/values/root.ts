@@ -6,7 +6,7 @@ import { bytes, count, duration, type SourceValue, setting, share, written } fro
 
 const guard = duration('services/writer/src/confirmation/mass-change-guard.ts', 'windowMs');
 const requestLimit = 'services/console/src/http/request-limit.ts';
-const limits = 'libs/platform/src/json-limits.ts';
+const limits = 'libs/platform/src/json.ts';
 const budget = 'libs/kubernetes/src/list-budget.ts';
 const streams = count('services/console/src/http/create-console.ts', 'maxStreams');
 const consoleShare = share('services/sluice/src/composition/telemetry/start-console.ts', 'threadShare');

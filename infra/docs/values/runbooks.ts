@@ -3,7 +3,7 @@ import { bytes, count, duration, setting, times, written } from '../source-value
 
 const alerts = 'infra/prometheus/alerts.yaml';
 const slos = 'infra/prometheus/slos.yaml';
-const repair = 'libs/service-state/src/repair.ts';
+const repair = 'libs/service-state/src/controller-state.ts';
 const busClaim = 'libs/fleet/src/roles/bus-claim.ts';
 const redisCheck = duration('libs/store/src/redis/server-monitor.ts', 'periodMs');
 const parkedRetry = duration('libs/service-state/src/settings.ts', 'parkedRetryMs');
@@ -35,7 +35,7 @@ export const runbooks: Rows = {
     ['is below {};', written('count', slos, /sluice_watch_idle_seconds > bool (\d+)/)],
   ],
   'docs/operations/runbooks/competing-controller.md': [
-    ['at most once per {}.', duration(repair, 'intervalMs')],
+    ['at most once per {}.', duration(repair, 'minRepairIntervalMs')],
     ['up to {}. Changes', duration(repair, 'maxRepairIntervalMs')],
     ['After {} without a repair', duration(repair, 'resetAfterMs')],
     [

@@ -2,13 +2,19 @@ import type { Clock, Logger } from '@sluice/platform';
 import type { AppendedOffsets, Bus, BusRecord, Delivery, PartitionReader, StreamOffset, Topic } from './bus.ts';
 import { ChunkAssembler, chunkOf, splitRecord } from './chunks.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
-import { appendAcceptable, isRecordRejectedError, oversizedPayload, RecordRejectedError } from './rejected-record.ts';
+import {
+  appendAcceptable,
+  isRecordRejectedError,
+  oversizedPayload,
+  RecordRejectedError,
+  RejectedRecordsBus,
+} from './rejected-records.ts';
 
 /**
  * Joins the chunks that another reader delivers. Records that follow a message's first chunk wait until the message is
  * complete, so a stored offset is never in the middle of a message. They wait only briefly: a sender may have died.
  */
-export class ChunkedReader implements PartitionReader {
+class ChunkedReader implements PartitionReader {
   readonly #inner: PartitionReader;
   readonly #assembler: ChunkAssembler;
   readonly #clock: Clock;
@@ -154,4 +160,9 @@ function messageOffsets(messages: readonly (readonly BusRecord[])[], offsets: re
     const offset = offsets[chunks - 1];
     return offset === undefined ? [] : [offset];
   });
+}
+
+/** A bus of servers, for messages of any size: split into records that fit, or replaced by a marker. */
+export function networkedBus(bus: Bus, ports: { readonly clock: Clock; readonly logger: Logger }): Bus {
+  return new RejectedRecordsBus(new ChunkedBus(bus, ports), ports);
 }

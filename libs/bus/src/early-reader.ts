@@ -1,5 +1,5 @@
 import type { BusRecord, Delivery, PartitionReader } from './bus.ts';
-import { LocalDelivery } from './local-delivery.ts';
+import { LocalDelivery } from './local-reader.ts';
 
 /** Records returned early that the log has not returned again; beyond it, records come from the log only. */
 const maxEarly = 256;

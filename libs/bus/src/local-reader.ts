@@ -7,9 +7,8 @@ import {
   RecordNotStoredError,
   type StreamOffset,
 } from './bus.ts';
-import { LocalDelivery } from './local-delivery.ts';
 
-export interface LocalReaderOptions {
+interface LocalReaderOptions {
   /** Reads the log. */
   readonly open: (after: StreamOffset) => PartitionReader;
   readonly after: StreamOffset;
@@ -171,5 +170,33 @@ function checkOffsets(records: readonly BusRecord[], offsets: AppendedOffsets, f
   for (const [index, { id }] of records.entries()) {
     const [offset, expected] = [offsets[index], first + index];
     if (offset !== expected) throw new RecordNotStoredError(`record ${id} has offset ${offset} instead of ${expected}`);
+  }
+}
+
+/** A record of this process that its reader gets without the log. Encodes the payload only when it is read. */
+export class LocalDelivery implements Delivery {
+  readonly key: string;
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly message: unknown;
+  readonly offset: number;
+  readonly stored: Promise<unknown> | undefined;
+  readonly isEarly: boolean;
+  readonly #record: BusRecord;
+
+  /** @param place where the log stores the record; undefined if the log delivers it once more, with its offset */
+  constructor(record: BusRecord, place?: { readonly offset: number; readonly stored: Promise<unknown> }) {
+    this.key = record.key;
+    this.id = record.id;
+    this.headers = record.headers;
+    this.message = record.message;
+    this.offset = place?.offset ?? 0;
+    this.stored = place?.stored;
+    this.isEarly = place === undefined;
+    this.#record = record;
+  }
+
+  get payload(): Uint8Array {
+    return this.#record.payload;
   }
 }

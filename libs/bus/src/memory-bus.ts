@@ -7,9 +7,8 @@ import {
   type StreamOffset,
   type Topic,
 } from './bus.ts';
-import { LogBus } from './log-bus.ts';
-import { PartitionLog } from './partition-log.ts';
-import { appendAcceptable, oversizedPayload } from './rejected-record.ts';
+import { LogBus, PartitionLog } from './log-bus.ts';
+import { appendAcceptable, oversizedPayload } from './rejected-records.ts';
 
 export interface MemoryBusOptions {
   readonly partitions: number;

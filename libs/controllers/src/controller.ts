@@ -1,19 +1,20 @@
-import type {
-  Controller,
-  EndpointSlice,
-  Endpoints,
-  EventToRecord,
-  MutationGroup,
-  NodeTopology,
-  Plan,
-  PodOnNode,
-  Service,
-  WrittenResource,
+import {
+  type Controller,
+  type EndpointSlice,
+  type Endpoints,
+  type EventToRecord,
+  isNoOpUpdate,
+  type MutationGroup,
+  type NodeTopology,
+  type Plan,
+  type PodOnNode,
+  type Service,
+  type WrittenResource,
 } from '@sluice/model';
-import type { ControllerMetricRow, ControllerMetrics, RecordMetric } from './controller-metrics.ts';
-import type { FailedMutation, Named } from './failures/failure-events.ts';
-import type { DecisionPolicy } from './policy.ts';
-import type { SyncCounts } from './sync-counts.ts';
+import type { ControllerMetricRow, ControllerMetrics, RecordMetric, SyncCounts } from './controller-metrics.ts';
+import type { MirroredGroup } from './endpointslicemirroring/mirrored-addresses.ts';
+import { hasExactContent, type Recycled, recycleSlices } from './endpointslicemirroring/mirrored-slice.ts';
+import type { FailedMutation, Named } from './failure-events.ts';
 import type { ServiceHints } from './trackers/topology-cache.ts';
 import type { TriggerTimes } from './trackers/trigger-time-tracker.ts';
 
@@ -119,3 +120,23 @@ export interface ControllerDescriptor {
     };
   };
 }
+
+/**
+ * Decisions in which Sluice deviates from upstream (docs/reference/parity.md), as a port: replays of upstream recordings
+ * inject upstream's behaviour.
+ */
+export interface DecisionPolicy {
+  /** Whether an update can be skipped (K5). */
+  readonly isNoOp: <T extends Endpoints | EndpointSlice>(existing: T, updated: T) => boolean;
+  /** Whether a mirrored slice has the desired content, up to `max` endpoints (H15). */
+  readonly hasContent: (slice: EndpointSlice, group: MirroredGroup, max: number) => boolean;
+  /** Turns creates into replacements of mirrored slices that would be deleted (H19). */
+  readonly recycle: (toCreate: readonly EndpointSlice[], toDelete: readonly EndpointSlice[]) => Recycled;
+}
+
+/** Sluice's behaviour: writes what full convergence needs, and nothing else. */
+export const defaultPolicy: DecisionPolicy = {
+  isNoOp: isNoOpUpdate,
+  hasContent: hasExactContent,
+  recycle: recycleSlices,
+};

@@ -1,33 +1,28 @@
 export * from './controller.ts';
 export * from './controller-metrics.ts';
-export * from './endpoints/is-leftover.ts';
-export * from './endpoints/pod-to-address.ts';
-export * from './endpoints/reconcile-endpoints.ts';
+export * from './endpoints/controller.ts';
+export { podToEndpointAddress } from './endpoints/desired-subsets.ts';
 export { repackSubsets } from './endpoints/repack-subsets.ts';
 export { dumpEndpointSubset, dumpEndpointsPort } from './endpoints/subset-dump.ts';
-export * from './endpoints/truncate.ts';
-export * from './endpointslice/address-types.ts';
 export * from './endpointslice/compact-slices.ts';
-export { endpointsEqualBeyondHash } from './endpointslice/endpoint-identity.ts';
-export { replaceSlice } from './endpointslice/finalize.ts';
-export { endpointSlicePrefix } from './endpointslice/new-slice.ts';
-export * from './endpointslice/pod-to-endpoint.ts';
-export * from './endpointslice/port-map-key.ts';
-export * from './endpointslice/reconcile-endpointslices.ts';
-export type { SliceInfo } from './endpointslice/slice-hints.ts';
+export * from './endpointslice/controller.ts';
+export { endpointPorts, podToEndpoint } from './endpointslice/desired-endpoints.ts';
+export {
+  dumpEndpointPort,
+  dumpEndpointPorts,
+  endpointsEqualBeyondHash,
+  type KeyedPorts,
+  portMapKey,
+} from './endpointslice/endpoint-identity.ts';
+export { endpointSlicePrefix, replaceSlice } from './endpointslice/slice.ts';
+export { type SliceInfo, trafficDistributionHints } from './endpointslice/slice-hints.ts';
 export { addHints, hintsEnabled } from './endpointslice/topology-hints.ts';
-export { trafficDistributionHints } from './endpointslice/traffic-distribution.ts';
+export * from './endpointslicemirroring/controller.ts';
 export type { MirroredGroup } from './endpointslicemirroring/mirrored-addresses.ts';
-export * from './endpointslicemirroring/reconcile-mirroring.ts';
-export * from './endpointslicemirroring/recycling.ts';
-export * from './failures/aggregate-text.ts';
-export * from './failures/event-component.ts';
-export * from './failures/failure-events.ts';
-export * from './pods/endpoint-eligibility.ts';
-export * from './pods/selector-matches.ts';
-export * from './policy.ts';
+export { type Recycled, type Replacement, recycleSlices } from './endpointslicemirroring/mirrored-slice.ts';
+export * from './failure-events.ts';
+export { endpointHostname, selectorMatches, shouldPodBeInEndpoints } from './pods.ts';
 export * from './registry.ts';
-export * from './sync-counts.ts';
 export type { TrackedSlice, TrackedSlices } from './trackers/endpointslice-tracker.ts';
 export * as endpointSliceTracker from './trackers/endpointslice-tracker.ts';
 export * from './trackers/service-selector-cache.ts';

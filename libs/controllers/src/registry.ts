@@ -1,4 +1,4 @@
-import type { Controller, WrittenResource } from '@sluice/model';
+import type { Controller, EventToRecord, WrittenResource } from '@sluice/model';
 import type { ControllerDescriptor, ReadResource } from './controller.ts';
 import { endpointsController } from './endpoints/controller.ts';
 import { endpointSlicesController } from './endpointslice/controller.ts';
@@ -64,6 +64,10 @@ function index(): void {
 
 /** Add a controller here. Order: of flags and metrics. */
 const registered = [endpointsController, endpointSlicesController, mirroringController];
+
+export const reads = (controller: Controller, resource: ReadResource): boolean =>
+  readersOf(resource).includes(controller);
+
 for (const descriptor of registered) register(descriptor);
 
 /** @throws Error if there is no such controller */
@@ -81,10 +85,16 @@ export const controllerManaging = (managedBy: string | undefined): Controller | 
 
 export const readersOf = (resource: ReadResource): readonly Controller[] => readers.get(resource) ?? none;
 
-export const reads = (controller: Controller, resource: ReadResource): boolean =>
-  readersOf(resource).includes(controller);
-
 /** What watchers watch for these controllers: all that one of them reads or writes. */
 export function resourcesOf(enabled: Iterable<Controller>): ReadonlySet<ReadResource | WrittenResource> {
   return new Set([...enabled].map(descriptorOf).flatMap((one) => [...one.reads, one.writes]));
 }
+
+/** The controller that records an Event (section J). Events of Sluice's own are those of the first one that writes slices. */
+export function eventController({ reason }: Pick<EventToRecord, 'reason'>): Controller {
+  const owner = controllers.find((controller) => descriptorOf(controller).events.reasons.includes(reason));
+  return owner ?? sliceControllers[0] ?? '';
+}
+
+/** Returns the controller that upstream reports as the source of an Event (A1, section J). */
+export const eventComponent = (event: EventToRecord): string => descriptorOf(eventController(event)).events.component;

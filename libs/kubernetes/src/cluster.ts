@@ -1,6 +1,5 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
-import type { BeforeSend } from './before-send.ts';
-import type { NamespaceScope } from './namespace-scope.ts';
+import { asRecord } from '@sluice/platform';
 
 /** The resources that Sluice watches. */
 export type Resource = 'services' | 'pods' | 'nodes' | 'endpoints' | 'endpointslices';
@@ -130,4 +129,36 @@ export interface ClusterWriter {
     signal: AbortSignal,
     beforeSend?: BeforeSend,
   ): Promise<RawObject | undefined>;
+}
+
+/**
+ * Called right before a request is written to a connection, each time it is, which may be long after it was queued for one, for a
+ * credential or for a claim. Throws if the request must not be sent any more; the request then fails with this error.
+ */
+export type BeforeSend = () => void;
+
+/** Wraps what a BeforeSend threw, so that it is not taken for a failure of the connection. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError';
+}
+
+/** The namespaces of a cluster that a process serves. Objects without a namespace always belong to it. Default: all. */
+export interface NamespaceScope {
+  readonly only?: readonly string[] | undefined;
+  readonly except?: readonly string[] | undefined;
+}
+
+export function includesNamespace(scope: NamespaceScope | undefined, namespace: string): boolean {
+  if (scope === undefined || namespace === '') return true;
+  if (scope.only !== undefined && !scope.only.includes(namespace)) return false;
+  return scope.except?.includes(namespace) !== true;
+}
+
+/**
+ * The object that a deletion has returned, if it stays until its finalizers are removed. API servers return a deleted object in its
+ * last state, or a Status.
+ */
+export function heldBack(object: RawObject): RawObject | undefined {
+  const { deletionTimestamp, finalizers } = asRecord(object.metadata);
+  return deletionTimestamp !== undefined && Array.isArray(finalizers) && finalizers.length > 0 ? object : undefined;
 }

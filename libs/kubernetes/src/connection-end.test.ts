@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { afterEach, describe, expect, test } from 'vitest';
-import { certificateFingerprints } from './certificate-fingerprints.ts';
 import { type ApiRequest, Connection } from './connection.ts';
 import { connect, type Handler, json, noAbort, startServer } from './testing/fixtures.ts';
+import { certificateFingerprints } from './transport.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

@@ -1,14 +1,13 @@
 import { type Clock, exceededLimit, type Logger, messageLimits, type ThreadShare } from '@sluice/platform';
 import type { Dispatcher } from 'undici';
-import { type BeforeSend, NotSentError } from './before-send.ts';
-import { certificateFingerprints } from './certificate-fingerprints.ts';
+import { type BeforeSend, NotSentError } from './cluster.ts';
 import { invalidAnswerError, isTlsFailure, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from './protobuf/index.ts';
 import { errorFromResponse, type RequestedObject } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
-import { checkedBy, openTransport, type Transport } from './transport.ts';
+import { certificateFingerprints, checkedBy, openTransport, type Transport } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly access: ClusterAccess;

@@ -1,23 +1,23 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/platform';
 import { ApiError } from './api-error.ts';
-import type { BeforeSend } from './before-send.ts';
-import type {
-  ClusterReader,
-  ClusterWriter,
-  ListOptions,
-  ListPage,
-  RawObject,
-  Resource,
-  WatchEvent,
-  WatchOptions,
-  WrittenMeta,
+import {
+  type BeforeSend,
+  type ClusterReader,
+  type ClusterWriter,
+  heldBack,
+  type ListOptions,
+  type ListPage,
+  type RawObject,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+  type WrittenMeta,
 } from './cluster.ts';
 import type { ApiClient, ApiRequest, ApiStream } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { EventObject } from './event-object.ts';
 import type { EventStore } from './event-recorder.ts';
-import { heldBack } from './held-back.ts';
 import { MalformedListError } from './list-splitter.ts';
 import { once } from './middleware.ts';
 import {

@@ -3,10 +3,10 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { asRecord } from '@sluice/platform';
 import { type Authenticator, plainAuthenticator } from './authenticator.ts';
+import type { NamespaceScope } from './cluster.ts';
 import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { errorCode, parseKubeconfig, readKubeconfigs } from './kubeconfig-file.ts';
-import type { NamespaceScope } from './namespace-scope.ts';
 
 /** Access to a cluster as a user: everything a connection needs. */
 export interface ClusterAccess {
@@ -209,4 +209,15 @@ async function authenticatorOf({ cluster, user }: Selected): Promise<Authenticat
   if (user.exec === undefined && user.authProvider === undefined) return plainAuthenticator(cluster, user);
   const { pluginAuthenticator } = await import('./plugin-authenticator.ts');
   return pluginAuthenticator(cluster, user);
+}
+
+/** Access to a server without authentication, such as a fake API server on loopback. */
+export function anonymousAccess(server: string, context: string): ClusterAccess {
+  return {
+    context,
+    server: server.replace(/\/$/, ''),
+    source: `address ${server}`,
+    proxyUrl: undefined,
+    open: async () => ({ applyToHTTPSOptions: async () => {} }),
+  };
 }

@@ -1,6 +1,17 @@
-import type { Controller } from '@sluice/model';
-import type { ClusterReader, ClusterWriter } from './cluster.ts';
-import type { ClusterRequest, RequestOf, Responses, ResponseTo, Verb, WatchStream } from './cluster-request.ts';
+import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
+import { isApiError } from './api-error.ts';
+import type {
+  BeforeSend,
+  ClusterReader,
+  ClusterWriter,
+  ListOptions,
+  ListPage,
+  RawObject,
+  Resource,
+  WatchEvent,
+  WatchOptions,
+  WrittenMeta,
+} from './cluster.ts';
 
 /** Passes a request on to the next middleware or, from the last one, to the cluster. */
 export type Send = <R extends ClusterRequest>(request: R) => Promise<ResponseTo<R>>;
@@ -86,4 +97,111 @@ function chain(middleware: readonly Middleware[], handlers: Handlers): Send {
     return handle(request);
   };
   return middleware.reduceRight<Send>((next, step) => (request) => step(request, next), toCluster);
+}
+
+interface Requests {
+  identity: object;
+  list: { readonly resource: Resource; readonly options: ListOptions };
+  watch: { readonly resource: Resource; readonly resourceVersion: string; readonly options: WatchOptions };
+  get: { readonly resource: Resource; readonly namespace: string; readonly name: string };
+  create: { readonly resource: WrittenResource; readonly object: Endpoints | EndpointSlice };
+  update: { readonly resource: WrittenResource; readonly object: Endpoints | EndpointSlice };
+  delete: {
+    readonly resource: WrittenResource;
+    readonly namespace: string;
+    readonly name: string;
+    readonly preconditions: { uid?: string; resourceVersion?: string };
+  };
+}
+
+interface Responses {
+  identity: string;
+  list: ListPage;
+  watch: WatchStream;
+  get: RawObject;
+  create: WrittenMeta;
+  update: WrittenMeta;
+  delete: RawObject | undefined;
+}
+
+export type Verb = keyof Requests;
+export type WatchStream = AsyncIterable<readonly WatchEvent[]>;
+
+export type RequestOf<V extends Verb> = Requests[V] & {
+  readonly verb: V;
+  readonly signal: AbortSignal;
+  /** As of ApiRequest. */
+  readonly beforeSend?: BeforeSend | undefined;
+};
+
+/** A call of ClusterReader or ClusterWriter as a value. */
+export type ClusterRequest = { [V in Verb]: RequestOf<V> }[Verb];
+
+/** What the call returns. The stream of a watch may still fail while it is read. */
+export type ResponseTo<R extends ClusterRequest> = Responses[R['verb']];
+
+/** Whether the request changes the cluster. */
+export function isWrite({ verb }: ClusterRequest): boolean {
+  return verb === 'create' || verb === 'update' || verb === 'delete';
+}
+
+/** Whether a request may be sent. */
+export interface RequestCheck {
+  /** Asks a server, if that is due, before a request is queued. Rejects if the request must not be sent. */
+  verify?(request: ClusterRequest): Promise<void> | undefined;
+  /** Throws if the request must not be sent. */
+  assert(request: ClusterRequest): void;
+  /** Called with the error of a request that failed. */
+  failed?(error: unknown): void;
+}
+
+/**
+ * Asks the checks in their order, when a request is queued and again right before its bytes leave: it may wait for a connection
+ * or a credential for longer than a lease lasts. Preconditions stop requests that are in flight by then.
+ */
+export function checkRequests(checks: readonly RequestCheck[]): Middleware {
+  return async (request, next) => {
+    const assertAll = () => {
+      for (const check of checks) check.assert(request);
+    };
+    try {
+      for (const check of checks) {
+        const verified = check.verify?.(request);
+        if (verified !== undefined) await verified;
+        check.assert(request);
+      }
+      return await next({ ...request, beforeSend: bothBeforeSend(request.beforeSend, assertAll) });
+    } catch (error) {
+      for (const check of checks) check.failed?.(error);
+      throw error;
+    }
+  };
+}
+
+/** The checks that a cluster has; their order is in `services/writer/src/may-write.ts`. */
+export type ClusterChecks = Readonly<Partial<Record<'identity' | 'claim' | 'pause', RequestCheck>>>;
+
+/** `status`: null on success, the HTTP status of a failure, or 0 if there was no response. */
+export type OnResponse = (verb: Exclude<Verb, 'identity'>, resource: Resource, status: number | null) => void;
+
+/** Reports the response to each request for a resource. */
+export function meterRequests(onResponse: OnResponse): Middleware {
+  return async (request, next) => {
+    try {
+      const response = await next(request);
+      if (request.verb !== 'identity') onResponse(request.verb, request.resource, null);
+      return response;
+    } catch (error) {
+      if (request.verb !== 'identity' && isApiError(error)) onResponse(request.verb, request.resource, error.status);
+      throw error;
+    }
+  };
+}
+
+export function bothBeforeSend(first: BeforeSend | undefined, second: BeforeSend): BeforeSend {
+  if (first === undefined) return second;
+  return () => {
+    first();
+    second();
+  };
 }

@@ -7,7 +7,7 @@ import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { type Cancel, VirtualClock } from '@sluice/platform';
 import { buildConnector } from 'undici';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { resumeSessions } from './resume-sessions.ts';
+import { resumeSessions } from './transport.ts';
 
 const pem = (name: string) => readFile(path.join(import.meta.dirname, 'testdata', name), 'utf8');
 type Options = Parameters<buildConnector.connector>[0];

@@ -1,9 +1,9 @@
+import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '@sluice/platform';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
-import { NotSentError } from './before-send.ts';
+import { NotSentError } from './cluster.ts';
 import type { TlsOptions } from './credentials.ts';
-import { resumeSessions } from './resume-sessions.ts';
 
 /** Kept-alive HTTP/1.1 connections with one set of TLS options. */
 export interface Transport {
@@ -18,7 +18,7 @@ export interface Transport {
   destroy(): Promise<void>;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly maxConnections: number;
   readonly connectTimeoutMs: number;
   readonly proxyUrl: string | undefined;
@@ -80,4 +80,44 @@ function withSecureContext({ ca, cert, key, ...others }: TlsOptions) {
   // Node caches its default authorities.
   if (ca === undefined && cert === undefined && key === undefined) return others;
   return { ...others, secureContext: createSecureContext({ ca, cert, key }) };
+}
+
+type Connector = buildConnector.connector;
+
+/** Longest wait for the session after the first handshake, in milliseconds. Servers send it right away, or never. */
+const ticketMs = 20;
+/** Longest wait for the first connection, in milliseconds. A server that does not answer must not delay the others further. */
+const firstMs = 500;
+
+/**
+ * Has all TLS connections wait for the session of the first one, which undici's connector then resumes. At a start a dozen
+ * connections are opened at once; resuming spares both sides the certificates, most of the cost of a handshake.
+ */
+export function resumeSessions(connect: Connector, clock: Clock): Connector {
+  let first: 'none' | 'open' | Promise<void> = 'none';
+  return (options, callback) => {
+    if (options.protocol !== 'https:' || first === 'open') return connect(options, callback);
+    if (first !== 'none') return void first.then(() => connect(options, callback));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancels = [clock.schedule(firstMs, resolve)];
+    first = promise.then(() => {
+      first = 'open';
+      for (const cancel of cancels) cancel();
+    });
+    connect(options, (...outcome) => {
+      const [error, socket] = outcome;
+      if (error === null) {
+        socket.once('session', () => resolve());
+        socket.once('close', () => resolve());
+        cancels.push(clock.schedule(ticketMs, resolve));
+      } else resolve();
+      callback(...outcome);
+    });
+  };
+}
+
+/** SHA-256 fingerprints of the certificates in a PEM bundle, sorted, each once. */
+export function certificateFingerprints(pem: string | Buffer): readonly string[] {
+  const blocks = `${pem}`.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  return [...new Set(blocks.map((block) => new X509Certificate(block).fingerprint256))].sort();
 }

@@ -1,8 +1,6 @@
 import type { EndpointSlice, Endpoints, NodePlacement, NodeTopology, Pod, Service } from '@sluice/model';
 import type { Causes } from './cause.ts';
-import type { Digest } from './digest.ts';
 import type { ServiceKey } from './service-key.ts';
-import type { Stamp } from './stamp.ts';
 
 /**
  * A change that a watcher observed, for one Service. Each fact is the full projected state of an object or its absence, so
@@ -110,4 +108,50 @@ export interface ClusterRemoved {
   readonly epoch: number;
   /** In milliseconds since the Unix epoch. Watchers before version 1.5 of the messages leave it out. */
   readonly removedAt?: number;
+}
+
+/**
+ * Digest of the facts about one Service; equal digests mean equal facts, independent of their order. Facts that only
+ * watchers publish are hashed. Objects that Sluice writes are listed with their versions, because the reconciler may know
+ * newer versions from Outcomes than the watcher.
+ */
+export interface Digest {
+  /** Digest algorithm; digests of different forms cannot be compared. */
+  readonly version: number;
+  /** Hash; empty if there is no such fact. The same for `pods` and `topology`. */
+  readonly service: string;
+  readonly pods: string;
+  readonly topology: string;
+  /** At most one. */
+  readonly endpoints: readonly ObjectReference[];
+  readonly slices: readonly ObjectReference[];
+}
+
+/** One version of an object. */
+export interface ObjectReference {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+}
+
+/** Increased whenever the facts or their hashing change. */
+export const digestVersion = 2;
+
+/**
+ * Orders the Changes of a cluster: `epoch` is the fencing token of the watcher's lease, `sequence` increases with each of
+ * its Changes. A fact that arrives after a newer one is ignored.
+ */
+export interface Stamp {
+  readonly epoch: number;
+  readonly sequence: number;
+}
+
+/** Negative if `a` is older, zero if they are equal, positive if `a` is newer. */
+export function compareStamps(a: Stamp, b: Stamp): number {
+  return a.epoch - b.epoch || a.sequence - b.sequence;
+}
+
+export function isStamp(value: unknown): value is Stamp {
+  if (typeof value !== 'object' || value === null || !('epoch' in value) || !('sequence' in value)) return false;
+  return Number.isInteger(value.epoch) && Number.isInteger(value.sequence);
 }

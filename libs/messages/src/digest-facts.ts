@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Fact } from './change.ts';
-import { type Digest, digestVersion, type ObjectReference } from './digest.ts';
+import { type Digest, digestVersion, type Fact, type ObjectReference } from './change.ts';
 
 /** Digest of the facts of one snapshot, in which each object occurs at most once. */
 export function digestFacts(facts: readonly Fact[]): Digest {

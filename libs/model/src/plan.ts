@@ -1,5 +1,4 @@
-import type { Endpoints } from './objects/endpoints.ts';
-import type { EndpointSlice } from './objects/endpointslice.ts';
+import type { EndpointSlice, Endpoints } from './objects.ts';
 
 /** The name of a registered controller. */
 export type Controller = string;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { untilNextTick, untilTick } from './clock.ts';
+import { untilNextTick, untilTick, VirtualClock } from './clock.ts';
 import { advance } from './testing/index.ts';
-import { VirtualClock } from './virtual-clock.ts';
 
 describe('untilTick', () => {
   test('is the same moment for all callers, whenever they ask', async () => {

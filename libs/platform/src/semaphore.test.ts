@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
+import { VirtualClock } from './clock.ts';
 import { type Permit, Semaphore } from './semaphore.ts';
 import { advance } from './testing/index.ts';
-import { VirtualClock } from './virtual-clock.ts';
 
 let clock: VirtualClock;
 let semaphore: Semaphore;

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
+import { VirtualClock } from './clock.ts';
 import { recordingLogger } from './testing/index.ts';
-import { ThreadShares } from './thread-shares.ts';
-import { VirtualClock } from './virtual-clock.ts';
-import { YieldQueue } from './yield-queue.ts';
+import { ThreadShares, YieldQueue } from './thread-shares.ts';
 
 function given() {
   const clock = new VirtualClock(0);
@@ -82,4 +81,26 @@ test('the log names a cluster whose events wait, once in a minute', async () => 
   expect(logger.lines).toHaveLength(2);
   shares.forget('hog');
   expect([...shares.uses.keys()]).toEqual(['calm']);
+});
+
+test('one caller resumes per deferred callback, in the order of the calls', async () => {
+  const deferred: (() => void)[] = [];
+  const queue = new YieldQueue((callback) => deferred.push(callback));
+  const resumed: string[] = [];
+  const task = async (name: string) => {
+    for (const step of [1, 2]) {
+      await queue.next();
+      resumed.push(`${name}${step}`);
+    }
+  };
+  const all = Promise.all([task('a'), task('b')]);
+  const rounds: string[][] = [];
+  while (deferred.length > 0) {
+    expect(deferred).toHaveLength(1);
+    deferred.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    rounds.push(resumed.splice(0));
+  }
+  await all;
+  expect(rounds).toEqual([['a1'], ['b1'], ['a2'], ['b2']]);
 });

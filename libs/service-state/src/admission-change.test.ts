@@ -1,9 +1,9 @@
 import type { Change, Fact } from '@sluice/messages';
 import type { EndpointSlice } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { freeRepairs } from './controller-state.ts';
 import { planOf } from './decide.ts';
 import { evolve } from './evolve.ts';
-import { freeRepairs } from './repair.ts';
 import { ServiceState } from './service-state.ts';
 import { defaultSettings } from './settings.ts';
 import { aChange, aSnapshot, fact, given, startTime } from './testing/index.ts';

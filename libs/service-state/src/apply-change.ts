@@ -1,13 +1,12 @@
 import { endpointsWriter, isLeftover } from '@sluice/controllers';
 import { type Change, compareStamps, type PublishedResourceVersions, type Stamp } from '@sluice/messages';
 import { compareResourceVersions } from '@sluice/model';
-import { applyFact } from './apply-fact.ts';
-import { observerOf } from './own-slices.ts';
-import { clearTracked, handleMissing, removeService } from './remove-service.ts';
+import { applyFact, clearTracked, handleMissing, removeService } from './apply-fact.ts';
+import { WorkSet } from './due.ts';
+import { observerOf } from './reconcile.ts';
 import { park } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { WorkSet } from './work-set.ts';
 
 /**
  * Applies a watcher's Change and requests the decisions that follow from it. First deliveries arrive in order, so a Change

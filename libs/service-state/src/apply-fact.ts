@@ -1,16 +1,14 @@
-import { endpointsWriter } from '@sluice/controllers';
+import { endpointSliceTracker, endpointsWriter, sliceControllers, type TrackedSlices } from '@sluice/controllers';
 import { compareStamps, type Fact, type Stamp } from '@sluice/messages';
 import type { Controller, WrittenResource } from '@sluice/model';
-import { noticeForeignWrite } from './foreign-write.ts';
-import { observerOf } from './own-slices.ts';
-import type { ReconcilerPolicy } from './policy.ts';
-import { removeService, removeTracked } from './remove-service.ts';
-import { repairsAdmission } from './repair.ts';
+import { admissionChange, isDeletedByPlan, recordWatchEcho } from './apply-result.ts';
+import { repairsAdmission } from './controller-state.ts';
+import type { WorkSet } from './due.ts';
+import { noticeForeignWrite, setTracked } from './foreign-write.ts';
+import { type ReconcilerPolicy, topologyDelayMs } from './policy.ts';
+import { observerOf } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { admissionChange, isDeletedByPlan, recordWatchEcho } from './watch-echo.ts';
-import type { WorkSet } from './work-set.ts';
-import { topologyDelayMs } from './write-cooldown.ts';
 
 /** Applies one fact of a Change with this stamp. Objects that Sluice writes are compared by resourceVersion. */
 export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: WorkSet, settings: Settings): void {
@@ -143,4 +141,36 @@ function applySlice(
 function repairAdmission(state: ServiceState, controller: Controller, work: WorkSet): void {
   if (repairsAdmission(state.controller(controller), work.now)) work.repair(controller);
   if (controller === endpointsWriter) work.addReaders('endpoints');
+}
+
+/** Removes a deleted Service and its Pods. Should it be created again, a snapshot lists its Pods. */
+export function removeService(state: ServiceState, stamp: Stamp, work: WorkSet): void {
+  if (state.service?.service) state.setOrphaned(true);
+  state.setService({ service: null, stamp });
+  state.setTopology(null);
+  for (const name of [...state.pods.keys()]) state.removePod(name);
+  clearTracked(state);
+  work.addAll();
+}
+
+/** The watch has reported the deletion of a slice (C19). */
+export function removeTracked(state: ServiceState, uid: string): void {
+  updateTracked(state, (tracked) => endpointSliceTracker.handleDeletion(tracked, { metadata: { uid } }).state);
+}
+
+/** A list lacks the slice (C19). */
+export function handleMissing(state: ServiceState, uid: string): void {
+  updateTracked(state, (tracked) => endpointSliceTracker.handleMissing(tracked, uid));
+}
+
+/** The Service was deleted, or a watcher has started (C19). */
+export function clearTracked(state: ServiceState): void {
+  updateTracked(state, (tracked) =>
+    endpointSliceTracker.isEmpty(tracked) ? tracked : endpointSliceTracker.deleteService(),
+  );
+}
+
+function updateTracked(state: ServiceState, update: (tracked: TrackedSlices) => TrackedSlices): void {
+  for (const controller of sliceControllers)
+    setTracked(state, controller, update(state.controller(controller).trackers.tracked));
 }

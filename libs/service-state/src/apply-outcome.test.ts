@@ -11,8 +11,8 @@ import {
 import type { Controller, EndpointSlice, Mutation } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { judgedStatus } from './apply-outcome.ts';
-import { differences } from './compare-digest.ts';
 import { decide, planOf } from './decide.ts';
+import { differences } from './divergence.ts';
 import { dueAt } from './due.ts';
 import { evolve } from './evolve.ts';
 import { ServiceState } from './service-state.ts';

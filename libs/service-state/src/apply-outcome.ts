@@ -12,12 +12,13 @@ import { applyResult, isChangedAtAdmission, knows } from './apply-result.ts';
 import {
   type ControllerState,
   type InFlight,
+  repairAfterOutcome,
+  repairsAdmission,
   requestDecision,
   type Timers,
   type UnconfirmedCreates,
 } from './controller-state.ts';
 import { noticeForeignWrites, uncertainAfter } from './foreign-write.ts';
-import { repairAfterOutcome, repairsAdmission } from './repair.ts';
 import { jitterOf, park } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';

@@ -1,11 +1,10 @@
 import { decisionOrder } from '@sluice/controllers';
 import { structurallyEqual } from '@sluice/model';
 import { type BatchState, maxFreshnessTargetMs } from './adaptive-batch.ts';
-import { maxRedeliveryMs } from './redelivery.ts';
-import { repairIntervalMs } from './repair.ts';
+import { maxRedeliveryMs, repairIntervalMs } from './controller-state.ts';
+import { maxCooldownMs, maxTopologyDelayMs } from './policy.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
-import { maxCooldownMs, maxTopologyDelayMs } from './write-cooldown.ts';
 
 /**
  * Moves deadlines that are further in the future than the longest delay of their kind back to that delay. Such deadlines were

@@ -1,6 +1,6 @@
 import type { CompactionRequest, Fact } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import { compactionExpiresAfterMs } from './apply-request.ts';
+import { compactionExpiresAfterMs } from './evolve.ts';
 import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, anOutcome, aSnapshot, fact, key } from './testing/messages.ts';

@@ -1,7 +1,7 @@
 import { compactSlices, type SyncCounts } from '@sluice/controllers';
 import type { Controller, MutationGroup } from '@sluice/model';
 import type { Requests } from './controller-state.ts';
-import { slicesOf } from './own-slices.ts';
+import { slicesOf } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 

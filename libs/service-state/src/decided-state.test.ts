@@ -1,8 +1,7 @@
 import type { Fact } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
-import type { Repairs } from './controller-state.ts';
-import { freeRepairs } from './repair.ts';
+import { freeRepairs, type Repairs } from './controller-state.ts';
 import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, aSnapshot, fact } from './testing/messages.ts';

@@ -1,20 +1,24 @@
+import { controllers, decisionOrder, descriptorOf, endpointsWriter } from '@sluice/controllers';
 import {
   type Change,
   type CompactionRequest,
   comparePlans,
+  noCauses,
   type Outcome,
   type PlannedMutations,
   type RemovalRelease,
   type ServiceKey,
 } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { applyChange } from './apply-change.ts';
-import { applyDecision } from './apply-decision.ts';
 import { applyOutcome } from './apply-outcome.ts';
-import { applyCompactionRequest, applyRelease } from './apply-request.ts';
 import { clampDeadlines } from './clamp-deadlines.ts';
-import type { Decision } from './decide.ts';
-import { abortSnapshot, invalidate } from './invalidate.ts';
-import { recordedDecision } from './recorded-decision.ts';
+import { withoutSlices } from './compact.ts';
+import { afterDecision, type ControllerState, redeliverAt, redelivered, requestDecision } from './controller-state.ts';
+import type { Decision, Planned, Tracked } from './decide.ts';
+import { expectUncertain } from './foreign-write.ts';
+import { reconcile, trackUnchanged } from './reconcile.ts';
+import { park } from './retries.ts';
 import { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -84,4 +88,142 @@ export function evolve(state: ServiceState, event: ServiceEvent, now: number, se
 function isNews(state: ServiceState, { controller, plan }: PlannedMutations): boolean {
   const { inFlight } = state.controller(controller);
   return inFlight === null || comparePlans(plan, inFlight.message.plan) > 0;
+}
+
+/** Applies what a controller decided at `now`. */
+export function applyDecision(state: ServiceState, decision: Decision, now: number, settings: Settings): void {
+  const { controller } = decision;
+  switch (decision.kind) {
+    case 'planned': {
+      const { plan, tracked, trace } = decision;
+      const inFlight = {
+        message: plan,
+        triggersAfter: tracked.triggers,
+        hintsAfter: tracked.hints,
+        watchEchoes: {},
+        redeliverAt: redeliverAt(now, 0),
+        redeliveries: 0,
+        ...(trace !== undefined && { trace }),
+      };
+      return state.setController(controller, { ...decided(state, controller, plan, tracked, now, settings), inFlight });
+    }
+    case 'unchanged': {
+      const { tracked } = decision;
+      if (tracked === null) return state.setController(controller, postponed(state, controller, now, settings));
+      const { triggers, hints } = tracked;
+      const idle = decided(state, controller, null, tracked, now, settings);
+      const retries = { ...idle.retries, failures: 0, parkedSince: null };
+      return state.setController(controller, { ...idle, retries, trackers: { ...idle.trackers, triggers, hints } });
+    }
+    case 'redelivered':
+      return state.setController(controller, redelivered(state.controller(controller), now));
+    case 'parked': {
+      const { parkedRetryMs } = settings;
+      const idle = { ...state.controller(controller), inFlight: null };
+      const dueAt = parkedRetryMs === null ? null : now + parkedRetryMs;
+      return state.setController(controller, park(idle, decision.reason, now, dueAt));
+    }
+  }
+}
+
+/** The requests for a decision are met. */
+function postponed(state: ServiceState, controller: Controller, now: number, { policy }: Settings): ControllerState {
+  const before = state.controller(controller);
+  const dueAt = policy.dueAfterDecision({ controller, state: before, now });
+  return { ...before, timers: { ...before.timers, dueAt, topologyDueAt: undefined }, requests: {}, causes: noCauses };
+}
+
+/** `plan`: null if nothing has to be written. */
+function decided(
+  state: ServiceState,
+  controller: Controller,
+  plan: PlannedMutations | null,
+  { counts }: Tracked,
+  now: number,
+  settings: Settings,
+): ControllerState {
+  const before = state.controller(controller);
+  const groups = plan?.groups ?? [];
+  const isRequestOpen = groups.length > 0 && plan?.compaction === undefined;
+  const { compaction } = before.requests;
+  const tracked = trackUnchanged(state, controller, groups, settings);
+  const after: ControllerState = {
+    ...postponed(state, controller, now, settings),
+    retries: { ...before.retries, parked: null },
+    repairs: afterDecision(before.repairs, groups.length > 0, now),
+    trackers: { ...before.trackers, tracked, counted: counts?.service ?? null },
+    requests: compaction && isRequestOpen ? { compaction } : {},
+  };
+  if (controller === endpointsWriter && state.endpoints === null) state.setOrphaned(false);
+  return after;
+}
+
+/** A request that could not be met by then is dropped: its sender has counted on other slices. */
+export const compactionExpiresAfterMs = 60_000;
+
+/** Requests a decision that may compact the Service's slices. A parked key stays parked. */
+export function applyCompactionRequest(
+  state: ServiceState,
+  { reason, requestedAt, maxWrites, onlyWorthwhile }: CompactionRequest,
+  now: number,
+  { controllers }: Settings,
+): void {
+  const causes = { first: [{ description: reason, observedAt: requestedAt }], more: 0 };
+  const compaction = { maxWrites, onlyWorthwhile, expiresAt: now + compactionExpiresAfterMs };
+  for (const controller of controllers) {
+    const before = state.controller(controller);
+    if (!descriptorOf(controller).compacts || before.retries.parked !== null) continue;
+    const requests = { ...before.requests, compaction };
+    state.setController(controller, { ...requestDecision(before, now, causes, now), requests });
+  }
+}
+
+/** Decides parked keys at once and lets their next plan pass the guards against mass removals and additions. */
+export function applyRelease(state: ServiceState, { releasedAt }: RemovalRelease, now: number): void {
+  const causes = {
+    first: [{ description: 'held-back change released by an operator', observedAt: releasedAt }],
+    more: 0,
+  };
+  for (const controller of controllers) {
+    const before = state.controller(controller);
+    if (before.retries.parkedSince === null) continue;
+    const requests = { ...before.requests, released: true as const };
+    state.setController(controller, { ...requestDecision(before, now, causes, now), requests });
+  }
+}
+
+/**
+ * Ends the snapshot in progress without effect because a part of it is unreadable: what the missing part would have confirmed
+ * must not count as deleted.
+ */
+export function abortSnapshot(state: ServiceState): void {
+  if (state.snapshot.open !== null) state.setSnapshot({ ...state.snapshot, open: null });
+}
+
+/**
+ * Marks a state as possibly outdated or incomplete because messages were lost. Nothing is decided before the next snapshot
+ * has ended. The Outcomes of plans in flight may be among the lost messages, so those plans are dropped and decided again.
+ */
+export function invalidate(state: ServiceState, now: number): void {
+  state.setSnapshot({ ...state.snapshot, complete: false, open: null });
+  state.clearTombstones();
+  for (const controller of decisionOrder) {
+    const before = state.controller(controller);
+    const { inFlight, timers, trackers } = before;
+    if (inFlight === null) continue;
+    const tracked = expectUncertain(state, trackers.tracked, inFlight, []);
+    const after = { timers: { ...timers, dueAt: now }, trackers: { ...trackers, tracked } };
+    state.setController(controller, { ...before, ...after, inFlight: null });
+  }
+}
+
+/** The decision that led to a plan of the log. What the plan does not say follows from the state on which it was decided. */
+export function recordedDecision(state: ServiceState, plan: PlannedMutations, settings: Settings): Planned {
+  const { controller, compaction } = plan;
+  // A history that begins later than the state lacks objects, which would count as removed.
+  const { complete } = state.snapshot;
+  const before = { ...state.controller(controller).trackers, counts: null };
+  const { triggers, hints, counts } = complete ? reconcile(state, controller, settings) : before;
+  const tracked = { triggers, hints, counts: compaction ? withoutSlices(counts, compaction.removed) : counts };
+  return { kind: 'planned', controller, plan, tracked };
 }

@@ -2,7 +2,6 @@ import { endpointSliceTracker, type TrackedSlices } from '@sluice/controllers';
 import type { MutationResult, Outcome } from '@sluice/messages';
 import type { Controller, EndpointSlice } from '@sluice/model';
 import type { InFlight } from './controller-state.ts';
-import { setTracked } from './remove-service.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
@@ -79,4 +78,10 @@ export function expectUncertain(
     }
   }
   return next;
+}
+
+export function setTracked(state: ServiceState, controller: Controller, tracked: TrackedSlices): void {
+  const before = state.controller(controller);
+  if (tracked !== before.trackers.tracked)
+    state.setController(controller, { ...before, trackers: { ...before.trackers, tracked } });
 }

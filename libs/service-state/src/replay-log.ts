@@ -1,3 +1,4 @@
+import { decisionOrder } from '@sluice/controllers';
 import {
   comparePlans,
   compareStamps,
@@ -8,8 +9,8 @@ import {
   type Stamp,
 } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
-import { decideUnchanged } from './decide-unchanged.ts';
-import { isDisposable } from './due.ts';
+import { decide } from './decide.ts';
+import { isDisposable, wantsDecisionAt } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
 import { isBasisReached, settingsOfPlan } from './plan-basis.ts';
 import type { ServiceState } from './service-state.ts';
@@ -129,5 +130,22 @@ function timeOf(message: ServiceMessage): number | undefined {
       return message.requestedAt;
     case 'release':
       return message.releasedAt;
+  }
+}
+
+/**
+ * Makes the decisions that are due until then and lead to no plan, and leaves the others: the log of a Service has only decisions
+ * with a plan.
+ */
+export function decideUnchanged(state: ServiceState, now: number, settings: Settings, until = now): void {
+  const { complete, open } = state.snapshot;
+  if (!complete || open !== null) return;
+  for (const controller of decisionOrder) {
+    const { inFlight, retries, timers } = state.controller(controller);
+    const at = wantsDecisionAt(timers);
+    if (inFlight !== null || at === null || at > until || (retries.parked !== null && at > now)) continue;
+    const nextPlan = { epoch: 0, number: 0 };
+    const decision = decide(state, controller, Math.max(at, now), { settings, nextPlan });
+    if (decision?.kind === 'unchanged') evolve(state, decision, now, settings);
   }
 }

@@ -1,4 +1,4 @@
-export { type ClusterPhase, Metrics, type MetricsOptions, type SpanCounts } from './metrics.ts';
+export { type ClusterPhase, Metrics, type MetricsOptions, type SpanCounts, watchIdleTimes } from './metrics.ts';
 export { type PartitionLag, type PartitionTopic, partitionLag } from './partition-lag.ts';
 export * from './server/event-loop-monitor.ts';
 export * from './server/health.ts';
@@ -8,4 +8,3 @@ export * from './shared-request.ts';
 export * from './traces/spans.ts';
 export type { Span, SpanAttributes, Tracer } from './traces/tracer.ts';
 export { startOtlpTracing } from './tracing/start-otlp-tracing.ts';
-export { watchIdleTimes } from './watch-idle-times.ts';

@@ -1,5 +1,6 @@
 import { decisionOrder } from '@sluice/controllers';
 import { isServiceKey, parseServiceKey } from '@sluice/messages';
+import type { Controller } from '@sluice/model';
 import { type Clock, errorMessage, type Random } from '@sluice/platform';
 import {
   evolve,
@@ -15,8 +16,6 @@ import type { StoredEntry } from '@sluice/store';
 import { DelayingQueue } from './delaying-queue.ts';
 import { GapDetector } from './gap-detector.ts';
 import { PendingResyncs } from './pending-resyncs.ts';
-import { PlanNumbers } from './plan-numbers.ts';
-import { ReadyEndpoints } from './ready-endpoints.ts';
 
 /** Everything known about one partition. Changes are stored with the next commit. */
 export class PartitionState {
@@ -151,5 +150,124 @@ export class PartitionState {
     this.queue.set(key, null);
     this.ready.remove(key, state.key.cluster);
     this.#onDropped(key);
+  }
+}
+
+type Counts = Map<Controller, number>;
+
+/** Ready endpoints as written, of all Services of a partition by formatted key, with a sum per cluster and controller. */
+export class ReadyEndpoints {
+  readonly #services = new Map<string, Counts>();
+  readonly #totals = new Map<string, Counts>();
+
+  has(key: string, controller: Controller): boolean {
+    return this.#services.get(key)?.has(controller) ?? false;
+  }
+
+  set(key: string, cluster: string, controller: Controller, ready: number): void {
+    const service = countsOf(this.#services, key);
+    add(countsOf(this.#totals, cluster), controller, ready - (service.get(controller) ?? 0));
+    service.set(controller, ready);
+  }
+
+  /** The sum over all other Services of the cluster. */
+  elsewhere(key: string, cluster: string, controller: Controller): number {
+    const own = this.#services.get(key)?.get(controller) ?? 0;
+    return (this.#totals.get(cluster)?.get(controller) ?? 0) - own;
+  }
+
+  remove(key: string, cluster: string): void {
+    const totals = countsOf(this.#totals, cluster);
+    for (const [controller, ready] of this.#services.get(key) ?? []) add(totals, controller, -ready);
+    this.#services.delete(key);
+  }
+}
+
+function countsOf(counts: Map<string, Counts>, name: string): Counts {
+  let known = counts.get(name);
+  if (known === undefined) {
+    known = new Map();
+    counts.set(name, known);
+  }
+  return known;
+}
+
+function add(counts: Counts, controller: Controller, ready: number): void {
+  counts.set(controller, (counts.get(controller) ?? 0) + ready);
+}
+
+const numbersKey = 'partition';
+
+/**
+ * Numbers the plans of a partition, across all its Services. A Service's state can therefore be dropped without a number
+ * being used twice, and a later decision always has a higher number, so a writer need not remember old plans. Plans are
+ * published in this order, so one number shows which of them are on the bus.
+ */
+export class PlanNumbers {
+  #last = new StoredNumber('lastPlan');
+  #published = new StoredNumber('publishedPlan');
+
+  /** The number of the next plan. */
+  get next(): number {
+    return this.#last.value + 1;
+  }
+
+  /** The next number has been used. */
+  advance(): void {
+    this.#last.value += 1;
+  }
+
+  /** The number of the last plan. */
+  get last(): number {
+    return this.#last.value;
+  }
+
+  /** All plans up to this number are on the bus or need not be. */
+  markPublished(upTo: number): void {
+    this.#published.value = upTo;
+  }
+
+  /** Whether the plan with this number is certainly on the bus. */
+  isPublished(number: number): boolean {
+    return number <= this.#published.value;
+  }
+
+  /** Removes everything that was loaded. */
+  clear(): void {
+    this.#last = new StoredNumber('lastPlan');
+    this.#published = new StoredNumber('publishedPlan');
+  }
+
+  /** Loads a stored entry; false if it is not one of these numbers. Throws TypeError if its value is invalid. */
+  load(entry: StoredEntry): boolean {
+    return entry.key === numbersKey && (this.#last.load(entry) || this.#published.load(entry));
+  }
+
+  /** Returns and clears the changed entries, to be committed. */
+  drainChanges(): StoredEntry[] {
+    return [...this.#last.drainChange(), ...this.#published.drainChange()];
+  }
+}
+
+class StoredNumber {
+  value = 0;
+  readonly #field: string;
+  #stored = 0;
+
+  constructor(field: string) {
+    this.#field = field;
+  }
+
+  load({ field, value }: StoredEntry): boolean {
+    if (field !== this.#field) return false;
+    if (!Number.isInteger(value)) throw new TypeError(`stored field ${field} is invalid`);
+    this.value = this.#stored = Number(value);
+    return true;
+  }
+
+  drainChange(): StoredEntry[] {
+    if (this.value === this.#stored) return [];
+    this.#stored = this.value;
+    return [{ key: numbersKey, field: this.#field, value: this.value }];
   }
 }

@@ -15,11 +15,10 @@ import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
 import { PendingCommit } from './pending-commit.ts';
-import { unpublishedPlans } from './plan-record.ts';
 import { RecordProcessor } from './record-processor.ts';
 import { RecordWaiter } from './record-waiter.ts';
 import { ResyncRequester, resyncRequest } from './resync-requester.ts';
-import { ServiceDecider } from './service-decider.ts';
+import { ServiceDecider, unpublishedPlans } from './service-decider.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
 /** Differences between the clocks up to this are not taken for a change of the system clock, in milliseconds. */

@@ -7,7 +7,6 @@ export * from './comparison/normalise.ts';
 export * from './diff-tracker.ts';
 export * from './observe-upstream-writes.ts';
 export * from './page.ts';
-export * from './pod-change.ts';
 export * from './read-current-state.ts';
 export * from './report.ts';
 export * from './shadow-comparison.ts';

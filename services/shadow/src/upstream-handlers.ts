@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { controllers, isMirrorable, isOverloaded } from '@sluice/controllers';
 import type { Fact } from '@sluice/messages';
-import type { Controller } from '@sluice/model';
+import type { Controller, Pod } from '@sluice/model';
 import type { PodEntry, ServiceState } from '@sluice/service-state';
-import { podDiffers } from './pod-change.ts';
 
 const all: ReadonlySet<Controller> = new Set(controllers);
 const none: ReadonlySet<Controller> = new Set();
@@ -56,4 +55,11 @@ function noticedEndpoints(view: ServiceState, fact: Extract<Fact, { kind: 'endpo
     noticed.add('endpointslicemirroring');
   }
   return noticed;
+}
+
+/** Whether a Pod update concerns the Services that keep the Pod. Any update of a terminating Pod does (C12). */
+export function podDiffers(old: Pod, now: Pod): boolean {
+  if (old.terminating || now.terminating) return true;
+  if (old.ready !== now.ready || old.ips.length !== now.ips.length) return true;
+  return now.ips.some((ip, i) => ip !== old.ips[i]);
 }

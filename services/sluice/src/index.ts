@@ -1,6 +1,6 @@
 export * from './composition/all-in-one.ts';
 export * from './composition/operator-requests.ts';
-export * from './composition/roles/assert-usable.ts';
+export { assertUsable } from './composition/roles/fleet-clusters.ts';
 export * from './composition/roles/reconciler-role.ts';
 export type { Role } from './composition/roles/role.ts';
 export * from './composition/roles/start-role.ts';

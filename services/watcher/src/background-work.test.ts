@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { rawEndpoints, rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
+import { rawEndpoints, rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 const compaction = { writesPerHour: 1_000, maxEndpointsPerSlice: 100 };

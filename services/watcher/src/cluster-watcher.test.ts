@@ -6,7 +6,7 @@ import { type RecordingLogger, recordingLogger } from '@sluice/platform/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
+import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 const resyncPeriodMs = 3_600_000;

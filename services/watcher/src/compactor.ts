@@ -10,11 +10,10 @@ import {
 import { type EndpointSlice, endpointSliceController, managedByLabel } from '@sluice/model';
 import { sleep } from '@sluice/platform';
 import type { ClusterWatcherOptions, CompactionOptions } from './cluster-watcher-options.ts';
-import { CompactionBudget } from './compaction-budget.ts';
 import type { Indexer } from './indexer.ts';
 import { type ObjectName, parseObjectName } from './object-event.ts';
 
-export interface CompactorOptions extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger'> {
+interface CompactorOptions extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger'> {
   readonly indexer: Indexer;
   readonly compaction: CompactionOptions;
 }
@@ -120,3 +119,34 @@ const isManaged = ({ metadata }: EndpointSlice): boolean =>
   metadata.labels?.[managedByLabel] === endpointSliceController;
 
 const perWrite = ({ compaction: { removed, writes } }: Candidate): number => removed / writes;
+
+const hourMs = 3_600_000;
+
+/**
+ * Writes that compaction may cause: in any hour at most `writesPerHour`. It starts empty, so a watcher that takes over does
+ * not spend again what the previous one has spent.
+ */
+export class CompactionBudget {
+  readonly #capacity: number;
+  readonly #perMs: number;
+  #available = 0;
+  #refilledAt: number;
+
+  /** `now`: by the monotonic clock. */
+  constructor(writesPerHour: number, now: number) {
+    // Capacity and refill of any hour together are the budget. Merging a few slices must be affordable at once.
+    this.#capacity = Math.max(writesPerHour / 10, Math.min(writesPerHour / 2, 20));
+    this.#perMs = (writesPerHour - this.#capacity) / hourMs;
+    this.#refilledAt = now;
+  }
+
+  available(now: number): number {
+    this.#available = Math.min(this.#capacity, this.#available + (now - this.#refilledAt) * this.#perMs);
+    this.#refilledAt = now;
+    return Math.floor(this.#available);
+  }
+
+  spend(writes: number): void {
+    this.#available -= writes;
+  }
+}

@@ -1,4 +1,12 @@
-import { type Cause, type Causes, mergeCauses, noCauses, type ServiceKey } from '@sluice/messages';
+import {
+  type Cause,
+  type Causes,
+  mergeCauses,
+  noCauses,
+  parseServiceKey,
+  partitionOf,
+  type ServiceKey,
+} from '@sluice/messages';
 import type { TracedCause } from './change-traces.ts';
 
 /** Why a Service is dirty, that is, what its next Change must contain. */
@@ -16,13 +24,13 @@ export type DirtyReason =
 /** Whether the reason is a write of Sluice that the watch shows. The reconciler has its Outcome and does not wait for it. */
 export const isWatchEcho = (reason: DirtyReason): boolean => 'isWatchEcho' in reason && reason.isWatchEcho === true;
 
-export interface DirtyEndpoints {
+interface DirtyEndpoints {
   readonly uid: string;
   /** Field manager of the last write, if it is not Sluice. */
   readonly manager?: string | undefined;
 }
 
-export interface DirtySlice {
+interface DirtySlice {
   readonly uid: string;
   /** The slice still exists, but its labels assign it to another Service or manager. */
   readonly relabelled: boolean;
@@ -146,5 +154,49 @@ export function addReason(entry: DirtyEntry, reason: DirtyReason, cause: Cause |
         manager: reason.manager,
       });
       break;
+  }
+}
+
+/**
+ * Services that a Change was published for, by formatted key. The first Change of a Service must be a snapshot, because
+ * the reconciler decides nothing for a Service before it has one.
+ */
+export class PublishedServices implements Iterable<ServiceKey> {
+  readonly #published = new Set<string>();
+  /** Services whose last Change left nothing of them: the next one starts with a snapshot again. */
+  readonly #emptied = new Set<string>();
+
+  /** Adds a Service and returns whether its next Change must be a snapshot. */
+  add(service: string): boolean {
+    const needsSnapshot = !this.#published.has(service) || this.#emptied.delete(service);
+    this.#published.add(service);
+    return needsSnapshot;
+  }
+
+  /** Adds a Service whose current state another watcher has published. */
+  restore(service: string): void {
+    this.#published.add(service);
+  }
+
+  markEmptied(service: string): void {
+    if (this.#published.has(service)) this.#emptied.add(service);
+  }
+
+  delete(service: string): void {
+    this.#published.delete(service);
+    this.#emptied.delete(service);
+  }
+
+  *[Symbol.iterator](): Iterator<ServiceKey> {
+    for (const service of [...this.#published]) yield parseServiceKey(service);
+  }
+
+  /** One slice of the Services per round, so that `rounds` rounds cover all; at least one Service of each partition. */
+  inRound(round: number, rounds: number, partitions: number): readonly ServiceKey[] {
+    const byPartition = Map.groupBy(this.#published, (service) => partitionOf(service, partitions));
+    return [...byPartition.values()].flatMap((services) => {
+      const chosen = services.filter((_, i) => i % rounds === round % rounds);
+      return (chosen.length > 0 ? chosen : services.slice(round % services.length).slice(0, 1)).map(parseServiceKey);
+    });
   }
 }

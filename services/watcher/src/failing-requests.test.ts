@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import { publishedStateScope } from './published-state.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { rawService } from './testing/raw-objects.ts';
+import { rawService } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 let clock: VirtualClock;

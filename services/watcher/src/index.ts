@@ -1,6 +1,6 @@
 export { FalseAlarms } from './availability-monitor.ts';
 export { ClusterWatcher } from './cluster-watcher.ts';
 export type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
-export { listSemaphore } from './list-semaphore.ts';
+export { listSemaphore } from './informer.ts';
 export { Prefetch } from './prefetch.ts';
 export { type RemoveClusterOptions, removeCluster } from './remove-cluster.ts';

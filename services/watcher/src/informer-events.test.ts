@@ -3,11 +3,10 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import type { Outage } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { EventHandler } from './event-handler.ts';
+import { EventHandler, Router } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
 import { Informer, type InformerOptions } from './informer.ts';
-import { Router } from './router.ts';
-import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
+import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 let clock: VirtualClock;

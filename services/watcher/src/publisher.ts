@@ -22,10 +22,9 @@ import type { Tracer } from '@sluice/telemetry';
 import { ChangeRecords, type ChangeSequence } from './change-records.ts';
 import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { digestService } from './compose-changes.ts';
-import { type DirtyEntry, type DirtyReason, DirtySet, isWatchEcho } from './dirty-set.ts';
+import { type DirtyEntry, type DirtyReason, DirtySet, isWatchEcho, PublishedServices } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
 import { objectName } from './object-event.ts';
-import { PublishedServices } from './published-services.ts';
 import type { PublishedState } from './published-state.ts';
 import { ResyncPace } from './resync-pace.ts';
 

@@ -5,7 +5,7 @@ import { isFencedError, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { rawEndpoints, rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
+import { rawEndpoints, rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 /** Longer than the quiet period after which a Service's digest is persisted. */

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
 import { publishedStateScope } from './published-state.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
+import { rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 /** Long enough for a reflector to accept a list that is older than what it has seen. */

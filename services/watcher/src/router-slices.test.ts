@@ -1,7 +1,7 @@
 import type { EndpointSlice } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
+import { Router } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
-import { Router } from './router.ts';
 import { aSlice } from './testing/objects.ts';
 
 describe('a slice that is relabelled', () => {

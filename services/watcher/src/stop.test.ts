@@ -6,7 +6,7 @@ import { ClusterWatcher } from './cluster-watcher.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { publishedStateScope } from './published-state.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { rawPod, rawService, rawSlice } from './testing/raw-objects.ts';
+import { rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 let clock: VirtualClock;

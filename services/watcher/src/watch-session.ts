@@ -5,14 +5,13 @@ import { aborted, orAborted, type Permit, runWithBackoff, sleep, untilNextTick }
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { Compactor } from './compactor.ts';
-import { EventHandler } from './event-handler.ts';
+import { EventHandler, Router } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
 import { Informer } from './informer.ts';
 import type { PublishedState } from './published-state.ts';
 import { Publisher } from './publisher.ts';
 import { readResyncRequests } from './read-resync-requests.ts';
 import { Resyncer } from './resyncer.ts';
-import { Router } from './router.ts';
 
 /** How often the published state is saved. */
 const checkpointPeriodMs = 1_000;

@@ -1,15 +1,13 @@
+export { defaultRetry } from './apply/apply-plan.ts';
 export type { CompetingWrite } from './apply/find-competing-write.ts';
-export { defaultRetry, type RetryOptions } from './apply/retry.ts';
-export { type RequestLimit, unlimited } from './apply/schedule-requests.ts';
 export { heldBackReasons } from './confirmation/confirm-changes.ts';
 export type { CheckResult } from './confirmation/fresh-read.ts';
 export { type Direction, MassChangeGuard, type MassChangeGuardOptions } from './confirmation/mass-change-guard.ts';
 export { mayWrite, requestChecks } from './may-write.ts';
-export type { PlanPartitionWorkerOptions } from './partition/plan-partition-worker-options.ts';
+export type { PlanPartitionWorkerOptions, RetryOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
 export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';
-export { FixedLimit } from './scheduling/fixed-limit.ts';
-export { FairShare } from './scheduling/priority-queue.ts';
+export { FairShare, FixedLimit, type RequestLimit, unlimited } from './scheduling/request-limit.ts';
 export { RetryLimit } from './scheduling/retry-limit.ts';
 export type { CompetingControllerDetection, WritableCluster } from './writable-cluster.ts';
 export { type ClosableCluster, type DrainableCluster, drainable } from './writable-cluster.ts';

@@ -1,7 +1,6 @@
 import type { ClusterChecks, RequestCheck } from '@sluice/kubernetes';
 import { comparePlans, type PlanId, type PlannedMutations } from '@sluice/messages';
 import type { ApplyResult } from './apply/apply-mutations.ts';
-import { SupersededError } from './apply/schedule-requests.ts';
 import { confirmChanges } from './confirmation/confirm-changes.ts';
 import { hasPreconditions, type PlanFence } from './fencing/plan-fence.ts';
 import type { PlanCheckpoint } from './partition/plan-checkpoint.ts';
@@ -63,7 +62,7 @@ export const mayWrite = {
 } as const;
 
 /** What the checks of a plan read. */
-export interface PlanInQuestion {
+interface PlanInQuestion {
   readonly plan: PlannedMutations;
   /** Of its record. */
   readonly offset: number;
@@ -74,7 +73,7 @@ export interface PlanInQuestion {
   readonly cluster: WritableCluster | 'connecting' | undefined;
 }
 
-export interface RequestChecks extends ClusterChecks {
+interface RequestChecks extends ClusterChecks {
   readonly lease?: RequestCheck;
 }
 
@@ -104,3 +103,8 @@ const refusal = (status: ApplyResult['status'], message: string): Refusal => ({
   results: [],
   failures: [],
 });
+
+/** A newer plan for the same Service and controller has arrived, and nothing of this one can have been stored. */
+export class SupersededError extends Error {
+  override readonly name = 'SupersededError';
+}

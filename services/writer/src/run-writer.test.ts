@@ -5,9 +5,9 @@ import { aborted, seededRandom, silentLogger, VirtualClock } from '@sluice/platf
 import { advance } from '@sluice/platform/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defaultRetry } from './apply/retry.ts';
-import { unlimited } from './apply/schedule-requests.ts';
+import { defaultRetry } from './apply/apply-plan.ts';
 import { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
+import { unlimited } from './scheduling/request-limit.ts';
 import { aPlan, create } from './testing/plans.ts';
 import { ScriptedCluster, unavailable } from './testing/scripted-cluster.ts';
 

@@ -2,8 +2,8 @@ import type { ClusterChecks, ClusterWriter, Middleware } from '@sluice/kubernete
 import type { PlannedMutations } from '@sluice/messages';
 import type { Controller, EventToRecord } from '@sluice/model';
 import type { CompetingWrite } from './apply/find-competing-write.ts';
-import type { RequestLimit } from './apply/schedule-requests.ts';
 import type { MassChangeGuard } from './confirmation/mass-change-guard.ts';
+import type { RequestLimit } from './scheduling/request-limit.ts';
 import type { RetryLimit } from './scheduling/retry-limit.ts';
 
 /** A cluster as the writer sees it. */

@@ -22,7 +22,7 @@ export const platformBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a lease is checked only when its request is queued',
-    file: 'libs/kubernetes/src/middleware/check-requests.ts',
+    file: 'libs/kubernetes/src/middleware.ts',
     search: 'return await next({ ...request, beforeSend: bothBeforeSend(request.beforeSend, assertAll) });',
     replace: 'return await next(request);',
   },
@@ -76,7 +76,7 @@ export const platformBugs: readonly PlantedBug[] = [
   },
   {
     name: 'stamps ignore the epoch',
-    file: 'libs/messages/src/stamp.ts',
+    file: 'libs/messages/src/change.ts',
     search: 'return a.epoch - b.epoch || a.sequence - b.sequence;',
     replace: 'return a.sequence - b.sequence;',
   },

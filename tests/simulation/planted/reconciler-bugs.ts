@@ -73,13 +73,13 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'plan numbers start again after a take-over',
-    file: `${reconciler}/plan-numbers.ts`,
+    file: `${reconciler}/partition-state.ts`,
     search: 'this.value = this.#stored = Number(value);',
     replace: 'this.#stored = Number(value);',
   },
   {
     name: 'all plans count as published at once',
-    file: `${reconciler}/plan-numbers.ts`,
+    file: `${reconciler}/partition-state.ts`,
     search: 'return number <= this.#published.value;',
     replace: 'return number <= this.#last.value;',
   },
@@ -134,7 +134,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a repair that is made early delays the next one',
-    file: 'libs/service-state/src/repair.ts',
+    file: 'libs/service-state/src/controller-state.ts',
     search: 'repairAt === null ? null : Math.min(repairAt, now)',
     replace: 'repairAt',
   },
@@ -165,7 +165,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'names do not depend on the plan',
-    file: 'libs/service-state/src/derived-name.ts',
+    file: 'libs/service-state/src/decide.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a part of the source
     search: '`${ownerUid}/${controller}/${epoch}/${number}/${place}`',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a part of the source
@@ -192,7 +192,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'tombstones are kept after a loss',
-    file: 'libs/service-state/src/invalidate.ts',
+    file: 'libs/service-state/src/evolve.ts',
     search: '  state.clearTombstones();\n',
     replace: '',
   },

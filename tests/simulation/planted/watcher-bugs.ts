@@ -65,19 +65,19 @@ export const watcherBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a Pod that a Service no longer selects stays',
-    file: `${watcher}/router.ts`,
+    file: `${watcher}/event-handler.ts`,
     search: 'for (const watched of [oldObject, newObject]) {',
     replace: 'for (const watched of [newObject ?? oldObject]) {',
   },
   {
     name: 'a new Node wakes nobody',
-    file: `${watcher}/router.ts`,
+    file: `${watcher}/event-handler.ts`,
     search: 'if (oldObject?.zone !== newObject?.zone || oldObject === newObject) this.#podsOnNode(name, mark);',
     replace: 'if (oldObject && newObject && oldObject.zone !== newObject.zone) this.#podsOnNode(name, mark);',
   },
   {
     name: 'a slice that changes its Service is not reported to the old one',
-    file: `${watcher}/router.ts`,
+    file: `${watcher}/event-handler.ts`,
     search: 'if (oldService !== undefined && oldService !== newService) {',
     replace: 'if (oldService !== undefined && newService === undefined) {',
   },
@@ -95,7 +95,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a list of an old replica is accepted',
-    file: 'libs/kubernetes/src/resource-version-guard.ts',
+    file: 'libs/kubernetes/src/resource-version.ts',
     search: "throw readerError('retry', 'StaleList', message);",
     replace: 'return message.length > 0;',
   },
@@ -125,7 +125,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a new selector needs no snapshot',
-    file: `${watcher}/router.ts`,
+    file: `${watcher}/event-handler.ts`,
     search: 'equalSelectors(oldObject.selector, newObject.selector);',
     replace: 'equalSelectors(oldObject.selector, oldObject.selector);',
   },

@@ -125,7 +125,7 @@ export const writerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'failed writes are counted as successful',
-    file: 'libs/kubernetes/src/middleware/meter-requests.ts',
+    file: 'libs/kubernetes/src/middleware.ts',
     search: 'onResponse(request.verb, request.resource, error.status);',
     replace: 'onResponse(request.verb, request.resource, null);',
   },
@@ -137,7 +137,7 @@ export const writerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a started plan is withdrawn',
-    file: `${writer}/apply/schedule-requests.ts`,
+    file: `${writer}/apply/apply-plan.ts`,
     search: 'const error = hasStarted() ? undefined : withdrawn();',
     replace: 'const error = withdrawn();',
   },

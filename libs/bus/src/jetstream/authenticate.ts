@@ -6,8 +6,7 @@ import {
   tokenAuthenticator,
   usernamePasswordAuthenticator,
 } from '@nats-io/nats-core';
-import { BusSetupError } from './errors.ts';
-import type { NatsCredentials } from './options.ts';
+import { BusSetupError, type NatsCredentials } from './options.ts';
 
 /** @throws BusSetupError `BUS_CREDENTIALS` if they are malformed; the message does not contain them */
 export function authenticator(credentials: NatsCredentials): Authenticator {

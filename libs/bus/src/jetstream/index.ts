@@ -1,6 +1,7 @@
-export { type BusSetupCode, BusSetupError } from './errors.ts';
 export { connectJetStreamBus } from './jetstream-bus.ts';
 export {
+  type BusSetupCode,
+  BusSetupError,
   defaultJetStreamOptions,
   type JetStreamBusOptions,
   type JetStreamBusPorts,

@@ -16,11 +16,10 @@ import {
 import { type NatsLink, openLink } from './link.ts';
 import { inboxPrefix, type JetStreamBusOptions, type JetStreamBusPorts, type Settings, settings } from './options.ts';
 import { JetStreamReader } from './partition-reader.ts';
-import { prepareStreams } from './prepare-streams.ts';
 import { Publisher, type PublishTarget } from './publisher.ts';
-import { SilenceWatch } from './silence-watch.ts';
+import { SilenceWatch } from './pull-session.ts';
 import { type LogName, streamName, subjectName } from './stream-config.ts';
-import { ensureStream } from './streams.ts';
+import { ensureStream, prepareStreams } from './streams.ts';
 import { endOfStream, startOfStream, streamResult } from './verify-offset.ts';
 
 /**

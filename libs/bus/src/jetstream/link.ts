@@ -18,17 +18,16 @@ import {
   tlsProblem,
 } from '@sluice/platform';
 import { authenticator } from './authenticate.ts';
-import { BusSetupError } from './errors.ts';
 import {
+  BusSetupError,
   inboxPrefix,
   type JetStreamBusPorts,
   type NatsCredentials,
   type NatsSecrets,
   type Settings,
 } from './options.ts';
-import { probeTls } from './probe-tls.ts';
 import { reconnectPacing } from './reconnect-pacing.ts';
-import { serverIdentity } from './server-identity.ts';
+import { probeTls, serverIdentity } from './tls.ts';
 
 /** Oldest server version that Sluice is tested with. */
 const oldestServer = [2, 14] as const;

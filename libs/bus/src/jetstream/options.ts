@@ -1,6 +1,5 @@
 import type { Clock, Logger, Random } from '@sluice/platform';
-import type { Topic } from '../index.ts';
-import { BusSetupError } from './errors.ts';
+import { BusSetupError as SetupError, type Topic } from '../index.ts';
 
 /** Secret: never logged and never part of an error message. */
 export type NatsCredentials =
@@ -112,3 +111,20 @@ export function inboxPrefix({ credentials, inboxOwner }: Pick<Settings, 'credent
 function check(valid: boolean, message: string): asserts valid {
   if (!valid) throw new BusSetupError('BUS_OPTIONS', message);
 }
+
+/** Retrying helps only with `BUS_UNREACHABLE`. */
+export class BusSetupError extends SetupError<BusSetupCode> {}
+
+export type BusSetupCode =
+  | 'BUS_OPTIONS'
+  | 'BUS_UNREACHABLE'
+  | 'BUS_CREDENTIALS'
+  /** One side does not trust the other's certificate, or does not speak TLS. */
+  | 'BUS_TLS'
+  | 'BUS_FORBIDDEN'
+  | 'BUS_SERVER_TOO_OLD'
+  | 'BUS_NO_JETSTREAM'
+  | 'BUS_STREAM_MISMATCH'
+  /** The streams belong to a fleet with a different partition count. */
+  | 'BUS_OTHER_PARTITIONS'
+  | 'BUS_STREAM_REFUSED';

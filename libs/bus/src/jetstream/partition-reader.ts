@@ -10,9 +10,8 @@ import {
 } from '../index.ts';
 import type { NatsLink } from './link.ts';
 import type { JetStreamBusPorts } from './options.ts';
-import { PullSession } from './pull-session.ts';
+import { PullSession, type SilenceWatch } from './pull-session.ts';
 import { toDelivery } from './record-message.ts';
-import type { SilenceWatch } from './silence-watch.ts';
 import { recordMismatch, streamResult, verifyOffset } from './verify-offset.ts';
 
 export interface ReaderTarget {

@@ -1,9 +1,9 @@
 import type { Msg } from '@nats-io/nats-core';
 import { VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
 import type { NatsLink } from './link.ts';
-import { PullSession } from './pull-session.ts';
-import { SilenceWatch } from './silence-watch.ts';
+import { PullSession, SilenceWatch } from './pull-session.ts';
 
 test.each([
   ['its bytes', [65_536, 65_536]],
@@ -39,3 +39,23 @@ function start(room: number) {
     receive(null, { reply: `$JS.ACK.s.c.1.${offset}.${offset}.1.0`, size: () => bytes } as unknown as Msg);
   return { requests, deliver };
 }
+
+test('all checks share one timer, which ends with the last of them', async () => {
+  const clock = new VirtualClock(0);
+  const watch = new SilenceWatch(clock, 3_000);
+  const checked: string[] = [];
+  const removeA = watch.add(() => checked.push('a'));
+  await advance(clock, 1_000);
+  const removeB = watch.add(() => checked.push('b'));
+  await advance(clock, 2_000);
+  expect(checked).toEqual(['a', 'b']);
+  removeA();
+  await advance(clock, 3_000);
+  expect(checked).toEqual(['a', 'b', 'b']);
+  removeB();
+  await advance(clock, 30_000);
+  expect(checked).toEqual(['a', 'b', 'b']);
+  watch.add(() => checked.push('c'));
+  await advance(clock, 3_000);
+  expect(checked.at(-1)).toBe('c');
+});

@@ -1,15 +1,14 @@
 import { createInbox, type Msg, type MsgHdrs, type Subscription } from '@nats-io/nats-core';
 import type { Cancel, Clock } from '@sluice/platform';
 import type { NatsLink } from './link.ts';
-import type { SilenceWatch } from './silence-watch.ts';
 
-export interface PullTarget {
+interface PullTarget {
   readonly stream: string;
   readonly consumer: string;
   readonly inboxPrefix: string;
 }
 
-export interface PullEvents {
+interface PullEvents {
   /** Number of records that the reader can buffer now. */
   room(): number;
   /** One record, in the consumer's order. */
@@ -185,4 +184,37 @@ function parseAckSubject(
   if (tokens[1] !== 'ACK' || tokens.length < 9) return undefined;
   const [stream = '', consumer = '', , offset, delivery] = tokens.slice(tokens.length === 9 ? 2 : 4);
   return { stream, consumer, offset: Number(offset), delivery: Number(delivery) };
+}
+
+/** Checks all sessions of a process with one timer: one for each would wake an idle process for each partition. */
+export class SilenceWatch {
+  readonly #clock: Clock;
+  /** Time between checks, in milliseconds. */
+  readonly periodMs: number;
+  readonly #checks = new Set<() => void>();
+  #cancel: Cancel | undefined;
+
+  constructor(clock: Clock, periodMs: number) {
+    this.#clock = clock;
+    this.periodMs = periodMs;
+  }
+
+  /** Calls `check` every period until the returned function is called. */
+  add(check: () => void): Cancel {
+    this.#checks.add(check);
+    this.#cancel ??= this.#schedule();
+    return () => {
+      this.#checks.delete(check);
+      if (this.#checks.size > 0) return;
+      this.#cancel?.();
+      this.#cancel = undefined;
+    };
+  }
+
+  #schedule(): Cancel {
+    return this.#clock.schedule(this.periodMs, () => {
+      this.#cancel = this.#schedule();
+      for (const check of [...this.#checks]) check();
+    });
+  }
 }

@@ -7,11 +7,17 @@ import {
   RecordRejectedError,
 } from '../index.ts';
 import type { Brokers } from './brokers.ts';
-import { createErrorFromCode, type ProducedBatch } from './kafkajs-internals.ts';
+import {
+  createErrorFromCode,
+  decodeProduceResponse,
+  encodeProduceRequest,
+  type ProducedBatch,
+  type ProduceResponse,
+  type ProtocolRequest,
+} from './kafkajs-internals.ts';
 import type { OutageLogger } from './kafkajs-logger.ts';
 import type { MetadataCache } from './metadata-cache.ts';
 import { PartitionQueue } from './partition-queue.ts';
-import { produceRequest } from './produce-request.ts';
 import { errorCode } from './protocol.ts';
 import { batchCapacity, messageBytes, toMessage } from './records.ts';
 
@@ -23,7 +29,7 @@ const closeTimeoutMs = 1_000;
 /** Stands for the node id of the leader while a partition has none. */
 const noLeader = -1;
 
-export interface AppenderOptions {
+interface AppenderOptions {
   readonly brokers: Brokers;
   readonly metadata: MetadataCache;
   readonly outageLogger: OutageLogger;
@@ -183,4 +189,35 @@ function upToBytes(bytes: number, queues: readonly PartitionQueue[]): PartitionQ
 
 function closedError(): BusClosedError {
   return new BusClosedError('the bus is closed');
+}
+
+/** All in-sync replicas must have the batch. */
+const acks = -1;
+/** How long the leader waits for them, in milliseconds. */
+const timeout = 5_000;
+
+/**
+ * The response is the error code and the offset of each batch, by `topic/partition`. The parser that kafkajs has turns the error
+ * of one partition into a failure of all.
+ */
+function produceRequest(queues: readonly PartitionQueue[]): ProtocolRequest<ReadonlyMap<string, ProducedBatch>> {
+  const topicData = [...Map.groupBy(queues, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
+    topic,
+    partitions: ofTopic.map((queue) => ({ partition: queue.partition, messages: queue.batch()?.messages ?? [] })),
+  }));
+  return {
+    request: encodeProduceRequest({ acks, timeout, topicData }),
+    response: {
+      decode: async (payload) => producedBatches(await decodeProduceResponse(payload)),
+      parse: async (batches) => batches,
+    },
+  };
+}
+
+function producedBatches({ topics }: ProduceResponse): ReadonlyMap<string, ProducedBatch> {
+  return new Map(
+    topics.flatMap(({ topicName, partitions }) =>
+      partitions.map((batch) => [`${topicName}/${batch.partition}`, batch] as const),
+    ),
+  );
 }

@@ -1,11 +1,12 @@
+import { connect, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Logger } from '@sluice/platform';
-import kafkajs, { type Logger as KafkajsLogger } from 'kafkajs';
-import { BusSetupError } from './errors.ts';
+import type { ISocketFactory, Logger as KafkajsLogger } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { BrokerConnection, type ConnectionIndex, type ProtocolRequest } from './kafkajs-internals.ts';
 import { kafkajsLogger } from './kafkajs-logger.ts';
 import { type BrokerAddress, metadataRequest, type TopicMetadata } from './metadata-request.ts';
-import { type KafkaConnection, saslOptions } from './options.ts';
-import { Sockets } from './sockets.ts';
+import { BusSetupError, type KafkaConnection, saslOptions } from './options.ts';
 
 const connectTimeoutMs = 3_000;
 /** A broker that takes longer to answer is considered gone. */
@@ -172,4 +173,53 @@ export function parseAddress(address: string): { readonly host: string; readonly
 
 function formatAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The log of a partition holds Kafka's offsets from `logStart` to before `highWatermark`. */
+export interface OffsetRange {
+  readonly logStart: number;
+  readonly highWatermark: number;
+}
+
+/** Rejects while a new leader does not know its high watermark yet. */
+export async function listOffsets(
+  brokers: Brokers,
+  leader: number,
+  topic: string,
+  partition: number,
+): Promise<OffsetRange> {
+  const [logStart, highWatermark] = await Promise.all([
+    brokers.listOffset(leader, topic, partition, '-2'),
+    brokers.listOffset(leader, topic, partition, '-1'),
+  ]);
+  return { logStart, highWatermark };
+}
+
+/**
+ * The sockets of one broker connection, so that they can be destroyed at once. kafkajs waits for the requests in flight
+ * when it disconnects, and a hung broker never answers those.
+ */
+export class Sockets {
+  readonly #open = new Set<Socket>();
+
+  readonly factory: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+    const socket = this.#connect(host, port, ssl, onConnect);
+    // kafkajs writes each request in one piece.
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 30_000);
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    return socket;
+  };
+
+  /** Passes an error: kafkajs rejects the requests in flight on an error, but not on a mere close. */
+  destroy(reason: string): void {
+    for (const socket of this.#open) socket.destroy(new Error(reason));
+  }
+
+  #connect(host: string, port: number, ssl: ConnectionOptions | null, onConnect: () => void): Socket {
+    if (!ssl) return connect({ host, port }, onConnect);
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    return connectTls({ host, port, ...servername, ...ssl }, onConnect);
+  }
 }

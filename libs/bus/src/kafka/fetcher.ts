@@ -1,10 +1,9 @@
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/platform';
-import { type Brokers, connectionFor } from './brokers.ts';
+import { type Brokers, connectionFor, listOffsets } from './brokers.ts';
 import { type FetchPartition, fetchRequest } from './fetch-request.ts';
 import type { KafkaReader } from './kafka-reader.ts';
 import { createErrorFromCode } from './kafkajs-internals.ts';
 import type { OutageLogger } from './kafkajs-logger.ts';
-import { listOffsets } from './list-offsets.ts';
 import type { MetadataCache } from './metadata-cache.ts';
 import { errorCode } from './protocol.ts';
 

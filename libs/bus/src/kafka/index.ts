@@ -1,6 +1,7 @@
-export { type BusSetupCode, BusSetupError } from './errors.ts';
 export { connectKafkaBus, KafkaBus } from './kafka-bus.ts';
 export {
+  type BusSetupCode,
+  BusSetupError,
   defaultKafkaTopics,
   type KafkaBusOptions,
   type KafkaConnection,

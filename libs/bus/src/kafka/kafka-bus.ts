@@ -13,16 +13,14 @@ import {
   type Topic,
 } from '../index.ts';
 import { Appender } from './appender.ts';
-import { Brokers, parseAddress } from './brokers.ts';
-import { BusSetupError } from './errors.ts';
+import { Brokers, listOffsets, parseAddress } from './brokers.ts';
 import { fetchRequest } from './fetch-request.ts';
 import { Fetcher } from './fetcher.ts';
 import { KafkaReader } from './kafka-reader.ts';
 import { createErrorFromCode } from './kafkajs-internals.ts';
 import { OutageLogger } from './kafkajs-logger.ts';
-import { listOffsets } from './list-offsets.ts';
 import { MetadataCache, type PartitionLeader } from './metadata-cache.ts';
-import { type KafkaBusOptions, partitionsOf, topicName, topics } from './options.ts';
+import { BusSetupError, type KafkaBusOptions, partitionsOf, topicName, topics } from './options.ts';
 import { errorCode } from './protocol.ts';
 import { offsetOf, toDelivery } from './records.ts';
 import { ensureTopics } from './topics.ts';

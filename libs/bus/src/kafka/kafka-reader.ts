@@ -1,6 +1,6 @@
 import { type Delivery, LogTruncatedError, type PartitionReader, type StreamOffset } from '../index.ts';
+import type { OffsetRange } from './brokers.ts';
 import type { WireRecord } from './kafkajs-internals.ts';
-import type { OffsetRange } from './list-offsets.ts';
 import { offsetOf, toDelivery } from './records.ts';
 
 /** The fetcher skips a reader that buffers this many bytes. One more response may still arrive. */

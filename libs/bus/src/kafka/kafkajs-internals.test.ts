@@ -1,6 +1,8 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import kafkajs, { type SASLOptions } from 'kafkajs';
+import type { SASLOptions } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Sockets } from './brokers.ts';
 import {
   BrokerConnection,
   createDecoder,
@@ -11,7 +13,6 @@ import {
   encodeProduceRequest,
   type ProtocolRequest,
 } from './kafkajs-internals.ts';
-import { Sockets } from './sockets.ts';
 
 /** Checks each internal of kafkajs that Sluice relies on. If one fails after an upgrade, adapt kafkajs-internals.ts. */
 

@@ -1,6 +1,6 @@
 import type { Clock, Logger, Random, TlsMaterial } from '@sluice/platform';
 import type { SASLOptions } from 'kafkajs';
-import type { Topic } from '../index.ts';
+import { BusSetupError as SetupError, type Topic } from '../index.ts';
 
 /** How to reach the brokers. */
 export interface KafkaConnection {
@@ -15,9 +15,9 @@ export interface KafkaConnection {
 }
 
 /** What a connection authenticates with. */
-export type KafkaSecrets = Pick<KafkaConnection, 'tls' | 'sasl'>;
+type KafkaSecrets = Pick<KafkaConnection, 'tls' | 'sasl'>;
 
-export interface KafkaTls extends TlsMaterial {
+interface KafkaTls extends TlsMaterial {
   /** Expected name in the brokers' certificates. Default: the host of each address. */
   readonly servername?: string;
 }
@@ -80,3 +80,21 @@ export function partitionsOf({ partitions }: Pick<KafkaTopics, 'partitions'>, to
 export function saslOptions({ mechanism, username, password }: KafkaSasl): SASLOptions {
   return { mechanism, username, password } as SASLOptions;
 }
+
+/** Retrying helps only with `BUS_UNREACHABLE` and `BUS_TOO_FEW_BROKERS`. */
+export class BusSetupError extends SetupError<BusSetupCode> {}
+
+export type BusSetupCode =
+  /** Fewer brokers than the replication factor. May pass while brokers start. */
+  | 'BUS_TOO_FEW_BROKERS'
+  | 'BUS_OPTIONS'
+  | 'BUS_UNREACHABLE'
+  | 'BUS_CREDENTIALS'
+  /** One side does not trust the other's certificate, or does not speak TLS. */
+  | 'BUS_TLS'
+  /** A topic exists with other settings than configured. */
+  | 'BUS_TOPIC_MISMATCH'
+  /** The partition count of the topics differs. */
+  | 'BUS_OTHER_PARTITIONS'
+  /** Kafka refuses to create a topic or to show it. */
+  | 'BUS_TOPIC_REFUSED';

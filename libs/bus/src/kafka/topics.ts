@@ -1,9 +1,15 @@
 import { type Logger, tlsProblem } from '@sluice/platform';
-import kafkajs, { type Admin } from 'kafkajs';
+import type { Admin } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import type { Brokers } from './brokers.ts';
-import { type BusSetupCode, BusSetupError } from './errors.ts';
 import { kafkajsLogger } from './kafkajs-logger.ts';
-import { type KafkaBusOptions, type KafkaConnection, saslOptions } from './options.ts';
+import {
+  type BusSetupCode,
+  BusSetupError,
+  type KafkaBusOptions,
+  type KafkaConnection,
+  saslOptions,
+} from './options.ts';
 import { errorCode } from './protocol.ts';
 import {
   type ExistingTopic,

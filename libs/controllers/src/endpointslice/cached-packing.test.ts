@@ -1,10 +1,9 @@
 import type { EndpointSlice, Pod, PodOnNode, Service } from '@sluice/model';
 import { aPod, aService, httpPort, onNode, pods } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import { defaultPolicy } from '../policy.ts';
+import { defaultPolicy } from '../controller.ts';
 import { applyPlan } from '../testing/apply-plan.ts';
-import type { AddressTypeInputs } from './address-type-inputs.ts';
-import { packFromCache } from './cached-packing.ts';
+import { type AddressTypeInputs, packFromCache } from './cached-packing.ts';
 import { reconcileByAddressType } from './reconcile-by-address-type.ts';
 
 const max = 3;

@@ -1,14 +1,11 @@
-import type { AddressType, Endpoint, EndpointSlice, Mutation, PodOnNode, Service } from '@sluice/model';
-import { changedIndexes } from '../pods/changed-indexes.ts';
-import { samePorts } from '../pods/find-port.ts';
-import type { AddressTypeInputs } from './address-type-inputs.ts';
+import type { AddressType, Endpoint, EndpointSlice, Mutation, NodeTopology, PodOnNode, Service } from '@sluice/model';
+import type { DecisionPolicy } from '../controller.ts';
+import { changedIndexes, samePorts } from '../pods.ts';
+import type { ServiceHints } from '../trackers/topology-cache.ts';
 import { desiredEndpoint } from './desired-endpoints.ts';
-import { endpointsEqualBeyondHash } from './endpoint-identity.ts';
-import { isSameEndpoint } from './endpoint-set.ts';
-import { ownedBy } from './new-slice.ts';
-import { portMapKey } from './port-map-key.ts';
+import { endpointsEqualBeyondHash, isSameEndpoint, portMapKey } from './endpoint-identity.ts';
 import type { AddressTypeChanges } from './reconcile-by-port-mapping.ts';
-import { hasSliceLabels, sliceLabels } from './slice-labels.ts';
+import { hasSliceLabels, ownedBy, sliceLabels } from './slice.ts';
 
 /** The slices of an address type, before hints. */
 export interface Packing {
@@ -151,3 +148,17 @@ function listsAfter(slices: readonly EndpointSlice[], mutations: readonly Mutati
 }
 
 const keyOf = ({ ports }: EndpointSlice): string => portMapKey(ports).key;
+
+/** Inputs of the decision for one address type of a Service. */
+export interface AddressTypeInputs {
+  readonly service: Service;
+  readonly type: AddressType;
+  readonly pods: readonly PodOnNode[];
+  /** Slices of this type that are not being deleted. */
+  readonly slices: readonly EndpointSlice[];
+  readonly triggerTime: string | null;
+  readonly topology: NodeTopology | null;
+  readonly hints: ServiceHints | null;
+  readonly maxEndpointsPerSlice: number;
+  readonly policy: DecisionPolicy;
+}

@@ -7,9 +7,9 @@ import { arbitraryPods, services, stablePods } from '../testing/arbitraries.ts';
 import { nodeTopology, type ServiceHints } from '../trackers/topology-cache.ts';
 import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
 import { compactSlices } from './compact-slices.ts';
-import { newEndpointSlice } from './new-slice.ts';
-import { portMapKey } from './port-map-key.ts';
-import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
+import { reconcileEndpointSlices } from './controller.ts';
+import { portMapKey } from './endpoint-identity.ts';
+import { newEndpointSlice } from './slice.ts';
 
 const topology = nodeTopology(
   ['a', 'b', 'c'].map((zone) => ({ name: zone, zone, ready: true, controlPlane: false, allocatableMilliCpu: 1000 })),

@@ -1,7 +1,6 @@
 import type { Endpoint, EndpointSlice, MutationGroup, Service } from '@sluice/model';
-import { deletion, inWrittenOrder, replacement, withTriggerTime } from './finalize.ts';
-import { ownedBy } from './new-slice.ts';
-import { portMapKey } from './port-map-key.ts';
+import { portMapKey } from './endpoint-identity.ts';
+import { deletion, inWrittenOrder, ownedBy, replacement, withTriggerTime } from './slice.ts';
 
 export interface CompactionInputs {
   readonly service: Service;

@@ -1,16 +1,15 @@
 import type { AddressType, Endpoint, EndpointPort, EndpointSlice, Plan, PodOnNode, Service } from '@sluice/model';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shouldPodBeInEndpoints } from '../pods/endpoint-eligibility.ts';
+import { shouldPodBeInEndpoints } from '../pods.ts';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
 import { arbitraryPods, changed, edited, edits, podChanges, services, stablePods } from '../testing/arbitraries.ts';
 import { nodeTopology, type ServiceHints } from '../trackers/topology-cache.ts';
 import type { TriggerTimes } from '../trackers/trigger-time-tracker.ts';
-import { addressTypesOf } from './address-types.ts';
-import { ownedBy } from './new-slice.ts';
-import { endpointPorts, podToEndpoint } from './pod-to-endpoint.ts';
-import { portMapKey } from './port-map-key.ts';
-import { reconcileEndpointSlices } from './reconcile-endpointslices.ts';
+import { addressTypesOf, reconcileEndpointSlices } from './controller.ts';
+import { endpointPorts, podToEndpoint } from './desired-endpoints.ts';
+import { portMapKey } from './endpoint-identity.ts';
+import { ownedBy } from './slice.ts';
 
 interface World {
   readonly written: WrittenObjects;

@@ -2,12 +2,13 @@ import {
   type ControllerMetricRow,
   type ControllerMetrics,
   counter,
+  type EndpointSliceCounts,
+  type Hinting,
   perSync,
   type RecordMetric,
   sliceGauges,
   trafficDistributionGauge,
 } from '../controller-metrics.ts';
-import type { EndpointSliceCounts, Hinting } from '../sync-counts.ts';
 
 /** The metrics of upstream's EndpointSlice controller (section I). */
 export const endpointSliceMetricRows: Readonly<Record<string, ControllerMetricRow>> = {

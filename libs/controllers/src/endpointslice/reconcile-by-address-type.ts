@@ -1,17 +1,30 @@
-import type { EndpointSlice, Mutation } from '@sluice/model';
-import type { AddressTypeCounts, SliceTotals } from '../sync-counts.ts';
+import {
+  type AddressType,
+  type EndpointSlice,
+  type Mutation,
+  type Service,
+  type StringMap,
+  structurallyEqual,
+} from '@sluice/model';
+import type { AddressTypeCounts, SliceTotals } from '../controller-metrics.ts';
 import type { ServiceHints } from '../trackers/topology-cache.ts';
-import type { AddressTypeInputs } from './address-type-inputs.ts';
-import { cachePacking, type Packing, packFromCache } from './cached-packing.ts';
+import { type AddressTypeInputs, cachePacking, type Packing, packFromCache } from './cached-packing.ts';
 import { desiredEndpoints, type PortGroup } from './desired-endpoints.ts';
-import { creation, deletion, inWrittenOrder, recycleSlices, replacement, withTriggerTime } from './finalize.ts';
-import { ownedBy } from './new-slice.ts';
-import { withPlaceholder } from './placeholder.ts';
-import { portMapKey } from './port-map-key.ts';
-import { type AddressTypeChanges, reconcileByPortMapping, type SliceChanges } from './reconcile-by-port-mapping.ts';
-import type { SliceInfo } from './slice-hints.ts';
+import { portMapKey } from './endpoint-identity.ts';
+import { type AddressTypeChanges, reconcileByPortMapping } from './reconcile-by-port-mapping.ts';
+import {
+  creation,
+  deletion,
+  inWrittenOrder,
+  newEndpointSlice,
+  ownedBy,
+  recycleSlices,
+  replacement,
+  type SliceChanges,
+  withTriggerTime,
+} from './slice.ts';
+import { type SliceInfo, trafficDistributionHints } from './slice-hints.ts';
 import { addHints, disableHints, type HintEvent, type HintedSlices, hintsEnabled } from './topology-hints.ts';
-import { trafficDistributionHints } from './traffic-distribution.ts';
 
 export interface AddressTypeDecision {
   readonly mutations: readonly Mutation[];
@@ -107,4 +120,41 @@ function finalize(inputs: AddressTypeInputs, changes: SliceChanges): Mutation[] 
   }
   for (const slice of recycled.toDelete) mutations.push(deletion(slice));
   return mutations;
+}
+
+/** Ensures that an address type keeps at least one slice, if necessary an empty placeholder (E24). */
+export function withPlaceholder(
+  changes: SliceChanges,
+  service: Service,
+  type: AddressType,
+  existing: readonly EndpointSlice[],
+): SliceChanges {
+  const { toCreate, toDelete } = changes;
+  if (existing.length !== toDelete.length || toCreate.length > 0) return changes;
+  const placeholder = newEndpointSlice(service, type, [], []);
+  const [only] = toDelete;
+  if (toDelete.length === 1 && only !== undefined && isPlaceholder(only, placeholder))
+    return { ...changes, toDelete: [] };
+  return { ...changes, toCreate: [placeholder] };
+}
+
+/**
+ * Whether an existing slice can serve as the placeholder. As upstream, this ignores its name, annotations and owner; a
+ * field unknown to Sluice rules it out.
+ */
+function isPlaceholder(slice: EndpointSlice, placeholder: EndpointSlice): boolean {
+  const { metadata, addressType, endpoints, ports, ...unknown } = slice;
+  return (
+    addressType === placeholder.addressType &&
+    (endpoints ?? []).length === 0 &&
+    (ports ?? []).length === 0 &&
+    structurallyEqual(unknown, {}) &&
+    metadata.namespace === placeholder.metadata.namespace &&
+    equalLabels(metadata.labels ?? {}, placeholder.metadata.labels ?? {})
+  );
+}
+
+/** A missing label equals an empty one here, so a change of the headless label alone is not seen (E24). */
+function equalLabels(a: StringMap, b: StringMap): boolean {
+  return Object.keys({ ...a, ...b }).every((key) => (a[key] ?? '') === (b[key] ?? ''));
 }

@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointSlice } from '@sluice/model';
 import { aPod, aService, aSlice } from '@sluice/model/testing';
 import { describe, expect, it } from 'vitest';
-import { EndpointSet } from './endpoint-set.ts';
-import { podToEndpoint } from './pod-to-endpoint.ts';
+import { podToEndpoint } from './desired-endpoints.ts';
+import { EndpointSet } from './endpoint-identity.ts';
 import { reconcileByPortMapping } from './reconcile-by-port-mapping.ts';
 
 const service = aService();

@@ -1,17 +1,8 @@
 import type { AddressType, Endpoint, EndpointSlice, Service } from '@sluice/model';
-import type { SliceTotals } from '../sync-counts.ts';
+import type { SliceTotals } from '../controller-metrics.ts';
 import type { PortGroup } from './desired-endpoints.ts';
-import { endpointsEqualBeyondHash } from './endpoint-identity.ts';
-import type { EndpointSet } from './endpoint-set.ts';
-import { newEndpointSlice } from './new-slice.ts';
-import { hasSliceLabels, sliceLabels } from './slice-labels.ts';
-
-/** Changes to the slices of one port group or one address type. Slices in none of the lists stay unchanged. */
-export interface SliceChanges {
-  readonly toCreate: readonly EndpointSlice[];
-  readonly toUpdate: readonly EndpointSlice[];
-  readonly toDelete: readonly EndpointSlice[];
-}
+import { type EndpointSet, endpointsEqualBeyondHash } from './endpoint-identity.ts';
+import { hasSliceLabels, newEndpointSlice, type SliceChanges, sliceLabels } from './slice.ts';
 
 /** Changes for one port group, with the number of endpoints added and removed. */
 export interface PortMappingChanges extends SliceChanges {

@@ -1,4 +1,5 @@
 import type { Endpoint, EndpointHints, EndpointSlice } from '@sluice/model';
+import { isReady } from './endpoint-identity.ts';
 
 /** Slices of one address type while hints are computed. Slices to be deleted are not included. */
 export interface SliceInfo {
@@ -42,4 +43,53 @@ function withoutHints(slice: EndpointSlice): EndpointSlice {
 
 function hasHints(endpoint: Endpoint): boolean {
   return endpoint.hints !== undefined && endpoint.hints !== null;
+}
+
+/**
+ * Hints for `spec.trafficDistribution` (section G): every ready endpoint is hinted for its own zone and, with
+ * `PreferSameNode`, for its own node. Any other value removes hints.
+ */
+export function trafficDistributionHints(trafficDistribution: string | null, lists: SliceInfo): SliceInfo {
+  if (!isValidTrafficDistribution(trafficDistribution)) return removeHintsFromSlices(lists);
+  const wantsNode = trafficDistribution === 'PreferSameNode';
+  const hint = (slice: EndpointSlice) =>
+    mapEndpoints(slice, (endpoint) =>
+      isReady(endpoint) ? withHints(endpoint, ownHints(endpoint, wantsNode)) : endpoint,
+    );
+  const needed = lists.unchanged.filter((slice) => (slice.endpoints ?? []).some((one) => needsHint(one, wantsNode)));
+  return {
+    toCreate: lists.toCreate.map(hint),
+    toUpdate: [...lists.toUpdate, ...needed].map(hint),
+    unchanged: needed.length === 0 ? lists.unchanged : lists.unchanged.filter((slice) => !needed.includes(slice)),
+  };
+}
+
+const trafficDistributions: readonly string[] = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+
+export function isValidTrafficDistribution(value: string | null): value is string {
+  return value !== null && trafficDistributions.includes(value);
+}
+
+/** Returns null if the endpoint has neither zone nor node (G2). */
+function ownHints(endpoint: Endpoint, wantsNode: boolean): EndpointHints | null {
+  const zone = endpoint.zone ?? '';
+  const node = wantsNode ? (endpoint.nodeName ?? '') : '';
+  if (zone === '' && node === '') return null;
+  return {
+    ...(zone !== '' && { forZones: [{ name: zone }] }),
+    ...(node !== '' && { forNodes: [{ name: node }] }),
+  };
+}
+
+/** Whether a ready endpoint of an unchanged slice has the wrong hints (G3). */
+function needsHint(endpoint: Endpoint, wantsNode: boolean): boolean {
+  if (!isReady(endpoint)) return false;
+  const zones = endpoint.hints?.forZones ?? [];
+  const nodes = endpoint.hints?.forNodes ?? [];
+  return !names(zones, endpoint.zone ?? '') || !names(nodes, wantsNode ? (endpoint.nodeName ?? '') : '');
+}
+
+/** Whether there is exactly one hint with this name, or none if the name is empty. */
+function names(hints: readonly { readonly name: string }[], name: string): boolean {
+  return name === '' ? hints.length === 0 : hints.length === 1 && hints[0]?.name === name;
 }

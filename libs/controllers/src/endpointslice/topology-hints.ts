@@ -7,10 +7,9 @@ import {
   topologyAwareHintsAnnotation,
   topologyModeAnnotation,
 } from '@sluice/model';
-import { removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
+import { minLoadShare, removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
 import { isReady } from './endpoint-identity.ts';
 import { hintTargets, mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';
-import { type Allocations, allocateToZones, givingAndReceivingZones, type ZoneMoves } from './zone-allocations.ts';
 
 /** Whether a Service asks for topology hints. The older annotation takes precedence (F1). */
 export function hintsEnabled(annotations: StringMap): boolean {
@@ -169,4 +168,77 @@ function firstWithRoom(receiving: ReadonlyMap<string, number>): string | null {
 
 function count(counts: Map<string, number>, zone: string, change: number): void {
   counts.set(zone, (counts.get(zone) ?? 0) + change);
+}
+
+/** Desired, minimum and maximum number of ready endpoints of a zone (F3). */
+interface Allocation {
+  readonly desired: number;
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+export type Allocations = ReadonlyMap<string, Allocation>;
+
+/** Returns the allocation per zone, or the reason why hints are not possible. */
+export function allocateToZones(topology: NodeTopology | null, endpoints: number): Allocations | string {
+  if (!topology?.zoneRatios) return insufficientNodeInfo;
+  const ratios = Object.entries(topology.zoneRatios);
+  if (ratios.length < 2) return 'Nodes only ready in one zone';
+  if (ratios.length > endpoints) {
+    return `Insufficient number of endpoints (${endpoints} endpoints, ${ratios.length} zones)`;
+  }
+  let minimums = 0;
+  const shares = ratios.map(([zone, ratio]) => {
+    const share = ratio * endpoints;
+    const minimum = Math.ceil(share * minLoadShare);
+    minimums += minimum;
+    return { zone, minimum, desired: Math.max(share, minimum) };
+  });
+  if (minimums > endpoints) {
+    return `Unable to allocate minimum required endpoints to each zone without exceeding overload threshold (${endpoints} endpoints, ${ratios.length} zones)`;
+  }
+  const spare = endpoints - minimums;
+  return new Map(shares.map(({ zone, minimum, desired }) => [zone, { desired, minimum, maximum: minimum + spare }]));
+}
+
+const insufficientNodeInfo =
+  'Insufficient Node information: allocatable CPU or zone not specified on one or more nodes';
+
+/** Number of endpoints that zones give and receive. */
+interface ZoneMoves {
+  readonly giving: Map<string, number>;
+  readonly receiving: Map<string, number>;
+}
+
+/**
+ * Moves endpoints one at a time from the zone furthest above its share to the zone furthest below (F7). Ties are broken
+ * by name.
+ */
+export function givingAndReceivingZones(allocations: Allocations, allocated: ReadonlyMap<string, number>): ZoneMoves {
+  const surplus = new Map<string, number>();
+  const deficit = new Map<string, number>();
+  for (const [zone, { desired }] of allocations) {
+    const above = (allocated.get(zone) ?? 0) - desired;
+    if (above > 0) surplus.set(zone, above);
+    else if (above < 0) deficit.set(zone, -above);
+  }
+  const giving = new Map<string, number>();
+  const receiving = new Map<string, number>();
+  for (;;) {
+    const from = most(surplus);
+    const to = most(deficit);
+    if (from === null || to === null) break;
+    if ((from.amount < 1 && to.amount < 1) || from.amount < 0.5 || to.amount < 0.5) break;
+    giving.set(from.zone, (giving.get(from.zone) ?? 0) + 1);
+    receiving.set(to.zone, (receiving.get(to.zone) ?? 0) + 1);
+    surplus.set(from.zone, from.amount - 1);
+    deficit.set(to.zone, to.amount - 1);
+  }
+  return { giving, receiving };
+}
+
+function most(amounts: ReadonlyMap<string, number>): { zone: string; amount: number } | null {
+  let best: { zone: string; amount: number } | null = null;
+  for (const [zone, amount] of amounts) if (amount > (best?.amount ?? 0)) best = { zone, amount };
+  return best;
 }

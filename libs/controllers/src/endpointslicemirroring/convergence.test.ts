@@ -3,7 +3,7 @@ import { aService, someEndpoints } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { applyPlan, nothingWritten, type WrittenObjects } from '../testing/apply-plan.ts';
-import { reconcileMirroring } from './reconcile-mirroring.ts';
+import { reconcileMirroring } from './controller.ts';
 
 const service = aService({ selector: null });
 const address = fc

@@ -8,8 +8,7 @@ import {
   parseIp,
 } from '@sluice/model';
 import { repackSubsets } from '../endpoints/repack-subsets.ts';
-import { EndpointSet } from '../endpointslice/endpoint-set.ts';
-import { portMapKey } from '../endpointslice/port-map-key.ts';
+import { EndpointSet, portMapKey } from '../endpointslice/endpoint-identity.ts';
 
 /** Endpoints of one IP family that share their ports: the content of one mirrored slice. */
 export interface MirroredGroup {

@@ -2,7 +2,7 @@ import { type EndpointSlice, type EndpointSubset, type Endpoints, emptyPlan } fr
 import { aService, aSlice, someEndpoints } from '@sluice/model/testing';
 import { expect, it } from 'vitest';
 import { applyPlan, nothingWritten } from '../testing/apply-plan.ts';
-import { reconcileMirroring } from './reconcile-mirroring.ts';
+import { reconcileMirroring } from './controller.ts';
 
 const service = aService({ selector: null });
 const decide = (endpoints: Endpoints | null, slices: Iterable<EndpointSlice> = []) =>

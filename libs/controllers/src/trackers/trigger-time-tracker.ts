@@ -1,5 +1,5 @@
 import type { Service } from '@sluice/model';
-import { changedIndexes } from '../pods/changed-indexes.ts';
+import { changedIndexes } from '../pods.ts';
 
 /**
  * Last observed trigger times of one Service (C15): RFC 3339 in UTC, as the API server writes them. Plain data, because

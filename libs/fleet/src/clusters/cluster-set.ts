@@ -1,6 +1,5 @@
 import { backoffMs, errorMessage, type Logger, orAborted, sleep } from '@sluice/platform';
-import { guardIdentity } from '../identity/guard-identity.ts';
-import type { IdentityRegistry } from '../identity/identity-registry.ts';
+import { guardIdentity, type IdentityRegistry } from '../identity/identity-registry.ts';
 import { type ClusterEntry, type ClusterState, type ConnectedCluster, stateOf, unidentified } from './cluster.ts';
 import { ClusterConnector, evidenceOf } from './cluster-connector.ts';
 import type { ClusterSetOptions, StopReason } from './cluster-set-options.ts';

@@ -1,5 +1,4 @@
 export * from '../identity/accept-cluster.ts';
-export { guardIdentity } from '../identity/guard-identity.ts';
 export * from '../identity/identity-registry.ts';
 export * from '../identity/pinned-clusters.ts';
 export type { FleetIdentity } from '../leader-election/cluster-claim.ts';

@@ -1,6 +1,5 @@
 import { UsageError } from '@sluice/platform/process';
 import type { Kind } from './kinds.ts';
-import { nearest } from './nearest.ts';
 import type { Visibility } from './settings.ts';
 
 /** Collects all problems of a configuration, so that they are reported at once. */
@@ -36,7 +35,7 @@ export class Problems {
 }
 
 /** A value to validate. `at` returns the prefix of a message about it, or about an entry such as `[1]`. */
-export interface Candidate<T> {
+interface Candidate<T> {
   readonly kind: Kind<T>;
   readonly raw: unknown;
   readonly at: (entry: string) => string;
@@ -76,4 +75,34 @@ function describe(value: unknown, visibility: Visibility): string {
   if (visibility === 'hidden' || (visibility === 'address' && !/^[a-z]+:\/\//.test(value))) return 'a string';
   if (value.includes('@')) return 'a string with an @ (not shown; it may contain credentials)';
   return value.length > 80 || value.includes('\n') ? 'a long string' : JSON.stringify(value);
+}
+
+/** The most similar candidate for a misspelled word, or undefined if none is similar. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(2, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const steps = distance(word.toLowerCase(), candidate.toLowerCase());
+    if (steps >= least) continue;
+    least = steps;
+    best = candidate;
+  }
+  return best;
+}
+
+/** Damerau–Levenshtein distance: characters to insert, delete, replace or swap with a neighbour. */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number) => rows[i]?.[j] ?? 0;
+  for (let i = 1; i <= a.length; i++) {
+    rows[i] = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let steps = Math.min(replaced, at(i - 1, j) + 1, at(i, j - 1) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        steps = Math.min(steps, at(i - 2, j - 2) + 1);
+      rows[i]?.push(steps);
+    }
+  }
+  return at(a.length, b.length);
 }

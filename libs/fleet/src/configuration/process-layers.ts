@@ -1,6 +1,5 @@
 import type { Given, Layer } from './layer.ts';
-import { nearest } from './nearest.ts';
-import type { Problems } from './problems.ts';
+import { nearest, type Problems } from './problems.ts';
 import { flagOf, paths, settingAt, variableOf } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,12 +1,11 @@
 import { aborted, instant, sleep, suspendedMs, untilNextTick } from '@sluice/platform';
 import { forAllScopes, type GroupState, type KeepAlive, type Leases } from '@sluice/store';
-import { assign, concerns } from './assign.ts';
+import { assign, concerns, scopesToInherit } from './assign.ts';
 import { Handover, leasesToReceive } from './handover.ts';
 import { Holdings, type HoldingsOptions } from './holdings.ts';
+import { ranges } from './partition-logger.ts';
 import { Preparations } from './preparations.ts';
 import { giveUpMs, Progress } from './progress.ts';
-import { ranges } from './ranges.ts';
-import { scopesToInherit } from './scopes-to-inherit.ts';
 import { ServedScopes } from './served-scopes.ts';
 
 export interface OwnershipOptions extends Pick<HoldingsOptions, 'clock' | 'random' | 'logger' | 'work' | 'nameOf'> {

@@ -1,5 +1,4 @@
 import { type Clock, type Logger, loggerOf } from '@sluice/platform';
-import { ranges } from './ranges.ts';
 
 /** How long after a warning the same warning of other partitions is collected, in milliseconds. */
 const windowMs = 1_000;
@@ -32,4 +31,23 @@ export function partitionLogger(logger: Logger, clock: Clock): Logger {
     if (level !== 'warn' || partition === undefined || key !== undefined) write();
     else warn(message, String(partition), write);
   });
+}
+
+/** Most scopes without a number that are listed by name. */
+const maxNames = 10;
+
+/** Scopes as short text: `0-3,7`. Of scopes that are no numbers, the first ones are listed. */
+export function ranges(scopes: readonly string[]): string {
+  const numbers = scopes.map(Number);
+  if (numbers.some((number) => !Number.isInteger(number))) {
+    const names = scopes.slice(0, maxNames).join(',');
+    return scopes.length > maxNames ? `${names} and ${scopes.length - maxNames} more` : names;
+  }
+  const parts: { from: number; to: number }[] = [];
+  for (const number of numbers.sort((a, b) => a - b)) {
+    const last = parts.at(-1);
+    if (last !== undefined && number === last.to + 1) last.to = number;
+    else parts.push({ from: number, to: number });
+  }
+  return parts.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
 }

@@ -1,4 +1,3 @@
-export * from '../infrastructure/dead-letter.ts';
 export * from '../infrastructure/open-infrastructure.ts';
 export * from '../infrastructure/retry-until-connected.ts';
 export * from './bus-claim.ts';

@@ -1,4 +1,4 @@
-import type { Bus } from '@sluice/bus';
+import type { Bus, Delivery } from '@sluice/bus';
 import { aborted, type Clock, type Logger, type Random, type YieldQueue } from '@sluice/platform';
 import { countFencedErrors, countProblems, type Store } from '@sluice/store';
 import type { Metrics, Tracer } from '@sluice/telemetry';
@@ -176,4 +176,24 @@ export function storeProblemCounts({ storeProblems }: Infrastructure) {
 /** The partitions of a topic as scopes of a group. */
 export function partitionScopes({ partitions }: Bus): readonly string[] {
   return Array.from({ length: partitions }, (_, partition) => String(partition));
+}
+
+/** Stores a record that cannot be processed as a dead letter. */
+export function deadLetter(
+  { deadLetters, clock, onDeadLetter }: RoleOptions,
+  topic: 'changes' | 'mutations',
+  partition: number,
+) {
+  return (record: Delivery, reason: string): Promise<void> => {
+    onDeadLetter?.(topic);
+    const { id, key, headers, payload, offset } = record;
+    return deadLetters.add({
+      topic,
+      partition,
+      offset,
+      deadLetteredAt: clock.now(),
+      reason,
+      record: { id, key, headers, payload },
+    });
+  };
 }

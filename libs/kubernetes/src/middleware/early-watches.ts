@@ -7,8 +7,7 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from '../cluster.ts';
-import type { ClusterRequest, RequestOf, ResponseTo, WatchStream } from '../cluster-request.ts';
-import type { Middleware } from '../middleware.ts';
+import type { ClusterRequest, Middleware, RequestOf, ResponseTo, WatchStream } from '../middleware.ts';
 import { type CatchUpOptions, catchUp } from './catch-up.ts';
 
 interface EarlyWatch {

@@ -2,8 +2,7 @@ import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../api-error.ts';
 import type { ClusterReader, ClusterWriter } from '../cluster.ts';
-import { chainReader, chainWriter } from '../middleware.ts';
-import { checkRequests } from './check-requests.ts';
+import { chainReader, chainWriter, checkRequests } from '../middleware.ts';
 import { IdentityGuard } from './identity-guard.ts';
 
 let clock: VirtualClock;

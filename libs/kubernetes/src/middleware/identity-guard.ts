@@ -1,9 +1,7 @@
 import type { Clock } from '@sluice/platform';
 import { ApiError, isApiError } from '../api-error.ts';
 import type { ClusterReader } from '../cluster.ts';
-import type { ClusterRequest, WatchStream } from '../cluster-request.ts';
-import { type Middleware, mapWatch } from '../middleware.ts';
-import type { RequestCheck } from './check-requests.ts';
+import { type ClusterRequest, type Middleware, mapWatch, type RequestCheck, type WatchStream } from '../middleware.ts';
 
 export interface IdentityGuardOptions {
   /** The expected identity, verified just before. */

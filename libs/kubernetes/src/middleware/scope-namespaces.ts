@@ -1,9 +1,25 @@
 import { asRecord, asString } from '@sluice/platform';
 import { ApiError } from '../api-error.ts';
-import type { ClusterReader, ClusterWriter, ListOptions, ListPage, RawObject, WatchEvent } from '../cluster.ts';
-import type { ClusterRequest, ResponseTo, WatchStream } from '../cluster-request.ts';
-import { chainReader, chainWriter, type Middleware, mapWatch, type Send } from '../middleware.ts';
-import { includesNamespace, type NamespaceScope } from '../namespace-scope.ts';
+import {
+  type ClusterReader,
+  type ClusterWriter,
+  includesNamespace,
+  type ListOptions,
+  type ListPage,
+  type NamespaceScope,
+  type RawObject,
+  type WatchEvent,
+} from '../cluster.ts';
+import {
+  type ClusterRequest,
+  chainReader,
+  chainWriter,
+  type Middleware,
+  mapWatch,
+  type ResponseTo,
+  type Send,
+  type WatchStream,
+} from '../middleware.ts';
 
 /** `reader` without the objects of other namespaces. */
 export function scopeReader(reader: ClusterReader, namespaces: NamespaceScope): ClusterReader {

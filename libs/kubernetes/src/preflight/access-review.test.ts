@@ -3,8 +3,8 @@ import { asRecord } from '@sluice/platform';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isApiError } from '../index.ts';
 import { connect, json, noAbort, startServer } from '../testing/fixtures.ts';
-import type { Access } from './access.ts';
 import { reviewAccess } from './access-review.ts';
+import type { Access } from './permissions.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 

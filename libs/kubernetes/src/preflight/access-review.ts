@@ -1,6 +1,6 @@
 import { asRecord } from '@sluice/platform';
 import type { ApiClient } from '../index.ts';
-import type { Access } from './access.ts';
+import type { Access } from './permissions.ts';
 import { allows, reviewRules } from './rules-review.ts';
 
 /**

@@ -3,7 +3,6 @@ import type { Controller } from '@sluice/model';
 import type { Clock, Logger, Random } from '@sluice/platform';
 import { fieldManager, userAgent } from '@sluice/platform/process';
 import { type ClusterAccess, Connection, dateOf, HttpCluster, isApiError } from '../index.ts';
-import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 import { checkPermissions, permissionsOf } from './check-permissions.ts';
 import {
@@ -14,6 +13,7 @@ import {
   switchOffAdvice,
 } from './competing-controller.ts';
 import { findCompetingControllerEvidence } from './competing-controller-evidence.ts';
+import type { Access } from './permissions.ts';
 import { clusterProbe, probeControllers } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion, untestedAdvice } from './server-version.ts';
 

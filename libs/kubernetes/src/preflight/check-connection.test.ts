@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ApiErrorKind } from '../index.ts';
-import type { Access } from './access.ts';
 import { checkConnection, checkReading } from './check-connection.ts';
 import { ClusterUnavailableError } from './cluster-unavailable-error.ts';
-import { neededAccess } from './permissions.ts';
+import { type Access, neededAccess } from './permissions.ts';
 import type { ClusterProbe } from './probe-controllers.ts';
 
 type ReviewProbe = Omit<ClusterProbe, 'list'>;

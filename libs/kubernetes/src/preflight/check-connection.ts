@@ -1,9 +1,8 @@
 import { allControllers, resourcesOf } from '@sluice/controllers';
 import type { Controller, WrittenResource } from '@sluice/model';
 import { isApiError, resourcesOfReader } from '../index.ts';
-import type { Access } from './access.ts';
 import { ClusterUnavailableError, unavailable } from './cluster-unavailable-error.ts';
-import { type ClusterWork, controllerAccess, neededAccess } from './permissions.ts';
+import { type Access, type ClusterWork, controllerAccess, neededAccess } from './permissions.ts';
 import type { ClusterProbe } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion } from './server-version.ts';
 

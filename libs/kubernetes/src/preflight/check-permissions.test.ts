@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Access } from './access.ts';
 import { checkPermissions } from './check-permissions.ts';
-import { permissions } from './permissions.ts';
+import { type Access, permissions } from './permissions.ts';
 
 const line = ({ verb, group, resource, subresource, namespace = '', name = '' }: Access): string =>
   `${verb} ${group}/${[resource, subresource].filter(Boolean).join('/')} ${namespace} ${name}`;

@@ -1,7 +1,6 @@
 import type { Controller } from '@sluice/model';
-import type { Access } from './access.ts';
 import { type Check, failed, ok, warning } from './check.ts';
-import { type ClusterWork, permissions } from './permissions.ts';
+import { type Access, type ClusterWork, permissions } from './permissions.ts';
 
 const roles: Readonly<Record<ClusterWork, string>> = { watch: 'watcher', write: 'writer' };
 const advice = 'run kubectl apply -f infra/kubernetes/rbac.yaml, or grant them another way';

@@ -1,4 +1,3 @@
-export * from './access.ts';
 export * from './access-review.ts';
 export * from './check.ts';
 export { type CheckedCluster, checkCluster, checkOn } from './check-cluster.ts';

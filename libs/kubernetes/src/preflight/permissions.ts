@@ -1,7 +1,18 @@
 import { allControllers, type ControllerDescriptor, descriptorOf } from '@sluice/controllers';
 import type { Controller, WrittenResource } from '@sluice/model';
 import { apiGroup, type Resource, resourcesOfReader } from '../index.ts';
-import type { Access } from './access.ts';
+
+/** A request to be authorized: `resourceAttributes` of a SelfSubjectAccessReview. */
+export interface Access {
+  readonly verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  /** Default: all namespaces. */
+  readonly namespace?: string;
+  readonly name?: string;
+}
 
 /** A watcher only watches and a writer only writes; neither needs the permissions of the other. */
 export type ClusterWork = 'watch' | 'write';

@@ -1,7 +1,7 @@
 import { asRecord, asString, type Clock, sleep } from '@sluice/platform';
 import { type ClusterReader, type Connection, type HttpCluster, isApiError } from '../index.ts';
-import type { Access } from './access.ts';
 import { reviewAccess } from './access-review.ts';
+import type { Access } from './permissions.ts';
 import { getServerVersion, type ServerVersion } from './server-version.ts';
 
 export interface ControllerProbe {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Access } from './access.ts';
+import type { Access } from './permissions.ts';
 import { allows, type ResourceRule } from './rules-review.ts';
 
 const rule = (over: Partial<ResourceRule> = {}): ResourceRule => ({

@@ -1,6 +1,6 @@
 import { asRecord } from '@sluice/platform';
 import { type ApiClient, isApiError } from '../index.ts';
-import type { Access } from './access.ts';
+import type { Access } from './permissions.ts';
 
 /** A ResourceRule of a SelfSubjectRulesReview; `*` matches everything. */
 export interface ResourceRule {

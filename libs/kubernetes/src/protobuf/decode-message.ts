@@ -1,5 +1,12 @@
-import { textOfSeconds } from './instant.ts';
-import { type Field, integer, keptInteger, type MessageType, projectionOf, text } from './message-type.ts';
+import {
+  type Field,
+  integer,
+  keptInteger,
+  type MessageType,
+  projectionOf,
+  text,
+  textOfSeconds,
+} from './message-type.ts';
 import type { InternTable, TextTable } from './text-table.ts';
 import { MalformedProtobufError, WireReader } from './wire-reader.ts';
 

@@ -1,5 +1,4 @@
-import { secondsOfText } from './instant.ts';
-import type { Field, MessageType } from './message-type.ts';
+import { type Field, type MessageType, secondsOfText } from './message-type.ts';
 import type { WireWriter } from './wire-writer.ts';
 
 /** The object has a field that the message type does not list, or a value that it cannot hold. */

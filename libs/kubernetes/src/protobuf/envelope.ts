@@ -3,7 +3,14 @@ import { decodeMessage } from './decode-message.ts';
 import { encodeMessage } from './encode-message.ts';
 import { bytes, type MessageType, one, projectionOf, text, wholeMessage } from './message-type.ts';
 import type { TextTable } from './text-table.ts';
-import { statusType, storedMetadataType, writtenTypes } from './types.ts';
+import {
+  bookmarkType,
+  statusType,
+  storedMetadataType,
+  type WatchedResource,
+  watchedTypes,
+  writtenTypes,
+} from './types.ts';
 import { MalformedProtobufError } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
 
@@ -52,4 +59,24 @@ export function encodeObject(resource: WrittenResource, object: object): Buffer 
 
 function envelopeOf(type: MessageType): MessageType {
   return wholeMessage({ 1: one('typeMeta', typeMetaType), 2: one('raw', type) });
+}
+
+export interface DecodedWatchEvent {
+  /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`, as the server sent it. */
+  readonly type: string;
+  /** In the shape of its JSON; a Status if `type` is `ERROR`. */
+  readonly object: Readonly<Record<string, unknown>>;
+  /** The object has a field that this codec does not know, and Sluice writes such objects back whole. */
+  readonly isPartial: boolean;
+}
+
+const watchEventType = projectionOf({ 1: text('type'), 2: one('object', projectionOf({ 1: bytes('raw') })) });
+
+/** Decodes one frame of a watch, a meta/v1 WatchEvent. Throws MalformedProtobufError. */
+export function decodeWatchEvent(resource: WatchedResource, frame: Buffer, texts: TextTable): DecodedWatchEvent {
+  const event = decodeMessage(watchEventType, frame, texts).object as { type?: string; object?: { raw?: Buffer } };
+  const { type = '', object: { raw = Buffer.alloc(0) } = {} } = event;
+  if (type === 'ERROR') return { type, object: decodeStatus(raw, texts), isPartial: false };
+  const messageType = type === 'BOOKMARK' ? bookmarkType : watchedTypes[resource];
+  return { type, ...decodeMessage(messageType, openEnvelope(raw, texts), texts) };
 }

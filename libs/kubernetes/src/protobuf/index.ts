@@ -1,4 +1,3 @@
-export * from './decode-watch-event.ts';
 export * from './envelope.ts';
 export * from './frame-splitter.ts';
 export * from './text-table.ts';

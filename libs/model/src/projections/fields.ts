@@ -1,5 +1,4 @@
-import type { StringMap } from '../objects/metadata.ts';
-import { MalformedObjectError } from './malformed-object-error.ts';
+import type { StringMap } from '../objects.ts';
 
 /**
  * Field access for parsed JSON. As in Kubernetes, a missing or null field reads as the zero value, and a field of the
@@ -150,4 +149,55 @@ function identityOf(raw: unknown): { namespace: string; name: string } {
   const metadata = (raw as { metadata?: Fields } | null | undefined)?.metadata;
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
   return { namespace: text(metadata?.namespace), name: text(metadata?.name) };
+}
+
+/**
+ * Reads an API time as RFC 3339 in UTC with whole seconds, as the API server stores it. Returns null if missing.
+ * Normalises other forms that Kubernetes accepts (offsets, and fractions, which are truncated).
+ */
+export function optionalTimeAt(object: Fields, key: string, path: string): string | null {
+  const text = optionalStringAt(object, key, path);
+  if (text === null || isCanonical(text)) return text;
+  if (!rfc3339.test(text)) throw wrongType(path, 'an RFC 3339 time');
+  const milliseconds = Date.parse(text);
+  if (Number.isNaN(milliseconds)) throw wrongType(path, 'an RFC 3339 time');
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Checks only the length and the separators of `2024-01-01T00:05:00Z`: the API server stores valid times only. */
+function isCanonical(text: string): boolean {
+  return (
+    text.length === 20 &&
+    text.charCodeAt(4) === 45 &&
+    text.charCodeAt(7) === 45 &&
+    text.charCodeAt(10) === 84 &&
+    text.charCodeAt(13) === 58 &&
+    text.charCodeAt(16) === 58 &&
+    text.charCodeAt(19) === 90
+  );
+}
+
+/** An API object has a field whose type Kubernetes would not accept. The object is ignored. */
+export class MalformedObjectError extends Error {
+  readonly code = 'MALFORMED_OBJECT';
+  readonly kind: string;
+  /** Empty if unreadable. */
+  readonly namespace: string;
+  /** Empty if unreadable. */
+  readonly objectName: string;
+  /** Path of the field, for example `spec.ports[0].port`. */
+  readonly path: string;
+  readonly expected: string;
+
+  constructor(kind: string, namespace: string, objectName: string, path: string, expected: string) {
+    super(`${kind} ${namespace === '' ? '' : `${namespace}/`}${objectName || '(unnamed)'}: ${path} is not ${expected}`);
+    this.name = 'MalformedObjectError';
+    this.kind = kind;
+    this.namespace = namespace;
+    this.objectName = objectName;
+    this.path = path;
+    this.expected = expected;
+  }
 }

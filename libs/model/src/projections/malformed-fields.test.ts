@@ -1,11 +1,17 @@
 import { expect, it } from 'vitest';
-import { malformation } from '../testing/malformation.ts';
-import { rawEndpoints, rawNode, rawPod, rawService, rawSlice, withValueAt } from '../testing/raw-objects.ts';
-import { projectEndpoints } from './project-endpoints.ts';
-import { projectEndpointSlice } from './project-endpointslice.ts';
+import {
+  malformation,
+  rawEndpoints,
+  rawNode,
+  rawPod,
+  rawService,
+  rawSlice,
+  withValueAt,
+} from '../testing/raw-objects.ts';
 import { projectNode } from './project-node.ts';
 import { projectPod } from './project-pod.ts';
 import { projectService } from './project-service.ts';
+import { projectEndpointSlice, projectEndpoints } from './written-objects.ts';
 
 interface Kind {
   readonly kind: string;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rawEndpoints, rawSlice, withValueAt } from '../testing/raw-objects.ts';
-import { projectEndpoints } from './project-endpoints.ts';
-import { projectEndpointSlice } from './project-endpointslice.ts';
+import { projectEndpointSlice, projectEndpoints } from './written-objects.ts';
 
 /** Endpoints and EndpointSlices keep their API shape. What the controllers rely on is completed as Go does. */
 

@@ -1,5 +1,4 @@
-import type { StringMap } from '../objects/metadata.ts';
-import type { NamedPort, Pod, UnreadyCondition } from '../objects/pod.ts';
+import type { NamedPort, Pod, StringMap, UnreadyCondition } from '../objects.ts';
 import {
   asFields,
   type Fields,
@@ -8,11 +7,11 @@ import {
   listAt,
   nameOf,
   optionalStringAt,
+  optionalTimeAt,
   projected,
   stringAt,
   stringMapAt,
 } from './fields.ts';
-import { optionalTimeAt } from './time.ts';
 
 /**
  * Projects a core/v1 Pod and its labels.

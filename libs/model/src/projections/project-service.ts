@@ -1,6 +1,5 @@
-import type { StringMap } from '../objects/metadata.ts';
-import type { Service, ServicePort } from '../objects/service.ts';
-import { topologyAwareHintsAnnotation, topologyModeAnnotation } from '../objects/well-known.ts';
+import type { Service, ServicePort, StringMap } from '../objects.ts';
+import { topologyAwareHintsAnnotation, topologyModeAnnotation } from '../well-known.ts';
 import {
   asFields,
   asString,
@@ -12,12 +11,12 @@ import {
   nameOf,
   optionalStringAt,
   optionalStringMapAt,
+  optionalTimeAt,
   projected,
   stringAt,
   stringMapAt,
   wrongType,
 } from './fields.ts';
-import { optionalTimeAt } from './time.ts';
 
 /**
  * Projects a core/v1 Service.

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { topologyModeAnnotation } from '../objects/well-known.ts';
-import { malformation } from '../testing/malformation.ts';
-import { projectEndpoints } from './project-endpoints.ts';
-import { projectEndpointSlice } from './project-endpointslice.ts';
-import { projectNode } from './project-node.ts';
+import { malformation } from '../testing/raw-objects.ts';
+import { topologyModeAnnotation } from '../well-known.ts';
+import { milliQuantity, projectNode } from './project-node.ts';
 import { projectPod } from './project-pod.ts';
 import { projectService } from './project-service.ts';
-import { milliQuantity } from './quantity.ts';
+import { projectEndpointSlice, projectEndpoints } from './written-objects.ts';
 
 describe('projectService', () => {
   it('fills in defaults for missing and null fields', () => {

@@ -1,8 +1,5 @@
-import type { Endpoints } from '../objects/endpoints.ts';
-import type { EndpointSlice } from '../objects/endpointslice.ts';
-import type { Pod, PodOnNode } from '../objects/pod.ts';
-import type { Service, ServicePort } from '../objects/service.ts';
-import { endpointSliceController, managedByLabel, serviceNameLabel } from '../objects/well-known.ts';
+import type { EndpointSlice, Endpoints, Pod, PodOnNode, Service, ServicePort } from '../objects.ts';
+import { endpointSliceController, managedByLabel, serviceNameLabel } from '../well-known.ts';
 
 /** Builders for API objects: a test states what matters, the rest has defaults. */
 

@@ -1,5 +1,22 @@
 /** API objects as parsed JSON, with every field that the projections read. */
 
+import { MalformedObjectError } from '../projections/fields.ts';
+
+const metadata = {
+  namespace: 'shop',
+  name: 'web',
+  uid: 'uid',
+  resourceVersion: '7',
+  generation: 3,
+  generateName: 'web-',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  deletionTimestamp: '2026-01-02T00:00:00Z',
+  labels: { app: 'web' },
+  annotations: { note: 'x' },
+  ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'service-uid', controller: true }],
+  finalizers: ['example.com/keep'],
+};
+
 export const rawService = {
   metadata: {
     namespace: 'shop',
@@ -59,21 +76,6 @@ export const rawNode = {
   status: { allocatable: { cpu: '3500m' }, conditions: [{ type: 'Ready', status: 'True' }] },
 };
 
-const metadata = {
-  namespace: 'shop',
-  name: 'web',
-  uid: 'uid',
-  resourceVersion: '7',
-  generation: 3,
-  generateName: 'web-',
-  creationTimestamp: '2026-01-01T00:00:00Z',
-  deletionTimestamp: '2026-01-02T00:00:00Z',
-  labels: { app: 'web' },
-  annotations: { note: 'x' },
-  ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'service-uid', controller: true }],
-  finalizers: ['example.com/keep'],
-};
-
 const targetRef = {
   ...{ kind: 'Pod', namespace: 'shop', name: 'web-0', uid: 'pod-uid' },
   ...{ apiVersion: 'v1', resourceVersion: '5', fieldPath: 'spec' },
@@ -119,4 +121,18 @@ export function withValueAt(object: object, path: string, value: unknown): unkno
   if (value === undefined) delete parent[last];
   else parent[last] = value;
   return copy;
+}
+
+/** What is wrong with the object that `run` projects. Throws if nothing is. */
+export function malformation(run: () => unknown): Partial<MalformedObjectError> {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof MalformedObjectError) {
+      const { code, kind, namespace, objectName, path, expected } = error;
+      return { code, kind, namespace, objectName, path, expected };
+    }
+    throw error;
+  }
+  throw new Error('nothing was thrown');
 }

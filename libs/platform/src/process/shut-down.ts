@@ -1,5 +1,5 @@
 import { type Clock, type Logger, sleep } from '../index.ts';
-import { exitStatus } from './exit-status.ts';
+import { exitStatus } from './exit.ts';
 
 /** Time in-flight writes get to finish at shutdown, in milliseconds. */
 export const graceMs = 5_000;

@@ -1,4 +1,4 @@
-import type { VirtualClock } from '../virtual-clock.ts';
+import type { VirtualClock } from '../clock.ts';
 
 /** Advances the virtual clock by `ms`, running due timers in order and pending promises in between. */
 export async function advance(clock: VirtualClock, ms: number): Promise<void> {

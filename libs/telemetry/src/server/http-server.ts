@@ -1,12 +1,24 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type Clock, errorMessage } from '@sluice/platform';
-import { type BindAddress, formatBindAddress, printable, type RootLogger } from '@sluice/platform/process';
+import {
+  type BindAddress,
+  formatBindAddress,
+  hostOfHeader,
+  isLoopback,
+  printable,
+  type RootLogger,
+} from '@sluice/platform/process';
 import type { Metrics } from '../metrics.ts';
 import { CachedExposition } from './cached-exposition.ts';
 import { monitorEventLoop } from './event-loop-monitor.ts';
 import { answerHealth, type Health, type HealthAnswer } from './health.ts';
-import { isFromBrowserPage } from './is-from-browser-page.ts';
 import { limitConnections } from './limit-connections.ts';
 import { answerLogLevel, logLevelPath } from './log-level.ts';
 
@@ -147,4 +159,16 @@ async function answer(
       return text(404, 'not found; available: /metrics, /healthz, /livez, /readyz, /debug/log-level\n');
     }
   }
+}
+
+/**
+ * Whether a web page of another origin may have made the request: browsers say so in `Sec-Fetch-Site`, and a server on
+ * loopback is never asked for by another name, except by a page that rebinds its own name to it (DNS rebinding). A server on
+ * other interfaces is known by names that it cannot list, such as that of its Service.
+ */
+export function isFromBrowserPage(headers: IncomingHttpHeaders, { host: boundTo }: Pick<BindAddress, 'host'>): boolean {
+  const site = headers['sec-fetch-site'];
+  const isForeign = site === 'cross-site' || site === 'same-site';
+  if (isForeign && headers['sec-fetch-mode'] !== 'navigate') return true;
+  return isLoopback(boundTo) && !isLoopback(hostOfHeader(headers.host));
 }

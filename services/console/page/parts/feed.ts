@@ -5,8 +5,8 @@ import { timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { Link } from '../router.ts';
 import { useUpdates } from '../stream.ts';
-import { LatencyBar } from './latency-bar.ts';
 import { keyOf, mergeChanges } from './merge-changes.ts';
+import { LatencyBar } from './status.ts';
 
 const maxShown = 60;
 

@@ -4,8 +4,8 @@ import { flapping, troubledFirst } from '../entry-text.ts';
 import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useNow } from '../use-loaded.ts';
-import { LatencyBar } from './latency-bar.ts';
 import { Empty } from './notice.ts';
+import { LatencyBar } from './status.ts';
 
 interface PodTableProps {
   readonly pods: readonly PodView[];

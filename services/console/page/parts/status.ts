@@ -1,4 +1,5 @@
 import type { ServiceStatus } from '../../src/view/schemas.ts';
+import { duration, fineDuration, latencyLevel, latencyShare } from '../format.ts';
 import { html } from '../html.ts';
 
 export const statusText: Readonly<Record<ServiceStatus, string>> = {
@@ -22,5 +23,13 @@ export function ReadyBar({ ready, endpoints }: { ready: number; endpoints: numbe
   return html`<span class="ready-bar" title=${`${ready} of ${endpoints} endpoints are ready`}>
     <i class=${endpoints === 0 ? 'none' : ''}><i style=${{ width: `${share * 100}%` }}></i></i>
     <b>${ready}<small>/${endpoints}</small></b>
+  </span>`;
+}
+
+/** Latency of a write from its first cause, on a logarithmic scale. */
+export function LatencyBar({ ms }: { ms: number | null }) {
+  if (ms === null) return html`<span class="latency none">–</span>`;
+  return html`<span class=${`latency ${latencyLevel(ms)}`} title=${`${fineDuration(ms)} from the first cause to the last response`}>
+    <i><i style=${{ width: `${latencyShare(ms) * 100}%` }}></i></i><b>${duration(ms)}</b>
   </span>`;
 }

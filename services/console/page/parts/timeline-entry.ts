@@ -9,7 +9,7 @@ import type {
 import { difference, signs, subjects } from '../entry-text.ts';
 import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
-import { LatencyBar } from './latency-bar.ts';
+import { LatencyBar } from './status.ts';
 import { TraceLink, type TraceTargets } from './trace-link.ts';
 
 interface TimelineEntryProps {

@@ -4,7 +4,6 @@ import { type Clock, errorMessage, type Logger, sleep } from '@sluice/platform';
 import { type Checkpoint, isUnidentified } from '@sluice/store';
 import type { ConsoleSources } from '../ports.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../view/schemas.ts';
-import { cached } from './cached.ts';
 import { findParked, type ParkedKey } from './parked-key.ts';
 
 type Fleet = Pick<
@@ -193,4 +192,19 @@ async function readDeadLetters(fleet: Fleet, nameOf: (identity: string) => strin
 function stateOf(outage: ClusterView['outage'], otherwise: string): string {
   if (outage === undefined) return otherwise;
   return outage.answers ? 'unusable' : 'not answering';
+}
+
+/** Caches the result of `load` for `ttlMs`. Concurrent callers share one load; failures are not cached. */
+export function cached<T>(clock: Pick<Clock, 'monotonic'>, ttlMs: number, load: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly result: Promise<T> } | undefined;
+  return () => {
+    const now = clock.monotonic();
+    if (last !== undefined && now - last.at < ttlMs) return last.result;
+    const entry = { at: now, result: load() };
+    last = entry;
+    entry.result.catch(() => {
+      if (last === entry) last = undefined;
+    });
+    return entry.result;
+  };
 }

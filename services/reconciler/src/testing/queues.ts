@@ -1,5 +1,5 @@
 /** For suites that compare each with a model. */
 export { DelayingQueue } from '../delaying-queue.ts';
 export { GapDetector } from '../gap-detector.ts';
-export { LivenessProbe } from '../liveness-probe.ts';
 export { PendingResyncs } from '../pending-resyncs.ts';
+export { LivenessProbe } from '../resync-requester.ts';

@@ -14,11 +14,11 @@ import { advance, recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { keyText } from '@sluice/service-state/testing';
 import { MemoryStore, type StoredEntry } from '@sluice/store';
+import { noPartitionMetrics, type PartitionMetrics } from '../metrics.ts';
 import { PartitionWorker } from '../partition-worker.ts';
 import type { PartitionWorkerOptions } from '../worker-options.ts';
-import { recordingMetrics } from './recording-metrics.ts';
 
-export interface TestPartitionOptions extends Partial<Omit<PartitionWorkerOptions, 'settings'>> {
+interface TestPartitionOptions extends Partial<Omit<PartitionWorkerOptions, 'settings'>> {
   readonly settings?: Partial<Settings>;
 }
 
@@ -114,4 +114,16 @@ export class TestPartition {
   reportedAs(method: string): readonly (readonly unknown[])[] {
     return this.reported.flatMap(([name, ...args]) => (name === method ? [args] : []));
   }
+}
+
+export type MetricsCall = readonly [method: string, ...args: unknown[]];
+
+/** Metrics that keep what is reported, in order. */
+export function recordingMetrics(): { readonly metrics: PartitionMetrics; readonly calls: MetricsCall[] } {
+  const calls: MetricsCall[] = [];
+  const methods = Object.keys(noPartitionMetrics).map((method) => [
+    method,
+    (...args: unknown[]) => void calls.push([method, ...args]),
+  ]);
+  return { metrics: Object.fromEntries(methods), calls };
 }

@@ -4,9 +4,9 @@ import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import { MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { defaultRetry } from '../apply/retry.ts';
-import { unlimited } from '../apply/schedule-requests.ts';
+import { defaultRetry } from '../apply/apply-plan.ts';
 import { runPlanPartition } from '../run-writer.ts';
+import { unlimited } from '../scheduling/request-limit.ts';
 import { aPlan, create, update } from '../testing/plans.ts';
 import { ScriptedCluster } from '../testing/scripted-cluster.ts';
 

@@ -1,9 +1,8 @@
 import type { Bus, Delivery } from '@sluice/bus';
 import type { Outcome, PlannedMutations } from '@sluice/messages';
-import type { Clock, Logger, Random, YieldQueue } from '@sluice/platform';
+import type { BackoffOptions, Clock, Logger, Random, YieldQueue } from '@sluice/platform';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
-import type { RetryOptions } from '../apply/retry.ts';
 import type { WritableCluster } from '../writable-cluster.ts';
 
 export interface PlanPartitionWorkerOptions {
@@ -50,4 +49,12 @@ export interface PlanPartitionWorkerOptions {
   readonly onCheckpoint?: (offset: number, partition: number) => void;
   /** Stores a record that cannot be processed. Awaited before the checkpoint passes the record. */
   readonly onDeadLetter?: (record: Delivery, reason: string) => unknown;
+}
+
+export interface RetryOptions {
+  readonly backoff: BackoffOptions;
+  /**
+   * Attempts in total. After the last one the error is thrown and the reconciler decides again on its current state.
+   */
+  readonly attempts: number;
 }

@@ -5,11 +5,10 @@ import { type LogFields, type Logger, seededRandom, silentLogger, VirtualClock, 
 import { advance } from '@sluice/platform/testing';
 import { type Commit, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { defaultRetry } from '../apply/retry.ts';
-import { type RequestLimit, unlimited } from '../apply/schedule-requests.ts';
+import { defaultRetry } from '../apply/apply-plan.ts';
 import { runWriter } from '../run-writer.ts';
 import { AdaptiveLimit } from '../scheduling/adaptive-limit.ts';
-import { FixedLimit } from '../scheduling/fixed-limit.ts';
+import { FixedLimit, type RequestLimit, unlimited } from '../scheduling/request-limit.ts';
 import { RetryLimit } from '../scheduling/retry-limit.ts';
 import { aPlan, create, remove, someEndpoints, update } from '../testing/plans.ts';
 import { apiError, conflict, forbidden, ScriptedCluster, unavailable } from '../testing/scripted-cluster.ts';

@@ -10,18 +10,15 @@ import { comparePlans, type PlanId, type PlannedMutations, traceFields } from '@
 import { errorMessage, sleep } from '@sluice/platform';
 import { FencedError, isFencedError } from '@sluice/store';
 import type { ApplyResult } from '../apply/apply-mutations.ts';
-import { applyPlan } from '../apply/apply-plan.ts';
-import { planRequests } from '../apply/plan-requests.ts';
-import { SupersededError } from '../apply/schedule-requests.ts';
-import { PlanFence } from '../fencing/plan-fence.ts';
-import { mayWrite, refusePlan, requestChecks } from '../may-write.ts';
-import { writePriority } from '../scheduling/priority-queue.ts';
+import { applyPlan, planRequests } from '../apply/apply-plan.ts';
+import { PlanFence, readPlan } from '../fencing/plan-fence.ts';
+import { mayWrite, refusePlan, requestChecks, SupersededError } from '../may-write.ts';
+import { writePriority } from '../scheduling/request-limit.ts';
 import { saturationCooldownMs } from '../scheduling/saturation.ts';
 import type { WritableCluster } from '../writable-cluster.ts';
 import { PlanCheckpoint } from './plan-checkpoint.ts';
 import type { PlanPartitionWorkerOptions } from './plan-partition-worker-options.ts';
 import { PlanTrace, type PlanTraceOptions } from './plan-trace.ts';
-import { readPlan } from './read-plan.ts';
 import { failureEvents, type ReceivedPlan, reportOutcome } from './report-outcome.ts';
 
 const batchSize = 128;

@@ -1,7 +1,6 @@
 import { isApiError } from '@sluice/kubernetes';
 import type { Cancel, Clock } from '@sluice/platform';
-import { TokenBucket } from './fixed-limit.ts';
-import { type FairShare, PriorityQueue } from './priority-queue.ts';
+import { type FairShare, PriorityQueue, TokenBucket } from './request-limit.ts';
 import { Saturation } from './saturation.ts';
 
 export interface AdaptiveLimitOptions {

@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/platform';
-import { TokenBucket } from './fixed-limit.ts';
+import { TokenBucket } from './request-limit.ts';
 
 export interface RetryLimitOptions {
   /** Retries per second. */

@@ -5,7 +5,7 @@ const [bus, jetstream] = ['libs/bus/src', 'libs/bus/src/jetstream'];
 export const busBugs: readonly PlantedBug[] = [
   {
     name: 'the highest offset of former appends is remembered',
-    file: `${bus}/appended-end.ts`,
+    file: `${bus}/local-changes.ts`,
     search: '    this.#highest = 0;\n    if (highest === 0) return;\n',
     replace: '    if (highest === 0) return;\n',
   },

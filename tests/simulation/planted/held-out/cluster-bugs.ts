@@ -17,7 +17,7 @@ export const clusterBugs: readonly PlantedBug[] = [
   },
   {
     name: 'stale lists are counted without end',
-    file: `${kubernetes}/resource-version-guard.ts`,
+    file: `${kubernetes}/resource-version.ts`,
     search: '    this.#delivered = resourceVersion;\n    this.#staleLists = 0;\n',
     replace: '    this.#delivered = resourceVersion;\n',
   },

@@ -17,7 +17,7 @@ export const controllerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a terminating Pod of a Service that publishes all addresses is not ready',
-    file: `${controllers}/endpointslice/pod-to-endpoint.ts`,
+    file: `${controllers}/endpointslice/desired-endpoints.ts`,
     search: 'service.publishNotReadyAddresses || (serving && !terminating)',
     replace: '(service.publishNotReadyAddresses || serving) && !terminating',
   },
@@ -47,19 +47,19 @@ export const controllerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'Endpoints are deleted before their Service is created',
-    file: `${controllers}/endpoints/reconcile-endpoints.ts`,
+    file: `${controllers}/endpoints/controller.ts`,
     search: 'inputs.orphaned && existing !== null ? planOf(',
     replace: 'existing !== null ? planOf(',
   },
   {
     name: 'truncated Endpoints have fewer than a thousand addresses',
-    file: `${controllers}/endpoints/truncate.ts`,
+    file: `${controllers}/endpoints/controller.ts`,
     search: 'Math.min(Math.ceil((count / total) * room), left)',
     replace: 'Math.min(Math.floor((count / total) * room), left)',
   },
   {
     name: 'of several mirrored slices the one that is right is replaced',
-    file: `${controllers}/endpointslicemirroring/reconcile-mirroring.ts`,
+    file: `${controllers}/endpointslicemirroring/controller.ts`,
     search: 'return right ?? living[0] ?? candidates[0] ?? null;',
     replace: 'return living[0] ?? right ?? candidates[0] ?? null;',
   },

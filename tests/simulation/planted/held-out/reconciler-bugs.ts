@@ -17,7 +17,7 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a Service that sends Changes keeps its place among the silent ones',
-    file: `${reconciler}/liveness-probe.ts`,
+    file: `${reconciler}/resync-requester.ts`,
     search: '    this.#lastSeen.delete(key);\n    this.#lastSeen.set(key, now);\n',
     replace: '    this.#lastSeen.set(key, now);\n',
   },
@@ -61,13 +61,13 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'plans of a former owner are published by Service',
-    file: `${reconciler}/plan-record.ts`,
+    file: `${reconciler}/service-decider.ts`,
     search: 'return plans.sort((a, b) => a.plan.message.plan.number - b.plan.message.plan.number);',
     replace: 'return plans;',
   },
   {
     name: 'a plan that is sent again has the id of the first one',
-    file: `${reconciler}/plan-record.ts`,
+    file: `${reconciler}/service-decider.ts`,
     search: "const again = redeliveries === 0 ? [] : ['again', redeliveries];",
     replace: 'const again: readonly string[] = [];',
   },

@@ -43,7 +43,7 @@ test('a bug that seeds and unit tests find counts once', () => {
 });
 
 test('unit tests of a room fail with a bug in it, and pass without', async () => {
-  const file = 'libs/messages/src/stamp.ts';
+  const file = 'libs/messages/src/change.ts';
   const bug = { name: 'b', file, search: 'a.epoch - b.epoch ||', replace: 'b.epoch - a.epoch ||' };
   expect(await failUnitTests('libs/messages', bug)).toBe(true);
   expect(await failUnitTests('libs/messages')).toBe(false);

@@ -59,7 +59,7 @@ export const serviceStateBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a redelivery is not recorded',
-    file: `${state}/apply-decision.ts`,
+    file: `${state}/evolve.ts`,
     search: 'return state.setController(controller, redelivered(state.controller(controller), now));',
     replace: 'return;',
   },

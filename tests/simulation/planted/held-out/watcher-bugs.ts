@@ -35,7 +35,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   },
   {
     name: 'the topology of the first Nodes is compared with all later ones',
-    file: `${watcher}/router.ts`,
+    file: `${watcher}/event-handler.ts`,
     search: '    this.#topology = topology;\n',
     replace: '',
   },
@@ -72,7 +72,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   },
   {
     name: 'digests are compared in the first rounds only',
-    file: `${watcher}/published-services.ts`,
+    file: `${watcher}/dirty-set.ts`,
     search: 'i % rounds === round % rounds',
     replace: 'i % rounds === round',
   },

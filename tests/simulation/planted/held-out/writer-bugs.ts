@@ -17,7 +17,7 @@ export const writerBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a write is retried without backoff',
-    file: `${writer}/apply/retry.ts`,
+    file: `${writer}/apply/apply-plan.ts`,
     search: 'Math.max(backoffMs(backoff, attempt, random), error.retryAfterMs ?? 0)',
     replace: '(error.retryAfterMs ?? 0)',
   },

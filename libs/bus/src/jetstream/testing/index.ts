@@ -1,4 +1,3 @@
 /** A NATS server in this process, and the production adapter on it. */
-export { memoryJetStreamBus } from './memory-bus.ts';
-export { memoryConnection } from './memory-connection.ts';
+export { memoryConnection, memoryJetStreamBus } from './memory-connection.ts';
 export { MemoryNats } from './memory-nats.ts';

@@ -7,8 +7,28 @@ import {
   TimeoutError,
 } from '@nats-io/nats-core';
 import type { Clock } from '@sluice/platform';
+import type { Bus } from '../../index.ts';
+import { openJetStreamBus } from '../jetstream-bus.ts';
+import { NatsLink } from '../link.ts';
+import { type JetStreamBusOptions, type JetStreamBusPorts, settings } from '../options.ts';
 import type { ConsumerMessage } from './memory-consumer.ts';
 import type { Client, MemoryNats } from './memory-nats.ts';
+
+interface MemoryJetStreamOptions extends Omit<JetStreamBusOptions, 'servers'> {
+  readonly nats: MemoryNats;
+  /** Largest message that the server accepts, in bytes. Default 1 MiB. */
+  readonly maxPayload?: number;
+}
+
+/** The production adapter on a server in this process. */
+export async function memoryJetStreamBus(
+  { nats, maxPayload = 1024 * 1024, ...options }: MemoryJetStreamOptions,
+  ports: JetStreamBusPorts,
+): Promise<Bus> {
+  const connection = memoryConnection(nats, ports.clock, maxPayload);
+  const link = new NatsLink(connection, ports.logger);
+  return openJetStreamBus(link, settings({ ...options, servers: ['memory'] }), ports);
+}
 
 interface Subscription {
   readonly subject: string;

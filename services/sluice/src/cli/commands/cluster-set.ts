@@ -16,9 +16,8 @@ import { systemClock, systemRandom } from '@sluice/platform/process';
 import { condition } from '@sluice/telemetry';
 import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
-import { processFleet } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
-import type { ServedClusters } from './served-clusters.ts';
+import { processFleet, type ServedClusters } from './served-clusters.ts';
 
 /** Serves every cluster that the configuration selects; clusters are added and removed as their sources change. */
 export async function openClusterSet(configuration: Configuration, logger: Logger): Promise<ServedClusters> {

@@ -4,11 +4,9 @@ import { aborted, type Logger } from '@sluice/platform';
 import { exitStatus, systemClock, systemRandom } from '@sluice/platform/process';
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
-import { processFleet, processId } from '../../composition/process-fleet.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
-import { electionOf, type Run } from './run-options.ts';
-import { namespaceScope, selectsCluster } from './selects-many-clusters.ts';
-import type { ServedClusters } from './served-clusters.ts';
+import { electionOf, namespaceScope, type Run, selectsCluster } from './run-options.ts';
+import { processFleet, processId, type ServedClusters } from './served-clusters.ts';
 
 interface RunnableCluster extends ConnectedCluster {
   /** Further lines to print at startup. */

@@ -1,7 +1,10 @@
+import type { ClusterView } from '@sluice/console';
 import { toCompaction, toSettings } from '@sluice/fleet/configuration';
+import type { Logger } from '@sluice/platform';
 import {
   exitStatus,
   graceMs,
+  isLoopback,
   marginMs,
   nameClusters,
   type RootLogger,
@@ -12,15 +15,14 @@ import {
 } from '@sluice/platform/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
+import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
-import { recordOutcome } from '../display/display.ts';
-import { Statistics } from '../display/statistics.ts';
+import { recordOutcome, Statistics } from '../display/display.ts';
+import { defaultUrl } from './client-for.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';
-import { addresses, openConsole } from './run-console.ts';
-import type { Run } from './run-options.ts';
-import { selectsManyClusters } from './selects-many-clusters.ts';
+import { type Run, selectsManyClusters } from './run-options.ts';
 
 /** Runs all services in this process until `stopped` resolves. */
 export async function runAllInOne(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
@@ -124,4 +126,26 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   }
   display.ended(statistics, systemClock.now() - startedAt);
   if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
+}
+
+/** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
+export function openConsole(
+  clusters: () => readonly ClusterView[],
+  { console, configuration }: Pick<Run, 'console' | 'configuration'>,
+  logger: Logger,
+): LocalConsole | undefined {
+  const address = configuration.metricsBindAddress;
+  if (address === null || !console) return undefined;
+  if (address !== undefined && !isLoopback(address.host)) {
+    logger.info('console disabled: the bind address is not loopback; run "sluice console" instead');
+    return undefined;
+  }
+  return startConsole(clusters, configuration.console, { clock: systemClock, logger });
+}
+
+/** Lines to print at startup. */
+export function addresses(url: string | undefined, hasConsole: boolean): string[] {
+  if (url === undefined) return [];
+  const hint = url === defaultUrl ? '' : ` (commands need --console ${url})`;
+  return [...(hasConsole ? [`Console: ${url}${hint}`] : []), `Metrics: ${url}/metrics`];
 }

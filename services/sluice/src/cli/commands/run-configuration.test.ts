@@ -7,8 +7,14 @@ import { defaultSettings } from '@sluice/service-state';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runConfiguration } from './run-configuration.ts';
-import { addRunOptions, checkRun, type Run, type RunOptions } from './run-options.ts';
-import { selectsCluster, selectsManyClusters } from './selects-many-clusters.ts';
+import {
+  addRunOptions,
+  checkRun,
+  type Run,
+  type RunOptions,
+  selectsCluster,
+  selectsManyClusters,
+} from './run-options.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'sluice-run-configuration-'));
 const file = join(directory, 'sluice.yaml');

@@ -10,8 +10,7 @@ import {
   UsageError,
 } from '@sluice/platform/process';
 import { createDisplay } from '../display/create-display.ts';
-import { recordOutcome } from '../display/display.ts';
-import { Statistics } from '../display/statistics.ts';
+import { recordOutcome, Statistics } from '../display/display.ts';
 import type { Run } from './run-options.ts';
 
 /** Runs the simulated cluster on a fleet of processes with its own bus and store. */

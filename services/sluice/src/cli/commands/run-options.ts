@@ -1,17 +1,19 @@
+import { statSync } from 'node:fs';
 import type { DistributedBus } from '@sluice/demo/distributed';
 import {
   addFlags,
   addLeaderElectionOptions,
   addServiceFlags,
+  type ClusterConfiguration,
   type Configuration,
   durationFlag,
   type LeaderElectionOptions,
   toLeaderElection,
 } from '@sluice/fleet/configuration';
+import type { NamespaceScope } from '@sluice/kubernetes';
 import { UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import type { OutputFormat } from '../display/create-display.ts';
-import { selectsCluster, selectsManyClusters } from './selects-many-clusters.ts';
 
 /** Repeated here, because importing the demo would slow down --help. */
 const distributedBuses: readonly DistributedBus[] = ['nats', 'kafka'];
@@ -123,4 +125,29 @@ export function checkRun(run: Run): void {
 /** The election of a leader; undefined without `--leader-elect`. @throws UsageError for values that client-go rejects */
 export function electionOf(run: Run) {
   return toLeaderElection({ ...run, namespaces: run.configuration.clusters[0]?.namespaces });
+}
+
+type Selection = Pick<Configuration, 'clusters' | 'clusterSecrets'>;
+
+/** Whether a configuration can select more than one cluster, now or later. */
+export function selectsManyClusters({ clusters, clusterSecrets }: Selection): boolean {
+  const [first, ...others] = clusters;
+  if (others.length > 0 || clusterSecrets !== undefined) return true;
+  if (first?.context === '*' || first?.context?.includes(',')) return true;
+  return (
+    first?.kubeconfig !== undefined && statSync(first.kubeconfig, { throwIfNoEntry: false })?.isDirectory() === true
+  );
+}
+
+/**
+ * Whether a configuration selects a cluster. The default kubeconfig alone does not, because a run without a cluster is
+ * a simulation and must not write to the cluster that kubectl happens to use.
+ */
+export function selectsCluster({ clusters, clusterSecrets }: Selection): boolean {
+  return clusters.length > 0 || clusterSecrets !== undefined;
+}
+
+export function namespaceScope({ namespaces, excludeNamespaces }: ClusterConfiguration): NamespaceScope | undefined {
+  if (namespaces === undefined && excludeNamespaces === undefined) return undefined;
+  return { only: namespaces, except: excludeNamespaces };
 }

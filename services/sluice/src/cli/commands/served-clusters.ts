@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { ClusterView } from '@sluice/console';
-import type { Cluster, Leadership } from '@sluice/fleet/clusters';
+import type { Cluster, FleetIdentity, Leadership } from '@sluice/fleet/clusters';
+import type { LeaderElectionConfiguration } from '@sluice/fleet/configuration';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
 
@@ -26,4 +29,17 @@ export interface ServedClusters {
   /** Stops the source of changes, if this process owns it. */
   pause(): void;
   close(): Promise<void>;
+}
+
+/** New with each start, so that two processes of one host are distinct. */
+export const processId = `${hostname()}_${process.pid}_${randomBytes(4).toString('hex')}`;
+
+/**
+ * `sluice run` is a fleet of one process: a clean exit releases the claims, and those of a crashed process expire. Processes
+ * that elect a leader with one Lease are one fleet, so the next leader need not wait for the claim.
+ */
+export function processFleet(election?: LeaderElectionConfiguration): FleetIdentity {
+  const name = 'sluice run';
+  if (election === undefined) return { name, id: async () => processId, releases: true };
+  return { name, id: async () => `${election.resourceNamespace}.${election.resourceName}` };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { Statistics } from './display.ts';
 import { JsonDisplay } from './json-display.ts';
-import { Statistics } from './statistics.ts';
 import { anApplied } from './testing/applied.ts';
 
 function lines(show: (display: JsonDisplay) => void): string[] {

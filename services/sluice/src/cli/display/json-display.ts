@@ -1,5 +1,4 @@
-import type { Display } from './display.ts';
-import type { Applied, Latencies, Statistics } from './statistics.ts';
+import type { Applied, Display, Latencies, Statistics } from './display.ts';
 import { writesOf } from './writes.ts';
 
 /** Prints one JSON object per line, with stable keys. */

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { watcherStarted } from '@sluice/messages';
 import { describe, expect, test, vi } from 'vitest';
-import { Statistics } from './statistics.ts';
+import { Statistics } from './display.ts';
 import { anApplied, type GivenApplied } from './testing/applied.ts';
 import { TextDisplay } from './text-display.ts';
 

@@ -11,8 +11,7 @@ import {
   wrap,
 } from '@sluice/platform/process';
 import colors from 'picocolors';
-import type { Display } from './display.ts';
-import type { Applied, Statistics } from './statistics.ts';
+import type { Applied, Display, Statistics } from './display.ts';
 import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };

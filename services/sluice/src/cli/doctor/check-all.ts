@@ -2,9 +2,8 @@ import { clusterSources } from '@sluice/fleet/clusters';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { type Check, checkCluster, warning } from '@sluice/kubernetes/preflight';
 import { createLogger, showWait, systemClock, systemRandom } from '@sluice/platform/process';
-import { checkInfrastructure } from './check-infrastructure.ts';
+import { checkInfrastructure, historyCheck } from './check-infrastructure.ts';
 import { checkSource, clustersToRead } from './check-source.ts';
-import { historyCheck } from './history-check.ts';
 
 /** All checks of `sluice doctor`. Shows what it waits for on a terminal. */
 export async function checkAll(

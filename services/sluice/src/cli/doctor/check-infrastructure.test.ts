@@ -1,8 +1,9 @@
 import type { ParkedKey } from '@sluice/console';
 import type { ClusterSource } from '@sluice/fleet/clusters';
+import { resolve } from '@sluice/fleet/configuration/testing';
 import { noCauses } from '@sluice/messages';
 import { expect, test } from 'vitest';
-import { identityCheck, parkedCheck, storedClustersCheck } from './check-infrastructure.ts';
+import { historyCheck, identityCheck, parkedCheck, storedClustersCheck } from './check-infrastructure.ts';
 
 const parked = (service: string, reason: string): ParkedKey => ({
   name: `c/shop/${service}/endpointslice`,
@@ -60,4 +61,27 @@ test('a cluster that is stored, but neither configured nor watched, is named', a
 test('no stored cluster is named while a source that may list it cannot be read', async () => {
   const broken = reading(() => Promise.reject(new Error('permission denied')));
   expect(await storedClustersCheck('store', [west], [listing, broken])).toEqual([]);
+});
+
+const found = (file: string) => historyCheck(resolve({ file }).configuration);
+
+test('an in-memory bus keeps history since the process started', () => {
+  expect(found('{}')).toMatchObject({
+    result: 'ok',
+    detail: expect.stringMatching(/since process start, at most 24h/),
+  });
+});
+
+test('the shorter retention of bus and console applies; a shorter one of the bus causes a warning', () => {
+  const bus = (more = '') => `bus: { kind: nats, servers: [nats://127.0.0.1:4222]${more} }\n`;
+  expect(found(bus())).toMatchObject({ result: 'ok', detail: '24h, at most 128 MiB per console' });
+  expect(found(`${bus()}console: { retention: 1h }\n`)).toMatchObject({
+    result: 'ok',
+    detail: expect.stringMatching(/^1h,/),
+  });
+  expect(found(bus(', maxAge: { changes: 2h }'))).toMatchObject({
+    result: 'warning',
+    detail: expect.stringMatching(/^2h, .* limited by the bus, although console.retention is 24h$/),
+    advice: 'raise bus.maxAge.changes, or lower console.retention',
+  });
 });

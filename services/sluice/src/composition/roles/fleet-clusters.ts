@@ -1,4 +1,5 @@
 import {
+  type Cluster,
   ClusterOutages,
   ClusterSet,
   type ClusterSetOptions,
@@ -8,17 +9,16 @@ import {
   type StopReason,
 } from '@sluice/fleet/clusters';
 import type { WriterLimits } from '@sluice/fleet/configuration';
-import type { Resource } from '@sluice/kubernetes';
+import { isApiError, type Resource } from '@sluice/kubernetes';
 import type { ClusterWork } from '@sluice/kubernetes/preflight';
 import { aborted } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import type { ClusterPhase, Metrics } from '@sluice/telemetry';
 import { drainable, type FairShare, type WritableCluster } from '@sluice/writer';
 import { requestShares, writable } from '../writable-cluster.ts';
-import { assertUsable } from './assert-usable.ts';
 import { runWatcherRole, type WatcherRoleOptions } from './watcher-role.ts';
 
-export interface FleetClustersOptions
+interface FleetClustersOptions
   extends Pick<ClusterSetOptions, 'sources' | 'identities' | 'open' | 'guard' | 'clock' | 'random' | 'logger'> {
   /** What this process does with its clusters. */
   readonly work: readonly ClusterWork[];
@@ -147,5 +147,19 @@ export class FleetClusters {
     this.#writable.delete(identity);
     if (served.reason === ('removed' satisfies StopReason)) this.#pending.removed(identity);
     await writing.drain();
+  }
+}
+
+/** Rejects if this process cannot work with the cluster now. A quorum read, as the precondition of a write is one. */
+export async function assertUsable(
+  { identity, reader }: Pick<Cluster, 'identity' | 'reader'>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const found = await reader.identity(signal);
+    if (found !== identity) throw new Error(`another cluster answers: ${found}`);
+  } catch (error) {
+    // An API server that limits the requests of a client does so wherever they come from.
+    if (!isApiError(error) || error.status !== 429) throw error;
   }
 }

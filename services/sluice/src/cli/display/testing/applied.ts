@@ -1,6 +1,6 @@
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
 import type { Mutation } from '@sluice/model';
-import type { Applied } from '../statistics.ts';
+import type { Applied } from '../display.ts';
 
 export interface GivenApplied {
   readonly service?: string;
