@@ -51,4 +51,21 @@ test('a plan that no message can carry is not loaded', () => {
   };
   expect(load({})).toEqual(before);
   expect(() => load({ groups: 'none' })).toThrow();
+  const another = 'controller/endpointslice:plan: the plan is for another Service or controller';
+  expect(() => load({ key: { ...inFlight.message.key, cluster: 'other' } })).toThrow(another);
+  expect(() => load({ controller: 'endpoints' })).toThrow(another);
+});
+
+const named = (name: string, namespace: string) => ({ metadata: { name, namespace, uid: 'u', resourceVersion: '1' } });
+
+test.each<[string, string, (name: string, namespace: string) => unknown]>([
+  ['service', 'web', (name, namespace) => ({ service: { ...aService(), name, namespace }, stamp })],
+  ['endpoints', 'web', (name, namespace) => ({ endpoints: named(name, namespace), stamp })],
+  ['pod/p', 'p', (name, namespace) => ({ pod: { ...aPod('p'), name, namespace }, node: null, stamp })],
+  ['slice/s', 's', (name, namespace) => ({ slice: { ...named(name, namespace), addressType: 'IPv4' }, stamp: null })],
+])('an object that another one was stored for is not loaded: %s', (field, name, value) => {
+  const load = (of: string, namespace: string) => () => loadState(key, [{ key, field, value: value(of, namespace) }]);
+  expect(load(name, 'shop')).not.toThrow();
+  expect(load('other', 'shop')).toThrow(`stored field ${field}: the object is shop/other`);
+  expect(load(name, 'blog')).toThrow(`stored field ${field}: the object is blog/${name}`);
 });

@@ -1,6 +1,13 @@
 import { createRequire } from 'node:module';
 import { decisionOrder } from '@sluice/controllers';
-import { checkMessage, type Fact, noCauses, parseServiceKey } from '@sluice/messages';
+import {
+  checkMessage,
+  type Fact,
+  formatServiceKey,
+  noCauses,
+  parseServiceKey,
+  type ServiceKey,
+} from '@sluice/messages';
 import { ServiceState } from './service-state.ts';
 import { joinParts, type StoredField } from './stored-form.ts';
 
@@ -34,7 +41,10 @@ export function loadState(key: string, fields: readonly StoredField[]): ServiceS
   return state;
 }
 
-/** Checks cluster objects and plans with the schemas of the messages that carried them. */
+/**
+ * Checks cluster objects and plans with the schemas of the messages that carried them, and that each is the one that its field names:
+ * one that was stored for another Service says nothing about this one.
+ */
 function checkObjects(state: ServiceState): void {
   const { key, service, endpoints } = state;
   const facts: Fact[] = [];
@@ -43,8 +53,25 @@ function checkObjects(state: ServiceState): void {
   for (const [name, { pod, node }] of state.pods) facts.push({ kind: 'pod', name, pod, node });
   for (const [name, { slice }] of state.slices) facts.push({ kind: 'slice', name, slice, uid: '' });
   checkMessage({ kind: 'change', key, stamp: state.snapshot.stamp, facts, causes: noCauses });
+  checkName(key, 'service', service?.service, key.service);
+  checkName(key, 'endpoints', endpoints?.endpoints.metadata, key.service);
+  for (const [name, { pod }] of state.pods) checkName(key, `pod/${name}`, pod, name);
+  for (const [name, { slice }] of state.slices) checkName(key, `slice/${name}`, slice.metadata, name);
   for (const controller of decisionOrder) {
     const { inFlight: plan } = state.controller(controller);
-    if (plan !== null) checkMessage({ ...plan.message });
+    if (plan === null) continue;
+    checkMessage({ ...plan.message });
+    if (formatServiceKey(plan.message.key) !== formatServiceKey(key) || plan.message.controller !== controller)
+      throw new TypeError(`stored field controller/${controller}:plan: the plan is for another Service or controller`);
   }
+}
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function checkName({ namespace }: ServiceKey, field: string, object: Named | null | undefined, name: string): void {
+  if (object && (object.name !== name || object.namespace !== namespace))
+    throw new TypeError(`stored field ${field}: the object is ${object.namespace}/${object.name}`);
 }

@@ -106,6 +106,11 @@ const controllerState: fc.Arbitrary<ControllerState> = fc.record(
   { requiredKeys: ['timers', 'retries', 'repairs', 'requests', 'trackers', 'causes', 'inFlight'] },
 );
 
+const planOf = (controller: Controller, plan: NonNullable<ControllerState['inFlight']>) => ({
+  ...plan,
+  message: { ...plan.message, key, controller },
+});
+
 /** Something that changes a field of a state. */
 const change: fc.Arbitrary<(state: ServiceState) => void> = fc.oneof(
   stamp.map((at) => (state: ServiceState) => state.setService({ service: aService(), stamp: at })),
@@ -133,7 +138,7 @@ const change: fc.Arbitrary<(state: ServiceState) => void> = fc.oneof(
   fc.tuple(fc.constantFrom<Controller>(...controllers), controllerState).map(
     ([controller, next]) =>
       (state: ServiceState) =>
-        state.setController(controller, next),
+        state.setController(controller, { ...next, inFlight: next.inFlight && planOf(controller, next.inFlight) }),
   ),
   fc.constant((state: ServiceState) => state.clear()),
 );

@@ -1,4 +1,4 @@
-import { formatServiceKey } from '@sluice/messages';
+import { formatServiceKey, parseServiceKey } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/platform';
 import { defaultSettings, evolve } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
@@ -56,8 +56,11 @@ describe('partition state', () => {
 
     /** Entries of the Services `web` and `db`, of the last Change of their cluster, and of the partition. */
     function entries(): readonly StoredEntry[] {
-      for (const name of [keyText, db])
-        evolve(state.service(name), aSnapshot(1, [service]), 1_000_000, defaultSettings);
+      for (const of of [keyText, db]) {
+        const { service: name } = parseServiceKey(of);
+        const named = { kind: 'service', service: aService({ name }) } as const;
+        evolve(state.service(of), aSnapshot(1, [named]), 1_000_000, defaultSettings);
+      }
       state.gaps.observe(change(1));
       state.planNumbers.advance();
       state.pendingResyncs.add(db, 'unreadable');
