@@ -155,6 +155,15 @@ describe('FakeClient', () => {
     expect(server.count('endpointslices')).toBe(1);
   });
 
+  it('delays a request that several faults delay no longer than the slowest of them', async () => {
+    const { cluster, clock } = newCluster({ latencyMs: 250 }, { latencyMs: 400 }, { latencyMs: 100 });
+    const created = cluster.create('endpointslices', webSlice(), signal);
+    await Promise.resolve();
+    expect(clock.nextAt()).toBe(clock.now() + 400);
+    clock.step();
+    await created;
+  });
+
   it.each([
     ['reset', 'rejects'],
     ['end', 'ends'],

@@ -58,7 +58,7 @@ export interface Fault {
   readonly error?: FaultError;
   /** Number of matching requests to affect; absent or 0: all. */
   readonly times?: number;
-  /** Delay before anything else, in milliseconds. */
+  /** Delay before anything else, in milliseconds. Of several faults that match a request, the longest one counts. */
   readonly latencyMs?: number;
   /** For `late`: in milliseconds; 1,000 by default. */
   readonly lateMs?: number;
@@ -121,7 +121,7 @@ export class FaultPlan {
       const { fault } = entry;
       if (!matches(fault, request) || !this.#strikes(fault)) continue;
       if (--entry.left <= 0) this.#faults = this.#faults.filter((other) => other !== entry);
-      latencyMs += fault.latencyMs ?? 0;
+      latencyMs = Math.max(latencyMs, fault.latencyMs ?? 0);
       if (fault.error !== undefined) return { latencyMs, ...outcome(fault, fault.error, request) };
     }
     return { latencyMs };
