@@ -53,7 +53,7 @@ module.exports = {
     room('libs/model'),
     room('libs/controllers', 'model'),
     room('libs/messages', 'controllers', 'model', 'platform'),
-    room('libs/service-state', 'controllers', 'messages', 'model'),
+    room('libs/service-state', 'controllers', 'messages', 'model', 'platform'),
     room('libs/bus', 'platform'),
     room('libs/store', 'platform'),
     room('libs/kubernetes', 'controllers', 'model', 'platform'),
@@ -152,6 +152,13 @@ module.exports = {
         pathNot: '(\\.test\\.ts$|/testing/|/(load-state|stored-schemas)\\.ts$)',
       },
       to: { dependencyTypes: ['core', 'npm'] },
+    },
+    {
+      name: 'pure-decisions-without-process',
+      comment: 'decisions use pure functions of the platform, not what talks to the system',
+      severity: 'error',
+      from: { path: '^libs/(model|controllers|service-state)/' },
+      to: { path: '^libs/platform/src/(process|archive)/' },
     },
 
     // Test packages

@@ -39,8 +39,8 @@ export const queueRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/retries.ts',
-        search: 'baseMs * 2 ** Math.min(failures, 30)',
-        replace: 'baseMs',
+        search: 'backoffMs(backoff, retries.failures, ',
+        replace: 'backoffMs(backoff, 0, ',
         tests: ['libs/service-state/src/retries.test.ts'],
       },
       {

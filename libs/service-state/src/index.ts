@@ -12,7 +12,6 @@ export * from './policy.ts';
 export { readyAsWritten } from './ready-endpoints-delta.ts';
 export { managerOf, slicesOf } from './reconcile.ts';
 export * from './replay-log.ts';
-export type { BackoffOptions } from './retries.ts';
 export * from './service-state.ts';
 export * from './settings.ts';
 export { type StoredField, storedFormVersion } from './stored-form.ts';

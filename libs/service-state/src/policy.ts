@@ -17,8 +17,9 @@ import {
   type Stamp,
 } from '@sluice/messages';
 import { type Controller, compareResourceVersions, type Mutation } from '@sluice/model';
+import type { BackoffOptions } from '@sluice/platform';
 import { type ControllerState, requestRepair } from './controller-state.ts';
-import { type BackoffOptions, retryAt } from './retries.ts';
+import { retryAt } from './retries.ts';
 import type { ServiceState } from './service-state.ts';
 import { isDeleted } from './tombstones.ts';
 

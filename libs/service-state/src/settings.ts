@@ -1,8 +1,8 @@
 import { controllers } from '@sluice/controllers';
 import type { Controller } from '@sluice/model';
+import type { BackoffOptions } from '@sluice/platform';
 import type { AdaptiveBatching } from './adaptive-batch.ts';
 import { neverStale, type ReconcilerPolicy } from './policy.ts';
-import type { BackoffOptions } from './retries.ts';
 
 export interface Settings {
   /** Enabled controllers. */
