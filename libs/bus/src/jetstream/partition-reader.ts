@@ -1,6 +1,7 @@
 import { AckPolicy, DeliverPolicy, type JetStreamManager, ReplayPolicy } from '@nats-io/jetstream';
 import { type Msg, nuid } from '@nats-io/nats-core';
 import { backoffMs, sleep } from '@sluice/platform';
+import { DeliveryBuffer } from '../delivery-buffer.ts';
 import {
   type Delivery,
   isLogTruncatedError,
@@ -50,13 +51,10 @@ export class JetStreamReader implements PartitionReader {
   readonly #onClose: () => void;
   /** Just after the last record received. */
   #offset: StreamOffset;
-  #buffer: Delivery[] = [];
-  #bufferedBytes = 0;
-  /** True while it is unknown whether the records received continue after the offset. */
-  #unverified = false;
+  /** Held while it is unknown whether the records received continue after the offset. */
+  readonly #buffer = new DeliveryBuffer(() => this.#session?.pull());
   #session: PullSession | undefined;
   #truncated: LogTruncatedError | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(
     link: NatsLink,
@@ -79,17 +77,8 @@ export class JetStreamReader implements PartitionReader {
     return this.#offset.streamId;
   }
 
-  async next(max: number): Promise<readonly Delivery[]> {
-    for (;;) {
-      if (this.#closed) return [];
-      if (!this.#unverified) {
-        if (this.#buffer.length > 0) return this.#drain(max);
-        if (this.#truncated !== undefined) throw this.#truncated;
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+  next(max: number): Promise<readonly Delivery[]> {
+    return this.#buffer.next(max);
   }
 
   /** Does nothing: the stream's limits delete records, because others, such as the console, read the history. */
@@ -99,21 +88,12 @@ export class JetStreamReader implements PartitionReader {
     if (this.#closed) return;
     this.#closing.abort();
     this.#session?.end('the reader is closed');
-    this.#buffer = [];
-    this.#notify();
+    this.#buffer.close();
     this.#onClose();
   }
 
   get #closed(): boolean {
     return this.#closing.signal.aborted;
-  }
-
-  #drain(max: number): readonly Delivery[] {
-    const deliveries = max >= this.#buffer.length ? this.#buffer : this.#buffer.slice(0, max);
-    this.#buffer = max >= this.#buffer.length ? [] : this.#buffer.slice(max);
-    for (const { payload } of deliveries) this.#bufferedBytes -= payload.length;
-    this.#session?.pull();
-    return deliveries;
   }
 
   async #run(): Promise<void> {
@@ -150,15 +130,14 @@ export class JetStreamReader implements PartitionReader {
     const after = this.#offset;
     try {
       await streamResult(stream, this.#jsm.consumers.add(stream, consumerConfig(consumer, startSequence(after))));
-      this.#unverified = true;
+      this.#buffer.hold();
       session.start();
       const streamId = await verifyOffset(this.#jsm, stream, after);
       this.#offset = { ...this.#offset, streamId };
-      this.#unverified = false;
-      this.#notify();
+      this.#buffer.unhold();
       return await session.ended;
     } finally {
-      if (this.#unverified) this.#discardAfter(after);
+      if (this.#buffer.isHeld) this.#discardAfter(after);
       this.#session = undefined;
       session.end('the session is over');
       if (this.#link.up) this.#link.nc.publish(`$JS.API.CONSUMER.DELETE.${stream}.${consumer}`);
@@ -168,7 +147,7 @@ export class JetStreamReader implements PartitionReader {
   #events() {
     return {
       room: () =>
-        this.#bufferedBytes >= maxBuffered.bytes ? 0 : Math.max(0, maxBuffered.records - this.#buffer.length),
+        this.#buffer.bytes >= maxBuffered.bytes ? 0 : Math.max(0, maxBuffered.records - this.#buffer.length),
       delivered: (offset: number, message: Msg) => this.#deliver(offset, message),
       skippedTo: (offset: number) => {
         if (offset > this.#offset.offset) this.#session?.end('the consumer skipped records');
@@ -197,28 +176,19 @@ export class JetStreamReader implements PartitionReader {
       return;
     }
     this.#buffer.push(delivery);
-    this.#bufferedBytes += delivery.payload.length;
-    this.#notify();
   }
 
   /** Discards the unverified records received after the given offset. */
   #discardAfter(after: StreamOffset): void {
-    this.#unverified = false;
     this.#offset = after;
-    this.#buffer = this.#buffer.filter(({ offset }) => offset <= after.offset);
-    this.#bufferedBytes = this.#buffer.reduce((bytes, { payload }) => bytes + payload.length, 0);
-    this.#notify();
+    this.#buffer.discardAfter(after.offset);
+    this.#buffer.unhold();
   }
 
   #truncate(error: LogTruncatedError): void {
     this.#truncated = error;
     this.#session?.end('the log is truncated');
-    this.#notify();
-  }
-
-  #notify(): void {
-    this.#wake?.();
-    this.#wake = undefined;
+    this.#buffer.fail(error);
   }
 }
 

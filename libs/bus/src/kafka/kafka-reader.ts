@@ -1,3 +1,4 @@
+import { DeliveryBuffer } from '../delivery-buffer.ts';
 import { type Delivery, LogTruncatedError, type PartitionReader, type StreamOffset } from '../index.ts';
 import type { OffsetRange } from './brokers.ts';
 import type { WireRecord } from './kafkajs-internals.ts';
@@ -17,11 +18,9 @@ export class KafkaReader implements PartitionReader {
   #id: string;
   /** False until the log is known to hold the record of `#offset` and `#id`. */
   #verified = false;
-  #buffer: Delivery[] = [];
-  #bufferedBytes = 0;
+  readonly #buffer = new DeliveryBuffer((bytes) => this.#taken(bytes));
   #truncated: LogTruncatedError | undefined;
   #closed = false;
-  #wake: (() => void) | undefined;
 
   /** Calls `onChange` when the reader closes or has room again. */
   constructor(topic: string, partition: number, after: StreamOffset, onChange: (reader: KafkaReader) => void) {
@@ -44,7 +43,7 @@ export class KafkaReader implements PartitionReader {
 
   /** Whether the fetcher should fetch for this reader. */
   get hasRoom(): boolean {
-    return !this.#closed && this.#truncated === undefined && this.#bufferedBytes < bufferBytes;
+    return !this.#closed && this.#truncated === undefined && this.#buffer.bytes < bufferBytes;
   }
 
   /** Kafka's offset to fetch from. An unverified reader fetches its last record again, to compare the id. */
@@ -53,15 +52,8 @@ export class KafkaReader implements PartitionReader {
     return this.#verified ? this.#offset : this.#offset - 1;
   }
 
-  async next(max: number): Promise<readonly Delivery[]> {
-    for (;;) {
-      if (this.#closed) return [];
-      if (this.#buffer.length > 0) return this.#drain(max);
-      if (this.#truncated !== undefined) throw this.#truncated;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
+  next(max: number): Promise<readonly Delivery[]> {
+    return this.#buffer.next(max);
   }
 
   /** Does nothing: Kafka deletes records by age. */
@@ -69,8 +61,7 @@ export class KafkaReader implements PartitionReader {
 
   close(): void {
     this.#closed = true;
-    this.#buffer = [];
-    this.#notify();
+    this.#buffer.close();
     this.#onChange(this);
   }
 
@@ -114,9 +105,7 @@ export class KafkaReader implements PartitionReader {
       this.#offset = delivery.offset;
       this.#id = delivery.id;
       this.#buffer.push(delivery);
-      this.#bufferedBytes += delivery.payload.length;
     }
-    this.#notify();
     return true;
   }
 
@@ -132,19 +121,11 @@ export class KafkaReader implements PartitionReader {
     this.#truncated ??= new LogTruncatedError(
       `log of ${this.topic}/${this.partition} does not continue after offset ${this.#offset}: ${reason}`,
     );
-    this.#notify();
+    this.#buffer.fail(this.#truncated);
   }
 
-  #drain(max: number): readonly Delivery[] {
-    const hadRoom = this.hasRoom;
-    const deliveries = this.#buffer.splice(0, max);
-    for (const { payload } of deliveries) this.#bufferedBytes -= payload.length;
+  #taken(bytes: number): void {
+    const hadRoom = this.#buffer.bytes + bytes < bufferBytes;
     if (!hadRoom && this.hasRoom) this.#onChange(this);
-    return deliveries;
-  }
-
-  #notify(): void {
-    this.#wake?.();
-    this.#wake = undefined;
   }
 }

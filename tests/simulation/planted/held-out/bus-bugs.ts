@@ -55,8 +55,8 @@ export const busBugs: readonly PlantedBug[] = [
   {
     name: 'unverified records move the offset of a reader',
     file: `${jetstream}/partition-reader.ts`,
-    search: '    this.#offset = after;\n    this.#buffer = this.#buffer.filter',
-    replace: '    this.#buffer = this.#buffer.filter',
+    search: '    this.#offset = after;\n    this.#buffer.discardAfter',
+    replace: '    this.#buffer.discardAfter',
   },
   {
     name: 'a pull request that the server has ended counts as open',
