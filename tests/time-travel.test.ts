@@ -25,7 +25,10 @@ const settings: Settings = {
   parkedRetryMs: 2_000,
 };
 
-test.each(Array.from({ length: 60 }, (_, index) => index + 1))(
+/** In the last ones, a Service is gone and comes back between two moments. */
+const seeds = [...Array.from({ length: 60 }, (_, index) => index + 1), 140, 280, 308, 312];
+
+test.each(seeds)(
   'a console shows the decisions that a reconciler took with other settings, with their numbers: seed %d',
   async (seed) => {
     const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));

@@ -1,120 +1,78 @@
 import { decisionOrder } from '@sluice/controllers';
 import {
+  type Change,
   comparePlans,
   compareStamps,
-  type Outcome,
   type PlanId,
   type PlannedMutations,
   type ServiceKey,
-  type Stamp,
 } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { decide } from './decide.ts';
 import { isDisposable, wantsDecisionAt } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
-import { isBasisReached, settingsOfPlan } from './plan-basis.ts';
+import { LogMerge, type LogTopics } from './log-merge.ts';
+import { settingsOfPlan } from './plan-basis.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
-/** The records of one Service, from the beginning of the log, each topic in its order. */
-export interface ServiceLog {
-  readonly changes: readonly ServiceMessage[];
-  readonly mutations: readonly PlannedMutations[];
-}
-
 /**
- * Replays the log of a Service and returns its state: applies its records, each plan where it was decided (`PlanBasis`), and makes the
- * decisions that led to no plan. Deadlines may differ from those of the reconciler, whose times of arrival are not in the log.
+ * Replays the log of a Service from its beginning and returns its state: applies its records (`LogMerge`), and makes the decisions that
+ * led to no plan. Deadlines may differ from those of the reconciler, whose times of arrival are not in the log.
  * `settings`: for what plans do not say (see `settingsOfPlan`).
  */
-export function replayLog(key: ServiceKey, log: ServiceLog, settings: Settings): ServiceState {
-  return new LogReplay(key, log, settings).run();
+export function replayLog(key: ServiceKey, log: LogTopics<ServiceMessage>, settings: Settings): ServiceState {
+  const replay = new LogReplay(key);
+  const merge = new LogMerge<ServiceMessage>((message) => message);
+  const last = log.mutations.at(-1);
+  for (;;) {
+    const next = merge.next(replay.state, log);
+    const plan = next?.nextPlan ?? (last?.kind === 'mutations' ? last : undefined);
+    const effective = plan === undefined ? settings : settingsOfPlan(plan, settings);
+    if (next === undefined) return replay.end(effective);
+    replay.apply(next.record, effective);
+  }
 }
 
 class LogReplay {
-  #state: ServiceState;
-  /** Stamp of the last Change. A repeated one does not bring a dropped state back. */
-  #stamp: Stamp = { epoch: 0, sequence: 0 };
-  readonly #changes: (ServiceMessage | undefined)[];
-  readonly #plans: readonly PlannedMutations[];
-  readonly #base: Settings;
-  #next = 0;
+  state: ServiceState;
   /** The last plan of each controller. */
   readonly #last = new Map<Controller, PlanId>();
   #now = 0;
 
-  constructor(key: ServiceKey, { changes, mutations }: ServiceLog, settings: Settings) {
-    this.#state = initialState(key);
-    this.#changes = [...changes];
-    this.#plans = mutations;
-    this.#base = settings;
+  constructor(key: ServiceKey) {
+    this.state = initialState(key);
   }
 
-  /** Those with which the next plan was decided, or the last one. */
-  get #settings(): Settings {
-    const plan = this.#plans[this.#next] ?? this.#plans.at(-1);
-    return plan === undefined ? this.#base : settingsOfPlan(plan, this.#base);
-  }
-
-  run(): ServiceState {
-    for (const index of this.#changes.keys()) this.#applyRecord(index);
-    this.#decideUnchanged(Number.POSITIVE_INFINITY);
-    return this.#state;
-  }
-
-  #applyRecord(index: number): void {
-    const message = this.#changes[index];
-    if (message === undefined) return;
-    this.#changes[index] = undefined;
-    if (message.kind === 'outcome') this.#applyPlansUpTo(message);
-    if (message.kind === 'change') {
-      if (compareStamps(message.stamp, this.#stamp) <= 0) return;
-      this.#stamp = message.stamp;
-    }
+  apply(message: ServiceMessage, settings: Settings): void {
     this.#now = Math.max(this.#now, timeOf(message) ?? 0);
-    this.#decideUnchanged(this.#now);
-    evolve(this.#state, message, this.#now, this.#settings);
-    this.#applyPlans();
+    if (message.kind === 'mutations') return this.#applyPlan(message, settings);
+    decideUnchanged(this.state, this.#now, settings);
+    if (message.kind === 'change') this.state = stateBefore(this.state, message);
+    evolve(this.state, message, this.#now, settings);
   }
 
-  #decideUnchanged(until: number): void {
-    decideUnchanged(this.#state, this.#now, this.#settings, until);
-    if (isDisposable(this.#state)) this.#state = initialState(this.#state.key);
+  /** The state after the decisions that are still due. */
+  end(settings: Settings): ServiceState {
+    decideUnchanged(this.state, this.#now, settings, Number.POSITIVE_INFINITY);
+    return isDisposable(this.state) ? initialState(this.state.key) : this.state;
   }
 
-  #applyPlans(): void {
-    for (;;) {
-      const plan = this.#plans[this.#next];
-      if (plan === undefined || isBasisReached(this.#state, plan) === false) return;
-      this.#applyPlan(plan);
-      this.#next++;
-    }
-  }
-
-  /**
-   * An Outcome follows its plan, and a plan the Changes on which it was decided. A worker applies its own records before the
-   * log has them, so the log may have them in another order.
-   */
-  #applyPlansUpTo({ controller, plan: completed }: Outcome): void {
+  #applyPlan(message: PlannedMutations, settings: Settings): void {
+    const { controller, plan } = message;
     const last = this.#last.get(controller);
-    if (last !== undefined && comparePlans(completed, last) <= 0) return;
-    const plan = this.#plans.find((one) => one.controller === controller && comparePlans(one.plan, completed) === 0);
-    const { stamp } = plan?.basis ?? {};
-    if (stamp === undefined) return;
-    for (const [index, message] of this.#changes.entries())
-      if (message?.kind === 'change' && compareStamps(message.stamp, stamp) <= 0) this.#applyRecord(index);
+    if (last === undefined || comparePlans(plan, last) > 0) {
+      this.#last.set(controller, plan);
+      evolve(this.state, message, this.#now, settings);
+    } else if (this.state.controller(controller).inFlight?.message.plan.number === plan.number)
+      evolve(this.state, { kind: 'redelivered', controller }, this.#now, settings);
   }
+}
 
-  #applyPlan(plan: PlannedMutations): void {
-    const { controller } = plan;
-    const last = this.#last.get(controller);
-    this.#now = Math.max(this.#now, plan.decidedAt);
-    if (last === undefined || comparePlans(plan.plan, last) > 0) {
-      this.#last.set(controller, plan.plan);
-      evolve(this.#state, plan, this.#now, this.#settings);
-    } else if (this.#state.controller(controller).inFlight?.message.plan.number === plan.plan.number)
-      evolve(this.#state, { kind: 'redelivered', controller }, this.#now, this.#settings);
-  }
+/** The state that a Change finds: an empty one if nothing was left, as reconcilers drop it. A repeated Change does not bring it back. */
+export function stateBefore(state: ServiceState, { stamp }: Change): ServiceState {
+  const isRepeated = compareStamps(stamp, state.snapshot.stamp) <= 0;
+  return isRepeated || !isDisposable(state) ? state : initialState(state.key);
 }
 
 /** When the message was sent, in milliseconds since the Unix epoch. */

@@ -50,12 +50,22 @@ describe('plans are merged into the Changes', () => {
     ]);
   });
 
-  test('before the Outcome of a later plan, although the log has their Change after it', () => {
+  test('after their Change, although the log has it after the Outcome of a later plan', () => {
     const change = podChange(2, 1_015, pod('web-2', {}));
     const basis = { stamp: change.stamp, inFlight: [] };
     const [ofEndpoints, completed] = writeOfEndpoints(2, 1_025, '21');
     expect(timeline(first, completed, change, { ...plan, basis }, { ...ofEndpoints, basis })).toEqual([
-      ...['observed 1000', 'decided 1010', 'decided 1025', 'completed 1035', 'observed 1015'],
+      ...['observed 1000', 'observed 1015', 'decided 1010', 'decided 1025', 'completed 1035'],
+    ]);
+  });
+
+  test('after their Change, although it is received after they were shown', () => {
+    const change = podChange(2, 1_005, pod('web-2', {}));
+    const journal = journalOf(first, { ...plan, basis: { stamp: change.stamp, inFlight: [] } });
+    expect(journal.entries.map(({ kind }) => kind)).toEqual(['observed', 'decided']);
+    journal.add('changes', record(change));
+    expect(journal.entries.map(({ kind, at }) => `${kind} ${at}`)).toEqual([
+      ...['observed 1000', 'observed 1005', 'decided 1010'],
     ]);
   });
 

@@ -5,6 +5,7 @@ import {
   type ClusterRemoved,
   type CompactionRequest,
   comparePlans,
+  compareStamps,
   type Message,
   noCauses,
   type Outcome,
@@ -12,11 +13,13 @@ import {
   type PlannedMutations,
   type RemovalRelease,
   type ServiceKey,
+  type Stamp,
 } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import {
   defaultSettings,
-  isBasisReached,
+  LogMerge,
+  type LogTopics,
   type ServiceMessage,
   type Settings,
   settingsOfPlan,
@@ -28,12 +31,6 @@ import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-
 import { HistoryState } from './history-state.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
 
-/** Records of one Service, by topic in log order. */
-export interface RetainedRecords {
-  readonly changes: readonly RetainedRecord[];
-  readonly mutations: readonly RetainedRecord[];
-}
-
 interface ReplayOptions {
   readonly isRead?: boolean;
   readonly onMessage?: (message: LogMessage) => void;
@@ -43,8 +40,7 @@ interface ReplayOptions {
 export type LogMessage = ServiceMessage | ClusterRemoved;
 
 /**
- * Applies records to a state with the reconciler's `evolve` and describes each as an entry. The two topics are read
- * separately, so plans are merged into the Changes where they were decided, at the latest before their Outcome.
+ * Applies the merged records of a log to a state with the reconciler's `evolve` and describes each as an entry.
  */
 export class Replay {
   readonly state: HistoryState;
@@ -52,14 +48,13 @@ export class Replay {
   at = 0;
   readonly #compare: CompareSlices;
   readonly #onMessage: ((message: LogMessage) => void) | undefined;
-  /** A plan arrived after its Outcome was applied, or with other settings; a replay from the start is more exact. */
+  /** A record arrived after one that it precedes, or a plan with other settings; a replay from the start is more exact. */
   isStale = false;
   /** Those with which the last record was applied. */
   #settings: Settings;
-  /** Number of applied records of each topic. */
-  changes = 0;
-  mutations = 0;
-  #plan: { readonly index: number; readonly message: PlannedMutations | null } | undefined;
+  readonly #merge = new LogMerge<RetainedRecord>(messageOf);
+  /** That of the Changes on which a plan was decided that was applied without them. */
+  #missing: Stamp | undefined;
   /** Plans without an Outcome, by name. */
   readonly #awaited: Map<string, DescribedPlan>;
   /** Names of plans whose Outcome arrived first. */
@@ -77,35 +72,31 @@ export class Replay {
     this.#completed = new Map(from === undefined ? [] : from.#completed);
   }
 
+  /** Number of applied records of each topic. */
+  get changes(): number {
+    return this.#merge.changes;
+  }
+
+  get mutations(): number {
+    return this.#merge.mutations;
+  }
+
   /** Applies the next record and returns its entries, none if it changed nothing; null at the end. */
-  next(records: RetainedRecords): readonly Entry[] | null {
-    const change = records.changes[this.changes];
-    const plan = this.#nextPlan(records);
-    if (change === undefined) return plan === undefined ? null : this.#applyPlan(records);
-    const message = messageOf(change);
-    if (plan && message && this.#comesFirst(plan, message)) return this.#applyPlan(records);
-    if (plan === null) this.mutations++;
+  next(records: LogTopics<RetainedRecord>): readonly Entry[] | null {
+    const next = this.#merge.next(this.state.state, records);
+    if (next === undefined) return null;
+    const { record, message, nextPlan } = next;
+    if (message === undefined) return [];
+    if (message.kind === 'mutations') return this.#applyPlan(message, record);
     // A record is applied with the settings of the plan that follows it.
-    if (plan) this.#settings = settingsOfPlan(plan, defaultSettings);
-    this.changes++;
-    return message ? this.#apply(message, change) : [];
+    if (nextPlan) this.#settings = settingsOfPlan(nextPlan, defaultSettings);
+    return this.#apply(message, record);
   }
 
   /** The state at that time, to which no later record was applied. */
   stateAt(at: number): HistoryState {
     this.state.decideUnchanged(at, this.#settings);
     return this.state;
-  }
-
-  #comesFirst(plan: PlannedMutations, message: Message): boolean {
-    if (message.kind === 'clusterRemoved') return plan.decidedAt <= (message.removedAt ?? plan.decidedAt);
-    // Numbers follow the order of decisions, so whatever precedes a completed plan was decided as well.
-    if (
-      message.kind === 'outcome' &&
-      (planName(plan) === planName(message) || comparePlans(plan.plan, message.plan) < 0)
-    )
-      return true;
-    return isBasisReached(this.state.state, plan) ?? isDecidedBefore(plan, message);
   }
 
   #apply(message: Message, record: RetainedRecord): readonly Entry[] {
@@ -129,6 +120,7 @@ export class Replay {
     const { state } = this;
     const at = change.causes.first[0]?.observedAt ?? state.lastEventAt;
     this.at = at;
+    if (this.#missing !== undefined && compareStamps(change.stamp, this.#missing) <= 0) this.isStale = true;
     this.#onMessage?.(change);
     const changes = state.evolve(change, at, this.#settings);
     state.remember(change.facts);
@@ -183,22 +175,8 @@ export class Replay {
     return [completed, { kind: 'observed', at: state.lastEventAt, observations, causes: noCauses }];
   }
 
-  /** The next plan; null if the record is malformed, undefined at the end. */
-  #nextPlan({ mutations }: RetainedRecords): PlannedMutations | null | undefined {
-    const record = mutations[this.mutations];
-    if (record === undefined) return undefined;
-    if (this.#plan?.index !== this.mutations) {
-      const message = messageOf(record);
-      this.#plan = { index: this.mutations, message: message?.kind === 'mutations' ? message : null };
-    }
-    return this.#plan.message;
-  }
-
-  #applyPlan(records: RetainedRecords): readonly DecidedEntry[] {
+  #applyPlan(plan: PlannedMutations, record: RetainedRecord): readonly DecidedEntry[] {
     const { state } = this;
-    const plan = this.#nextPlan(records);
-    const record = records.mutations[this.mutations++];
-    if (!plan || record === undefined) return [];
     this.at = plan.decidedAt;
     this.#onMessage?.(plan);
     const name = planName(plan);
@@ -211,6 +189,8 @@ export class Replay {
     const settings = settingsOfPlan(plan, defaultSettings);
     if (!isDeepStrictEqual(settings, this.#settings)) this.isStale = true;
     this.#settings = settings;
+    const { stamp } = plan.basis ?? {};
+    if (stamp !== undefined && compareStamps(state.state.snapshot.stamp, stamp) < 0) this.#missing = stamp;
     state.evolve(plan, plan.decidedAt, settings);
     state.repair = repairBy(plan, state.otherWrites) ?? state.repair;
     return [withTrace(describePlan(described, this.#compare), record)];
@@ -247,13 +227,6 @@ const writtenNames = ({ groups }: PlannedMutations): readonly string[] =>
   groups.flatMap(({ mutations }) =>
     mutations.map((mutation) => (mutation.verb === 'delete' ? mutation.name : mutation.object.metadata.name)),
   );
-
-/** By the clocks of their senders, for plans that do not tell on what they were decided. */
-function isDecidedBefore(plan: PlannedMutations, message: Message): boolean {
-  if (message.kind === 'outcome') return plan.decidedAt <= message.completedAt;
-  const at = message.kind === 'change' ? message.causes.first[0]?.observedAt : undefined;
-  return at !== undefined && plan.decidedAt < at;
-}
 
 const planName = ({ controller, plan }: Pick<PlannedMutations, 'controller' | 'plan'>): string =>
   `${controller}/${plan.epoch}/${plan.number}`;
