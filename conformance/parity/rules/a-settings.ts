@@ -136,8 +136,8 @@ export const settingsRules: readonly Rule[] = [
       },
       {
         file: 'libs/service-state/src/due.ts',
-        search: 'state.snapshot.complete && state.snapshot.open === null ?',
-        replace: 'state.snapshot.open === null ?',
+        search: 'return complete && open === null &&',
+        replace: 'return open === null &&',
         tests: ['libs/service-state/src/decide.test.ts'],
       },
     ],

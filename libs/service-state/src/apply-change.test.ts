@@ -119,7 +119,7 @@ describe('deletion', () => {
   beforeEach(() => apply(aSnapshot(1, [service, fact.slice('s', { version: 5 }), fact.endpoints({ version: 5 })])));
 
   test('a late watch event does not bring a deleted object back', () => {
-    apply(aChange(2, [fact.sliceGone('s'), fact.endpointsGone()]));
+    apply(aChange(2, [fact.sliceGone('s'), fact.endpointsGone()], { resourceVersions: versions() }));
     apply(aChange(3, [fact.slice('s', { version: 6 }), fact.endpoints({ version: 6 })]));
     expect(known()).toMatchObject({ slices: [], endpoints: undefined });
   });

@@ -30,6 +30,7 @@ export function applyChange(state: ServiceState, change: Change, now: number, se
       : open,
     complete,
     ...(unwatched && { unwatched }),
+    ...(change.resourceVersions === undefined && change.unpublishable === undefined && { partial: true }),
     stamp,
     resourceVersions: change.resourceVersions ?? resourceVersions,
   });

@@ -339,7 +339,7 @@ describe('a conflict', () => {
     ['known to be deleted', aSlice('gone', { version: 60 })],
     ['that is older than what the watcher has published', aSlice('x', { version: 8 })],
   ])('ignores an object %s', (_, current) => {
-    change(aChange(2, [fact.sliceGone('gone')]));
+    change(aChange(2, [fact.sliceGone('gone')], { resourceVersions: { endpoints: '100', endpointslices: '100' } }));
     complete(failure({ name: current.metadata.name, current }));
     expect(names()).toEqual([]);
   });

@@ -1,7 +1,9 @@
-import type { Fact } from '@sluice/messages';
+import type { Change, Fact } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import { freeRepairs, type Repairs } from './controller-state.ts';
+import { isDisposable } from './due.ts';
+import { evolve } from './evolve.ts';
 import { defaultSettings } from './settings.ts';
 import { given, startTime } from './testing/given.ts';
 import { aChange, aSnapshot, fact } from './testing/messages.ts';
@@ -14,6 +16,12 @@ const behind = { endpoints: '9', endpointslices: '9' };
 const only = (...controllers: Controller[]) => ({
   settings: { ...defaultSettings, controllers: new Set(controllers) },
 });
+
+/** A Change that another one of the same batch follows. */
+function beginningOfBatch(sequence: number, ...facts: Fact[]): Change {
+  const { resourceVersions: _, ...change } = aChange(sequence, facts);
+  return change;
+}
 
 describe('a deleted Service without Endpoints', () => {
   const deleted = (...controllers: Controller[]) =>
@@ -32,6 +40,26 @@ test('a deleted Service with Endpoints leaves them to be deleted until they are'
   const history = given([aSnapshot(1, [service, fact.endpoints()]), aChange(2, [fact.noService])]).when();
   expect(history.thenPlans({ endpoints: ['delete'] }).state.orphaned).toBe(true);
   expect(history.applied().state.orphaned).toBe(false);
+});
+
+test('Endpoints that follow the deletion of their Service in the same batch are deleted too', () => {
+  const first = beginningOfBatch(2, fact.noService);
+  const half = given([aSnapshot(1, [service]), first])
+    .when()
+    .thenPlans({});
+  expect(isDisposable(half.state)).toBe(false);
+  half
+    .and(aChange(3, [fact.endpoints()]))
+    .when()
+    .thenPlans({ endpoints: ['delete'] });
+});
+
+test('a batch whose rest was lost is not awaited', () => {
+  const first = beginningOfBatch(2, fact.pod('p'));
+  const { state } = given([aSnapshot(1, [service]), first]);
+  expect(state.snapshot.partial).toBe(true);
+  evolve(state, { kind: 'messagesLost' }, startTime, defaultSettings);
+  expect(state.snapshot.partial).toBeUndefined();
 });
 
 test('a decision without plan returns what it counted', () => {

@@ -280,7 +280,8 @@ describe('a restore from a backup is proven by a slice', () => {
 test('an object that was deleted and is restored comes back if messages were lost', () => {
   const state = new ServiceState(key);
   evolve(state, aSnapshot(1, [service, fact.slice('web-1')], { initial: true }), 0, settings);
-  evolve(state, aChange(2, [fact.sliceGone('web-1')]), 0, settings);
+  const resourceVersions = { endpoints: '100', endpointslices: '100' };
+  evolve(state, aChange(2, [fact.sliceGone('web-1')], { resourceVersions }), 0, settings);
   evolve(state, aSnapshot(3, [service, fact.slice('web-1')]), 0, settings);
   expect([...state.slices.keys()], 'a late event').toEqual([]);
   evolve(state, { kind: 'messagesLost' }, 0, settings);

@@ -35,6 +35,12 @@ test('nothing is due without a complete snapshot', () => {
   expect(dueAt(open, 'endpoints')).toBeNull();
 });
 
+test('nothing is due between two Changes of a batch', () => {
+  const state = stateWith({ endpoints: 7 });
+  state.setSnapshot({ ...state.snapshot, partial: true });
+  expect(dueAt(state, 'endpoints')).toBeNull();
+});
+
 test('a controller is due from its time on', () => {
   const state = stateWith({ endpoints: 7 });
   expect([6, 7, 8].map((now) => isDue(state, 'endpoints', now))).toEqual([false, true, true]);
@@ -85,6 +91,7 @@ test.each<[string, (state: ServiceState) => void]>([
       state.setSnapshot({ ...state.snapshot, open: { since: stamp, initial: false, resourceVersions } });
     },
   ],
+  ['the rest of a batch is awaited', (state) => state.setSnapshot({ ...state.snapshot, partial: true })],
   [
     'its Endpoints are still to be published and deleted',
     (state) => {

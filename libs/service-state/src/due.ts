@@ -13,8 +13,15 @@ import type { Settings } from './settings.ts';
 export function dueAt(state: ServiceState, controller: Controller): number | null {
   const controllerState = state.controller(controller);
   if (controllerState.inFlight !== null) return controllerState.inFlight.redeliverAt;
-  // Without a complete snapshot an object may be missing, and its endpoints would be removed (A9).
-  return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState.timers) : null;
+  return isComplete(state) ? wantsDecisionAt(controllerState.timers) : null;
+}
+
+/**
+ * Whether nothing more is awaited before a decision: without a complete snapshot an object may be missing, and its endpoints would be
+ * removed (A9); without the rest of a batch, Endpoints that were created just before their Service was deleted.
+ */
+export function isComplete({ snapshot: { complete, open, partial } }: ServiceState): boolean {
+  return complete && open === null && partial !== true;
 }
 
 /** The earliest `dueAt` of all controllers. */
@@ -46,7 +53,8 @@ export function wantsDecisionAt({ dueAt, topologyDueAt, cooldownUntil = 0, batch
  */
 export function isDisposable(state: ServiceState): boolean {
   const { service, pods, slices, endpoints, orphaned, snapshot } = state;
-  if (service?.service || endpoints || pods.size > 0 || slices.size > 0 || snapshot.open) return false;
+  if (service?.service || endpoints || pods.size > 0 || slices.size > 0) return false;
+  if (snapshot.open || snapshot.partial) return false;
   // Endpoints that have not been published yet would not be deleted.
   if (orphaned && !snapshot.complete) return false;
   return decisionOrder.every((controller) => {

@@ -205,7 +205,7 @@ export function abortSnapshot(state: ServiceState): void {
  * has ended. The Outcomes of plans in flight may be among the lost messages, so those plans are dropped and decided again.
  */
 export function invalidate(state: ServiceState, now: number): void {
-  state.setSnapshot({ ...state.snapshot, complete: false, open: null });
+  state.setSnapshot({ ...state.snapshot, complete: false, open: null, partial: undefined });
   state.clearTombstones();
   for (const controller of decisionOrder) {
     const before = state.controller(controller);

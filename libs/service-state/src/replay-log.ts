@@ -9,7 +9,7 @@ import {
 } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { decide } from './decide.ts';
-import { isDisposable, wantsDecisionAt } from './due.ts';
+import { isComplete, isDisposable, wantsDecisionAt } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
 import { LogMerge, type LogTopics } from './log-merge.ts';
 import { settingsOfPlan } from './plan-basis.ts';
@@ -96,8 +96,7 @@ function timeOf(message: ServiceMessage): number | undefined {
  * with a plan.
  */
 export function decideUnchanged(state: ServiceState, now: number, settings: Settings, until = now): void {
-  const { complete, open } = state.snapshot;
-  if (!complete || open !== null) return;
+  if (!isComplete(state)) return;
   for (const controller of decisionOrder) {
     const { inFlight, retries, timers } = state.controller(controller);
     const at = wantsDecisionAt(timers);

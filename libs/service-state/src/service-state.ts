@@ -40,6 +40,8 @@ export interface SnapshotState {
   readonly unwatched?: readonly string[] | undefined;
   /** True once a snapshot has ended. Nothing is decided before that (rule A9). */
   readonly complete: boolean;
+  /** True if more Changes of the same batch follow the last one. Nothing is decided in between. */
+  readonly partial?: true | undefined;
   /** Stamp of the last Change. A Change that is not newer has been applied before. */
   readonly stamp: Stamp;
   /** resourceVersions up to which the last Change has published everything; empty if unknown. */

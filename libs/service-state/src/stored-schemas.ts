@@ -91,6 +91,7 @@ export const storedSchemas: Readonly<Record<string, z.ZodType>> = {
   snapshot: objectOf<SnapshotState>({
     open: z.object({ since: stamp, initial: z.boolean(), resourceVersions, unwatched }).nullable(),
     complete: z.boolean(),
+    partial: z.literal(true).optional(),
     unwatched,
     stamp,
     resourceVersions,

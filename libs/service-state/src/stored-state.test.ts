@@ -21,12 +21,16 @@ const numbers = fc.dictionary(text, number, { maxKeys: 3, noNullPrototype: true 
 const stamp = fc.record({ epoch: number, sequence: number });
 const versions = fc.record({ endpoints: text, endpointslices: text });
 
-const snapshot: fc.Arbitrary<SnapshotState> = fc.record({
-  open: maybe(fc.record({ since: stamp, initial: fc.boolean(), resourceVersions: versions })),
-  complete: fc.boolean(),
-  stamp,
-  resourceVersions: versions,
-});
+const snapshot: fc.Arbitrary<SnapshotState> = fc.record(
+  {
+    open: maybe(fc.record({ since: stamp, initial: fc.boolean(), resourceVersions: versions })),
+    complete: fc.boolean(),
+    partial: fc.constant(true),
+    stamp,
+    resourceVersions: versions,
+  },
+  { requiredKeys: ['open', 'complete', 'stamp', 'resourceVersions'] },
+);
 
 const triggers = fc.record({ service: maybe(text), pods: texts, since: texts }, { requiredKeys: ['service', 'pods'] });
 const hints = fc.record({

@@ -128,9 +128,8 @@ export const reconcilerBugs: readonly PlantedBug[] = [
   {
     name: 'decisions are made in the middle of a snapshot',
     file: 'libs/service-state/src/due.ts',
-    search:
-      'return state.snapshot.complete && state.snapshot.open === null ? wantsDecisionAt(controllerState.timers) : null;',
-    replace: 'return wantsDecisionAt(controllerState.timers);',
+    search: 'return complete && open === null && partial !== true;',
+    replace: 'return true;',
   },
   {
     name: 'a repair that is made early delays the next one',

@@ -8,7 +8,7 @@ export const keyText = 'c/shop/web';
 
 export const whatHappened = (what: string) => ({ first: [{ description: what, observedAt: 1 }], more: 0 });
 
-/** `sequence` in epoch 1, or `[epoch, sequence]`. */
+/** `sequence` in epoch 1, or `[epoch, sequence]`. The last Change of its batch, of a watcher that has reached no version. */
 export function aChange(
   sequence: number | readonly [number, number],
   facts: readonly Fact[],
@@ -16,7 +16,9 @@ export function aChange(
 ): Change {
   const stamp: Stamp =
     typeof sequence === 'number' ? { epoch: 1, sequence } : { epoch: sequence[0], sequence: sequence[1] };
-  return { kind: 'change', key, stamp, facts, causes: whatHappened(`change ${stamp.sequence}`), ...given };
+  const resourceVersions = { endpoints: '', endpointslices: '' };
+  const causes = whatHappened(`change ${stamp.sequence}`);
+  return { kind: 'change', key, stamp, facts, resourceVersions, causes, ...given };
 }
 
 interface GivenSnapshot {

@@ -56,6 +56,7 @@ test('the first sample of a new cluster has its name, which its watcher publishe
     key: { cluster: 'uid-1', namespace: 'shop', service: 'web' },
     stamp: { epoch: 1, sequence: 1 },
     facts: [{ kind: 'service', service: aService({}) }],
+    resourceVersions,
     snapshot: { first: true, last: true, initial: true, resourceVersions },
     causes: noCauses,
   });
