@@ -44,3 +44,41 @@ test('a removal by an earlier watcher closes no gap', () => {
 test('a gap after the removal requires a resync', () => {
   expect(committed(removed(2), change(1, 0), change(3, 2), change(4, 3))).toEqual([gap]);
 });
+
+/** What is reported about a plan that is committed up to this offset, if it was decided at the time at which a gap was delivered at offset 3. */
+function planned(upTo: number, isEarly = false): readonly string[] {
+  const violations = new Violations(() => 0);
+  const losses = new LossInvariants(violations, true, () => 7);
+  losses.claimed('r', 'reconciler/0', { checkpoint, intact: true, entries: [] });
+  const resourceVersions = { endpoints: '1', endpointslices: '1' };
+  const snapshot = { ...change(1, 0), snapshot: { first: true, last: true, initial: true, resourceVersions } };
+  const delivery = (message: Change, offset: number) => ({
+    ...{ key: formatServiceKey(key), id: String(offset), headers: {}, payload: encodeMessage(message), offset },
+  });
+  losses.delivered('r', 'changes', 0, [delivery(snapshot, 1)]);
+  losses.delivered('r', 'changes', 0, [{ ...delivery(change(3, 2), isEarly ? 0 : 3), isEarly }]);
+  losses.requested('r', { kind: 'resync', scope: { partition: 0, cluster: key.cluster }, reason: 'gap' });
+  const value = { plan: { epoch: 2, number: 1 }, decidedAt: 7 };
+  const entries = [{ key: formatServiceKey(key), field: 'controller/endpoints:plan', value }];
+  losses.committed('r', {
+    ...{
+      scope: 'reconciler/0',
+      fencingToken: 1,
+      expectedOffset: 0,
+      checkpoint: { ...checkpoint, offset: upTo },
+      entries,
+    },
+  });
+  return violations.all.map(({ what }) => what);
+}
+
+const undecidable = 'r commits reconciler/0 with a plan for c/shop/web that was decided without a new snapshot';
+
+test('a plan that was decided just before a gap was delivered is committed', () => {
+  expect(planned(2)).toEqual([]);
+});
+
+test('a plan that was decided after a gap was applied is not', () => {
+  expect(planned(3)).toEqual([undecidable]);
+  expect(planned(2, true)).toEqual([undecidable]);
+});

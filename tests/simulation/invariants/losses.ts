@@ -17,6 +17,12 @@ import { decode } from './decode.ts';
 /** How long a request may be pending, in milliseconds. */
 const pendingMs = 10_000;
 
+/** When a Change that reveals a gap was delivered, and at which offset of the log; undefined: before the log had it. */
+interface Revealed {
+  readonly at: number;
+  readonly offset: number | undefined;
+}
+
 /** What a reconciler knows of a partition that it has claimed. */
 interface Claim {
   /** A possible loss for which no resync of the partition has been requested yet. */
@@ -24,11 +30,11 @@ interface Claim {
   /** Whether a resync of the partition was requested. */
   isResynced: boolean;
   /** Clusters with a gap, and when the first one was delivered. */
-  readonly incompleteSince: Map<string, number>;
+  readonly incompleteSince: Map<string, Revealed>;
   /** Services of which a snapshot has ended since. */
   readonly complete: Set<string>;
   /** When the next gap was delivered after such a snapshot. */
-  readonly completeUntil: Map<string, number>;
+  readonly completeUntil: Map<string, Revealed>;
   /** Stamp of the last Change by cluster. */
   readonly last: Map<string, Stamp>;
   /** The first Change after a gap, by cluster, while no resync has been requested. */
@@ -94,14 +100,14 @@ export class LossInvariants {
     if (topic !== 'changes' || claim === undefined) return;
     for (const record of records) this.#count(record);
     if (!this.#isReadable) return;
-    for (const { payload } of records) {
+    for (const { payload, offset, isEarly } of records) {
       const message = decode(payload);
-      if (message.kind === 'change') this.#observe(claim, message);
+      if (message.kind === 'change') this.#observe(claim, message, isEarly ? undefined : offset);
       if (message.kind === 'clusterRemoved') forget(claim, message);
     }
   }
 
-  committed(member: string, { scope, entries }: Commit): void {
+  committed(member: string, { scope, entries, checkpoint }: Commit): void {
     const claim = this.#claims.get(`${member} ${scope}`);
     if (claim === undefined) return;
     const report = (what: string) =>
@@ -114,7 +120,7 @@ export class LossInvariants {
           report(`past a gap before ${gap.epoch}/${gap.sequence}, and has requested no resync`);
       }
       if (!this.#isReadable || !/^controller\/.*:plan$/.test(field) || value === undefined) continue;
-      if (this.#isNew(scope, value) && !wasComplete(claim, key, value))
+      if (this.#isNew(scope, value) && !wasComplete(claim, key, value, checkpoint.offset))
         report(`with a plan for ${key} that was decided without a new snapshot`);
     }
   }
@@ -146,15 +152,16 @@ export class LossInvariants {
     if (message.snapshot.last) this.#snapshots.set(key, this.#begun.get(key) ?? 0);
   }
 
-  #observe(claim: Claim, change: Change): void {
+  #observe(claim: Claim, change: Change, offset: number | undefined): void {
     const { key, stamp, snapshot } = change;
+    const revealed = { at: this.#now(), offset };
     if (hasGap(claim, change)) {
       if (!claim.gaps.has(key.cluster)) claim.gaps.set(key.cluster, stamp);
-      if (!claim.incompleteSince.has(key.cluster)) claim.incompleteSince.set(key.cluster, this.#now());
+      if (!claim.incompleteSince.has(key.cluster)) claim.incompleteSince.set(key.cluster, revealed);
       for (const one of claim.complete) {
         if (parseServiceKey(one).cluster !== key.cluster) continue;
         claim.complete.delete(one);
-        claim.completeUntil.set(one, this.#now());
+        claim.completeUntil.set(one, revealed);
       }
     }
     if (isNewer(claim, change)) claim.last.set(key.cluster, stamp);
@@ -178,15 +185,24 @@ function forget({ last, gaps }: Claim, { cluster, epoch }: ClusterRemoved): void
   if ((last.get(cluster)?.epoch ?? 0) <= epoch) gaps.delete(cluster);
 }
 
-/** Whether nothing was missing when the plan was decided: a Change that reveals a gap can be delivered while the commit is on its way. */
+/**
+ * Whether nothing was missing when the plan was decided: a Change that reveals a gap can be delivered while the commit is on its
+ * way to `upTo`.
+ */
 function wasComplete(
   { isResynced, incompleteSince, complete, completeUntil }: Claim,
   key: string,
   plan: unknown,
+  upTo: number,
 ): boolean {
   const { decidedAt } = plan as { decidedAt: number };
-  if (complete.has(key) || decidedAt < (completeUntil.get(key) ?? Number.NEGATIVE_INFINITY)) return true;
-  return !isResynced && decidedAt < (incompleteSince.get(parseServiceKey(key).cluster) ?? Number.POSITIVE_INFINITY);
+  // Within one millisecond the offset tells the order: a plan is committed with all records that were applied before it.
+  const isBefore = (revealed: Revealed | undefined) =>
+    revealed !== undefined &&
+    (decidedAt < revealed.at || (decidedAt === revealed.at && revealed.offset !== undefined && upTo < revealed.offset));
+  if (complete.has(key) || isBefore(completeUntil.get(key))) return true;
+  const since = incompleteSince.get(parseServiceKey(key).cluster);
+  return !isResynced && (since === undefined || isBefore(since));
 }
 
 function isNewer({ last }: Claim, { key, stamp, previousSequence }: Change): boolean {
