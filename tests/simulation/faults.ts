@@ -325,8 +325,7 @@ function forRequests(random: Random, world: World, given: readonly Fault[]) {
   const forMs = isLasting ? lastingMs : duration(random);
   // Half of the lasting faults leave every request without an answer; the last one gets it that much later.
   const latencyMs = isLasting && random.next() < 0.5 ? lastingMs : 0;
-  // Two of them at a time are one. No client waits for their sum, and bounds do not allow for it.
-  if (latencyMs > 0) only.faults.add(unanswered);
+  if (latencyMs > 0) only.faults.add({ latencyMs });
   world.clock.schedule(forMs, () => only.faults.clear());
   const what = given.map(({ verb = 'any', error = 'latency' }) => `${verb} ${error}`).join(', ');
   const injected = { forMs: forMs + latencyMs + 5_000, what: `${only.name} for ${forMs} ms: ${what}`, only };
@@ -379,8 +378,6 @@ const anyCluster = (random: Random, { clusters }: World): SimulatedCluster => pi
 
 /** Longer than a Service of another cluster may be wrong without a loss, in milliseconds. */
 const lastingMs = 40_000;
-/** Leaves every request without an answer for as long as the fault lasts. */
-const unanswered: Fault = { latencyMs: lastingMs };
 
 /** Longest time between two lists that fail, in milliseconds. */
 const longestBackoffMs = 30_000;

@@ -104,9 +104,8 @@ export class FaultPlan {
     this.#faults = faults.map(armed);
   }
 
-  /** A fault that is still active begins again; it does not strike twice. */
   add(fault: Fault): void {
-    this.#faults = [...this.#faults.filter((entry) => entry.fault !== fault), armed(fault)];
+    this.#faults = [...this.#faults, armed(fault)];
   }
 
   clear(): void {
