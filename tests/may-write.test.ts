@@ -70,13 +70,13 @@ function answer({ method, path, body }: ApiRequest, lease: { current: JsonRecord
     return lease.current;
   }
   if (path.includes('/leases/')) throw failed(404, 'notFound', 'no Lease');
-  if (path === '/api/v1/namespaces/kube-system') return { metadata: { uid: world.identity } };
+  if (path === '/api/v1/namespaces/kube-system') return { metadata: { name: 'kube-system', uid: world.identity } };
   if (path.includes('/services/web')) return service;
   if (path.includes('/pods')) return { items: world.hasUpstream ? [upstreamPod] : [] };
   if (method === 'GET') return { items: [] };
   if (world.isStored) throw failed(409, 'conflict', 'the object has been modified');
   written.push(`${method} ${path.replace(/\?.*/, '')}`);
-  return { metadata: { name: 'web-1', uid: 'u', resourceVersion: '8', generation: 1 } };
+  return { metadata: { namespace: 'shop', name: 'web-1', uid: 'u', resourceVersion: '8', generation: 1 } };
 }
 
 const isPlanned = ({ method, path }: ApiRequest) => method !== 'GET' && path.includes('endpointslices');

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { HttpClusterOptions } from './http-cluster.ts';
+import type { HttpCluster, HttpClusterOptions } from './http-cluster.ts';
 import { clusterOver, connect, type Handler, json, noAbort, startServer } from './testing/fixtures.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -30,7 +30,7 @@ describe('a write that the server does not accept in any format', () => {
     expect(server.requests).toHaveLength(requests);
   });
 
-  test.each([{}, { metadata: { name: 's' } }, { metadata: { resourceVersion: '5' } }])(
+  test.each([{}, { metadata: { namespace: 'ns', name: 's' } }, { metadata: { resourceVersion: '5' } }])(
     'fails if %j is said to be stored',
     async (stored) => {
       const { cluster } = await given((_, response) => json(response, 201, stored));
@@ -39,15 +39,16 @@ describe('a write that the server does not accept in any format', () => {
   );
 
   test('returns what the server has stored, whose generation and age may be unknown', async () => {
-    const metadata = { name: 's', resourceVersion: '5' };
+    const metadata = { namespace: 'ns', name: 's', resourceVersion: '5' };
     const { cluster } = await given((_, response) => json(response, 201, { metadata }));
-    expect(await cluster.create('endpointslices', slice, noAbort)).toEqual({ ...metadata, uid: '', generation: 0 });
+    const written = { name: 's', resourceVersion: '5', uid: '', generation: 0 };
+    expect(await cluster.create('endpointslices', slice, noAbort)).toEqual(written);
   });
 });
 
 describe('HttpCluster for a controller', () => {
   test('writes over the connection of the controller, and is made once', async () => {
-    const stored = { metadata: { name: 'e', uid: 'u', resourceVersion: '5' } };
+    const stored = { metadata: { namespace: 'ns', name: 'e', uid: 'u', resourceVersion: '5' } };
     const own = await startServer((_, response) => json(response, 200, stored));
     const { connection, close } = await connect(own.url);
     cleanups.push(own.close, close);
@@ -63,6 +64,40 @@ describe('HttpCluster for a controller', () => {
   test('is the same without a connection of its own', async () => {
     const { cluster } = await given(() => {});
     expect(cluster.forController('endpoints')).toBe(cluster);
+  });
+});
+
+describe('an answer about another object is none', () => {
+  const about = { kind: 'Endpoints', metadata: { namespace: 'ns', name: 'e', uid: 'u', resourceVersion: '5' } };
+  const metadata = (change: object) => ({ ...about, metadata: { ...about.metadata, ...change } });
+  const object = { metadata: { namespace: 'ns', name: 'e' } };
+  const requests: readonly [string, (cluster: HttpCluster) => Promise<unknown>][] = [
+    ['get', (cluster) => cluster.get('endpoints', 'ns', 'e', noAbort)],
+    ['create', (cluster) => cluster.create('endpoints', object, noAbort)],
+    ['update', (cluster) => cluster.update('endpoints', object, noAbort)],
+    ['delete', (cluster) => cluster.delete('endpoints', 'ns', 'e', {}, noAbort)],
+  ];
+  const others = [
+    ['of another name', metadata({ name: 'f' })],
+    ['of another namespace', metadata({ namespace: 'other' })],
+    ['of no namespace', metadata({ namespace: undefined })],
+    ['of another kind', { ...about, kind: 'EndpointSlice' }],
+    ['of a Status', { kind: 'Status', status: 'Success', details: { kind: 'endpoints', name: 'f' } }],
+  ] as const;
+
+  test.each(requests.flatMap(([verb, send]) => others.map(([what, body]) => [verb, what, send, body] as const)))(
+    '%s: %s',
+    async (_verb, _what, send, body) => {
+      const { cluster } = await given((_, response) => json(response, 200, body));
+      await expect(send(cluster)).rejects.toMatchObject({ kind: 'retry', reason: 'InvalidAnswer' });
+    },
+  );
+
+  test('the identity is the uid of kube-system alone', async () => {
+    const { cluster } = await given((_, response) =>
+      json(response, 200, { kind: 'Namespace', metadata: { name: 'default', uid: 'u' } }),
+    );
+    await expect(cluster.identity(noAbort)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
   });
 });
 

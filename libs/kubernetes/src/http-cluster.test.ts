@@ -221,18 +221,18 @@ describe('HttpCluster’s writes', () => {
     addressType: 'IPv4' as const,
     endpoints: [],
   };
-  const stored = { metadata: { name: 's', uid: 'u', resourceVersion: '5', generation: 2 } };
+  const written = { name: 's', uid: 'u', resourceVersion: '5', generation: 2 };
+  const stored = { metadata: { namespace: 'ns', ...written } };
 
   it('go to discovery.k8s.io/v1, ask for metadata only, and return it (A3)', async () => {
     const { cluster, server } = await given((_, response) => json(response, 200, stored));
-    const expected = { name: 's', uid: 'u', resourceVersion: '5', generation: 2 };
-    expect(await cluster.create('endpointslices', slice, noAbort)).toEqual(expected);
-    expect(await cluster.update('endpointslices', slice, noAbort)).toEqual(expected);
-    expect(await cluster.update('endpoints', { metadata: { namespace: 'ns', name: 'e' } }, noAbort)).toEqual(expected);
+    expect(await cluster.create('endpointslices', slice, noAbort)).toEqual(written);
+    expect(await cluster.update('endpointslices', slice, noAbort)).toEqual(written);
+    expect(await cluster.update('endpoints', { metadata: { namespace: 'ns', name: 's' } }, noAbort)).toEqual(written);
     expect(server.requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'POST /apis/discovery.k8s.io/v1/namespaces/ns/endpointslices',
       'PUT /apis/discovery.k8s.io/v1/namespaces/ns/endpointslices/s',
-      'PUT /api/v1/namespaces/ns/endpoints/e',
+      'PUT /api/v1/namespaces/ns/endpoints/s',
     ]);
     expect(server.requests[0]?.body).toEqual({
       apiVersion: 'discovery.k8s.io/v1',
@@ -256,7 +256,7 @@ describe('HttpCluster’s writes', () => {
       response.end(bodies.shift());
     });
     const update = () => cluster.update('endpointslices', slice, noAbort);
-    expect(await update()).toEqual({ ...stored.metadata, creationTimestamp });
+    expect(await update()).toEqual({ ...written, creationTimestamp });
     for (const _ of [1, 2]) expect(await failure(update())).toMatchObject({ reason: 'InvalidAnswer' });
   });
 
@@ -268,7 +268,7 @@ describe('HttpCluster’s writes', () => {
       );
       json(response, 200, stored);
     });
-    const object = { metadata: { namespace: 'ns', name: 'e' } };
+    const object = { metadata: { namespace: 'ns', name: 's' } };
     expect(await cluster.create('endpoints', object, noAbort)).toMatchObject({ uid: 'u', resourceVersion: '5' });
     expect(await cluster.update('endpoints', object, noAbort)).toMatchObject({ uid: 'u', resourceVersion: '5' });
     expect(server.requests).toHaveLength(2);
@@ -317,7 +317,7 @@ describe('HttpCluster’s writes', () => {
     ['whose last finalizer is gone', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [] }, false],
     ['in its last state', { finalizers: ['a/b'] }, false],
   ])('return a deleted object %s if it still exists', async (_, metadata, exists) => {
-    const object = { kind: 'Endpoints', metadata: { name: 'e', ...metadata } };
+    const object = { kind: 'Endpoints', metadata: { namespace: 'ns', name: 'e', ...metadata } };
     const { cluster } = await given((_request, response) => json(response, 200, object));
     expect(await cluster.delete('endpoints', 'ns', 'e', {}, noAbort)).toEqual(exists ? object : undefined);
   });
@@ -350,13 +350,15 @@ describe('HttpCluster’s writes', () => {
 
 describe('HttpCluster reads', () => {
   it('the identity from the uid of kube-system', async () => {
-    const { cluster, server } = await given((_, response) => json(response, 200, { metadata: { uid: 'abc' } }));
+    const { cluster, server } = await given((_, response) =>
+      json(response, 200, { metadata: { name: 'kube-system', uid: 'abc' } }),
+    );
     expect(await cluster.identity(noAbort)).toBe('abc');
     expect(server.requests.at(-1)?.url).toBe('/api/v1/namespaces/kube-system');
   });
 
   it.each(['a/b', 'a\nb', '\u001b[2J', 'x'.repeat(129)])('no identity from the uid %j', async (uid) => {
-    const { cluster } = await given((_, response) => json(response, 200, { metadata: { uid } }));
+    const { cluster } = await given((_, response) => json(response, 200, { metadata: { name: 'kube-system', uid } }));
     await expect(cluster.identity(noAbort)).rejects.toMatchObject({ reason: 'InvalidAnswer' });
   });
 

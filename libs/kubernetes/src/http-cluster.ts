@@ -1,5 +1,5 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
-import { asRecord, asString, type Clock, isRecord, type Random, randomInteger } from '@sluice/platform';
+import { asRecord, asString, type Clock, type Random, randomInteger } from '@sluice/platform';
 import { ApiError } from './api-error.ts';
 import {
   type BeforeSend,
@@ -28,6 +28,7 @@ import {
   TextTable,
 } from './protobuf/index.ts';
 import { readList } from './read-list.ts';
+import { requestedObject } from './requested-object.ts';
 import { apiVersion, collectionPath, objectPath, resourceInfo } from './resources.ts';
 import { eventsOfFrames, eventsOfLines } from './watch-events.ts';
 
@@ -79,7 +80,8 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
 
   async identity(signal: AbortSignal): Promise<string> {
     const { body } = await this.connection.request({ method: 'GET', path: '/api/v1/namespaces/kube-system', signal });
-    const uid = asString(asRecord(asRecord(body).metadata).uid);
+    const wanted = { kind: 'Namespace', namespace: '', name: 'kube-system' };
+    const uid = asString(asRecord(requestedObject(this.connection.server, body, wanted).metadata).uid);
     if (uid === '') throw invalidAnswerError(this.connection.server, 'the namespace kube-system has no uid');
     // It becomes part of keys and messages.
     if (!/^[\w.:-]{1,128}$/.test(uid)) {
@@ -101,7 +103,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const items: RawObject[] = [];
     const { onItem = (object) => void items.push(object) } = options;
     try {
-      return { items, ...(await readList(chunks, onItem)) };
+      return { items, ...(await readList(chunks, resourceInfo[resource].kind, onItem)) };
     } catch (error) {
       if (error instanceof MalformedListError) {
         throw invalidAnswerError(this.connection.server, `not a list of ${resource}: ${error.message}`);
@@ -167,8 +169,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const path = objectPath(resource, namespace, name);
     const object = { resource, name };
     const { body } = await this.connection.request({ method: 'GET', path, object, signal, beforeSend });
-    if (!isRecord(body)) throw invalidAnswerError(this.connection.server, 'not an object');
-    return body;
+    return this.#requested(body, resource, { namespace, name });
   }
 
   create(
@@ -204,10 +205,12 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
     const object = { resource, name };
     const answer = await this.connection.request({ method: 'DELETE', path, body, object, signal, beforeSend });
-    const { kind, status, metadata } = asRecord(answer.body);
-    const isDeleted = kind === 'Status' ? status === 'Success' : asRecord(metadata).name === name;
-    if (!isDeleted) throw invalidAnswerError(this.connection.server, 'no Status of a deletion');
-    return kind === 'Status' ? undefined : heldBack(asRecord(answer.body));
+    const { kind, status, details } = asRecord(answer.body);
+    if (kind !== 'Status') return heldBack(this.#requested(answer.body, resource, { namespace, name }));
+    const { name: deleted = name } = asRecord(details);
+    if (status !== 'Success' || deleted !== name)
+      throw invalidAnswerError(this.connection.server, 'no Status of this deletion');
+    return undefined;
   }
 
   async createEvent(event: EventObject, signal: AbortSignal): Promise<void> {
@@ -233,7 +236,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       const about = { resource, name: object.metadata.name };
       try {
         const answer = await this.connection.request({ ...request, body, headers, object: about });
-        return this.#writtenMeta(answer.body);
+        return this.#writtenMeta(answer.body, resource, object.metadata);
       } catch (error) {
         // Rejected before anything was stored: the server does not support the format of the request or of the
         // response.
@@ -252,11 +255,12 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     return { body, type: 'application/json' };
   }
 
-  #writtenMeta(body: unknown): WrittenMeta {
+  #writtenMeta(body: unknown, resource: WrittenResource, sent: { namespace: string; name: string }): WrittenMeta {
     const object = Buffer.isBuffer(body) ? this.#decodeMetadata(body) : body;
-    const { name, uid, resourceVersion, generation, creationTimestamp } = asRecord(asRecord(object).metadata);
-    if (asString(name) === '' || asString(resourceVersion) === '') {
-      throw invalidAnswerError(this.connection.server, 'a stored object without name or resourceVersion');
+    const { metadata } = this.#requested(object, resource, sent);
+    const { name, uid, resourceVersion, generation, creationTimestamp } = asRecord(metadata);
+    if (asString(resourceVersion) === '') {
+      throw invalidAnswerError(this.connection.server, 'a stored object without resourceVersion');
     }
     return {
       name: asString(name),
@@ -266,6 +270,12 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       generation: typeof generation === 'number' ? generation : 0,
       ...(typeof creationTimestamp === 'string' && { creationTimestamp }),
     };
+  }
+
+  /** @throws ApiError if the answer is about another object */
+  #requested(body: unknown, resource: Resource, { namespace, name }: { namespace: string; name: string }): RawObject {
+    const { kind } = resourceInfo[resource];
+    return requestedObject(this.connection.server, body, { kind, namespace, name });
   }
 
   #decodeMetadata(bytes: Buffer): unknown {

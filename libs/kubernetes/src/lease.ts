@@ -1,6 +1,7 @@
 import { asRecord, asString, type JsonRecord } from '@sluice/platform';
 import { isApiError } from './api-error.ts';
 import type { ApiResponse, Connection } from './connection.ts';
+import { requestedObject } from './requested-object.ts';
 import type { RequestedObject } from './status.ts';
 
 /** What a Lease says about its holder. Times are in milliseconds since the Unix epoch. */
@@ -89,9 +90,9 @@ export interface LeaseRequest {
 /** Reads and writes one Lease. Every request throws ApiError. */
 export class LeaseClient {
   readonly path: LeasePath;
-  readonly #connection: Pick<Connection, 'request'>;
+  readonly #connection: Pick<Connection, 'request' | 'server'>;
 
-  constructor(connection: Pick<Connection, 'request'>, path: LeasePath) {
+  constructor(connection: Pick<Connection, 'request' | 'server'>, path: LeasePath) {
     this.#connection = connection;
     this.path = path;
   }
@@ -108,7 +109,7 @@ export class LeaseClient {
     const { lease: path, object } = this.path;
     try {
       const answer = await this.#connection.request({ method: 'GET', path, object, ...request });
-      return { lease: asRecord(answer.body), serverTime: dateOf(answer) };
+      return { lease: this.#requested(answer), serverTime: dateOf(answer) };
     } catch (error) {
       if (isApiError(error) && error.kind === 'notFound') return undefined;
       throw error;
@@ -122,7 +123,13 @@ export class LeaseClient {
       leaseRecord(body).uid === ''
         ? { method: 'POST' as const, path: this.path.collection + query }
         : { method: 'PUT' as const, path: this.path.lease + query };
-    return asRecord((await this.#connection.request({ ...target, body, ...request })).body);
+    return this.#requested(await this.#connection.request({ ...target, body, ...request }));
+  }
+
+  /** Another object, or none, would read as a Lease that nobody holds. */
+  #requested({ body }: ApiResponse): JsonRecord {
+    const { namespace, name } = this.path;
+    return requestedObject(this.#connection.server, body, { kind: 'Lease', namespace, name });
   }
 
   /** Gives the Lease up if this process still holds it, so that the next holder need not wait for its expiry. */

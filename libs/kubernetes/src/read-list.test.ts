@@ -11,7 +11,7 @@ async function* chunked(text: string): AsyncGenerator<Buffer> {
 
 async function read(text: string) {
   const items: RawObject[] = [];
-  return { ...(await readList(chunked(text), (item) => void items.push(item))), items };
+  return { ...(await readList(chunked(text), 'Pod', (item) => void items.push(item))), items };
 }
 
 test('passes on items one by one and returns the list metadata, in whatever order they arrive', async () => {
@@ -39,6 +39,8 @@ test.each(['7', 'null', '{"metadata":{"namespace":"ns"}}', '{"metadata":{"name":
 );
 
 test.each([
+  ['{"kind":"NodeList","metadata":{"resourceVersion":"9"},"items":[]}', 'it is a list of another kind'],
+  ['{"kind":"Status","metadata":{"resourceVersion":"9"},"items":[]}', 'it is a list of another kind'],
   ['{"items":[]}', 'the list has no resourceVersion'],
   ['{"metadata":{"resourceVersion":"9"}}', 'the list has no array of items'],
   ['{"metadata":{"resourceVersion":"9"},"items":{}}', 'the list has no array of items'],

@@ -3,13 +3,14 @@ import type { ListPage, RawObject } from './cluster.ts';
 import { ListSplitter, MalformedListError } from './list-splitter.ts';
 
 /**
- * Reads a list as its bytes arrive and passes on each item. Items may be malformed but have a name: an object that a list
+ * Reads a list as its bytes arrive and passes on each item of this kind. Items may be malformed but have a name: an object that a list
  * lacks counts as deleted, so a list with an item that cannot be identified is rejected as a whole (ADR 0002).
  *
  * @throws MalformedListError
  */
 export async function readList(
   chunks: AsyncIterable<Buffer>,
+  kind: string,
   onItem: (object: RawObject) => void,
 ): Promise<Omit<ListPage, 'items'>> {
   let members: Readonly<Record<string, unknown>> = {};
@@ -27,6 +28,8 @@ export async function readList(
   });
   for await (const chunk of chunks) splitter.push(chunk);
   splitter.end();
+  const { kind: found = 'List' } = members;
+  if (found !== 'List' && found !== `${kind}List`) throw new MalformedListError('it is a list of another kind');
   const metadata = asRecord(members.metadata);
   const resourceVersion = asString(metadata.resourceVersion);
   if (resourceVersion === '') throw new MalformedListError('the list has no resourceVersion');

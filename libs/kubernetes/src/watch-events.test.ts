@@ -170,6 +170,10 @@ describe('parseWatchLine', () => {
     [{ type: 'ADDED', object: 3 }, { why: 'not an object' }],
     [{ type: 'ADDED', object: {} }, { why: 'no metadata' }],
     [
+      { type: 'ADDED', object: { ...pod, kind: 'Node' } },
+      { name: 'p', why: 'of another kind' },
+    ],
+    [
       { type: 'ADDED', object: { metadata: { namespace: 'ns' } } },
       { namespace: 'ns', why: 'no name' },
     ],

@@ -3,6 +3,7 @@ import { ApiError } from './api-error.ts';
 import type { Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { decodeWatchEvent, FrameSplitter, MalformedProtobufError, type TextTable } from './protobuf/index.ts';
+import { resourceInfo } from './resources.ts';
 import { errorFromStatus } from './status.ts';
 
 export interface WatchReading {
@@ -121,7 +122,7 @@ function watchLineOf(resource: Resource, type: string, object: unknown): WatchLi
     return skip(describe(resource, object, 'the bookmark has no resourceVersion'));
   }
   if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
-    const why = problemOf(object);
+    const why = problemOf(resource, object);
     if (why === undefined) return { kind: 'event', event: { type, object: asRecord(object) } };
     return skip(describe(resource, object, why));
   }
@@ -142,8 +143,10 @@ function bookmark(object: unknown, resourceVersion: string): WatchEvent {
 /**
  * Checks the fields that every object must have; others are validated where they are used. Returns the problem, if any.
  */
-function problemOf(object: unknown): string | undefined {
+function problemOf(resource: Resource, object: unknown): string | undefined {
   if (!isRecord(object)) return 'not an object';
+  // Decoded from protobuf, it has no kind.
+  if (object.kind !== undefined && object.kind !== resourceInfo[resource].kind) return 'of another kind';
   if (!isRecord(object.metadata)) return 'no metadata';
   if (asString(object.metadata.name) === '') return 'no name';
   return resourceVersionOf(object) === '' ? 'no resourceVersion' : undefined;

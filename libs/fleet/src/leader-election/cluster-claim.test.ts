@@ -38,6 +38,7 @@ const rejected = (status: number) => {
 let groups: unknown;
 
 const connection = {
+  server: 'https://cluster.example.org',
   async request({ method, path, body }: ApiRequest): Promise<ApiResponse> {
     if (path === '/apis') return { status: 200, headers: {}, body: groups };
     requested.push(`${method} ${path.replace(/.*leases\/?/, '')}`);
@@ -385,7 +386,8 @@ test('a machine that was suspended renews its claim before the next write', asyn
 test('another cluster at the address is neither claimed nor written to', async () => {
   const one = claimOf('blue');
   const stop = await serve(one);
-  const other = { metadata: { uid: 'lease-of-another-cluster', resourceVersion: '1' }, spec: {} };
+  const metadata = { ...(lease?.metadata as object), uid: 'lease-of-another-cluster', resourceVersion: '1' };
+  const other = { metadata, spec: {} };
   [lease, isSameCluster] = [other, false];
   await advance(clock, 30_000);
   await expect(write(one)).rejects.toMatchObject({ kind: 'retry', reason: 'ClusterReplaced' });

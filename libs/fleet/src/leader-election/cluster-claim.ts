@@ -41,7 +41,7 @@ export interface FleetIdentity {
 
 export interface ClusterClaimOptions {
   readonly cluster: string;
-  readonly connection: Pick<Connection, 'request'>;
+  readonly connection: Pick<Connection, 'server' | 'request'>;
   /** Whether the same cluster as before still answers. */
   readonly isSameCluster: (signal: AbortSignal) => Promise<boolean>;
   readonly fleet: FleetIdentity;

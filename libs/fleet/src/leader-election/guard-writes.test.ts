@@ -54,6 +54,7 @@ async function start(name: string): Promise<Member> {
     ...{ resourceName: 'sluice-leader', resourceNamespace: 'kube-system', cluster: 'prod', identity: name },
     ...{ clock, logger: silentLogger },
     connection: {
+      server: server.server,
       async request(sent) {
         if (!member.isReachable) throw rejected(503);
         return server.request(sent);

@@ -56,6 +56,7 @@ function start(
       ...{ ...times, ...given, resourceName: 'leader', resourceNamespace: 'kube-system' },
       ...{ cluster: 'prod', identity, clock: at, logger },
       connection: {
+        server: server.server,
         async request(request) {
           if (member.network === 'down') throw rejected(503);
           if (member.network === 'silent') return new Promise<ApiResponse>(() => {});

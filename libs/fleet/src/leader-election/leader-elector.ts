@@ -17,7 +17,7 @@ import type { LeaderElectionConfiguration } from '../configuration/index.ts';
 export interface LeaderElectorOptions extends LeaderElectionConfiguration {
   readonly cluster: string;
   /** Of its own, so that a renewal never waits for other requests. */
-  readonly connection: Pick<Connection, 'request' | 'destroy'>;
+  readonly connection: Pick<Connection, 'server' | 'request' | 'destroy'>;
   /** Unique for each start of a process. */
   readonly identity: string;
   readonly clock: Clock;

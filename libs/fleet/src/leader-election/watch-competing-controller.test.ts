@@ -14,7 +14,8 @@ test('a controller that starts later pauses writes within a minute; they resume 
     if (!path.includes('/leases/')) return { status: 200, headers: {}, body: { items: [] } };
     const spec = { holderIdentity: 'node', renewTime: new Date(renewedAt).toISOString(), leaseDurationSeconds: 15 };
     if (renewedAt === start) throw new ApiError('not found', { kind: 'conflict', status: 404, reason: 'NotFound' });
-    return { status: 200, headers: {}, body: { spec } };
+    const metadata = { namespace: 'kube-system', name: 'kube-controller-manager' };
+    return { status: 200, headers: {}, body: { metadata, spec } };
   };
   const start = renewedAt;
   const gate = new WriteGate();

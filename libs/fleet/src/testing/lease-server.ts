@@ -8,6 +8,7 @@ export const rejected = (status: number) =>
 
 /** The Leases of an API server, with optimistic locking. */
 export class LeaseServer {
+  readonly server = 'https://cluster.example.org';
   readonly #specs = new Map<string, JsonRecord>();
   readonly #now: () => number;
   #version = 0;
@@ -42,9 +43,11 @@ export class LeaseServer {
     return {
       ...{ status: 200, headers: { date: new Date(this.#now()).toUTCString() } },
       body: {
-        metadata: { name, uid: 'u', resourceVersion: `${this.#version}` },
+        metadata: { namespace: namespaceOf(pathname), name, uid: 'u', resourceVersion: `${this.#version}` },
         spec: this.#specs.get(asString(name)),
       },
     };
   }
 }
+
+const namespaceOf = (path: string): string => /\/namespaces\/([^/]+)\//.exec(path)?.[1] ?? '';

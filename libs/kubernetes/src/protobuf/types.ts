@@ -209,7 +209,7 @@ export const bookmarkType = projectionOf({ 1: one('metadata', metadataOf('resour
 
 /** What is read of the response to a write: PartialObjectMetadata, and equally a whole object. */
 export const storedMetadataType = projectionOf({
-  1: one('metadata', metadataOf('name', 'uid', 'resourceVersion', 'generation', 'creationTimestamp')),
+  1: one('metadata', metadataOf('name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp')),
 });
 
 export const statusType = projectionOf({

@@ -1,6 +1,7 @@
 import type { RawObject, Resource } from '../cluster.ts';
 import { TextTable } from '../protobuf/index.ts';
 import { readList } from '../read-list.ts';
+import { resourceInfo } from '../resources.ts';
 import { eventsOfFrames, eventsOfLines } from '../watch-events.ts';
 
 /** The decoders of what an API server sends, for fuzzing. Each passes on every object that it accepts. */
@@ -22,8 +23,8 @@ export const decodeProtobufWatch: Decoder = async (resource, chunks, onObject) =
   for await (const batch of events) for (const event of batch) if (event.type !== 'BOOKMARK') onObject(event.object);
 };
 
-export const decodeList: Decoder = async (_resource, chunks, onObject) => {
-  await readList(chunks, onObject);
+export const decodeList: Decoder = async (resource, chunks, onObject) => {
+  await readList(chunks, resourceInfo[resource].kind, onObject);
 };
 
 function reading(resource: Resource) {

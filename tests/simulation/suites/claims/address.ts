@@ -68,7 +68,10 @@ export class Address {
   #handle(request: ApiRequest): ApiResponse {
     const { path } = request;
     if (path.includes('/leases')) return this.#server.leases.handle(request);
-    const body = path === identityPath ? { metadata: { uid: this.#server.identity } } : { items: [], metadata: {} };
+    const body =
+      path === identityPath
+        ? { metadata: { name: 'kube-system', uid: this.#server.identity } }
+        : { items: [], metadata: {} };
     return { status: 200, headers: { date: new Date(this.#now()).toUTCString() }, body };
   }
 

@@ -54,7 +54,7 @@ export class Candidate {
     this.#elector = new LeaderElector({
       ...election,
       ...{ cluster: 'prod', identity: name, clock: process.clock, logger },
-      connection: { request, destroy: () => leases.destroy() },
+      connection: { server: '', request, destroy: () => leases.destroy() },
     });
     const written = new FaultyConnection({
       ...{ ...ports, onSent: onWrite },
