@@ -47,7 +47,7 @@ test('Endpoints that follow the deletion of their Service in the same batch are 
   const half = given([aSnapshot(1, [service]), first])
     .when()
     .thenPlans({});
-  expect(isDisposable(half.state)).toBe(false);
+  expect(isDisposable(half.state, startTime)).toBe(false);
   half
     .and(aChange(3, [fact.endpoints()]))
     .when()

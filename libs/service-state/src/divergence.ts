@@ -67,8 +67,7 @@ function matches(
  * Whether a resync is missing: the state is incomplete, but the watcher publishes a digest of a Service that has content,
  * so it believes the state to be complete. The resync request or the snapshot was lost.
  *
- * Endpoints alone need no snapshot: nothing is decided for them unless they are to be deleted with their Service. A watcher that is behind still
- * publishes those that this Service had, after Sluice has deleted them and forgotten the Service.
+ * Endpoints alone need no snapshot: nothing is decided for them unless they are to be deleted with their Service.
  */
 export function awaitsSnapshot({ snapshot, orphaned }: ServiceState, { digest }: Change): boolean {
   if (digest === undefined || snapshot.complete || snapshot.open !== null) return false;

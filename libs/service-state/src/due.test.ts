@@ -1,5 +1,5 @@
 import type { Controller } from '@sluice/model';
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type ControllerState, initialControllerState, type Timers } from './controller-state.ts';
 import { dueAt, isDisposable, isDue, nextDueAt, WorkSet, wantsDecisionAt } from './due.ts';
 import { ServiceState } from './service-state.ts';
@@ -23,11 +23,11 @@ test.each<[Partial<Record<Controller, number>>, number | null]>([
   [{ endpoints: 5, endpointslice: 7 }, 5],
   [{ endpoints: 7, endpointslice: 5, endpointslicemirroring: 6 }, 5],
 ])('a Service with controllers due at %j is due at %s', (times, at) => {
-  expect(nextDueAt(stateWith(times))).toBe(at);
+  expect(nextDueAt(stateWith(times), 0)).toBe(at);
 });
 
 test('nothing is due without a complete snapshot', () => {
-  expect(nextDueAt(stateWith({ endpoints: 7 }, false))).toBeNull();
+  expect(nextDueAt(stateWith({ endpoints: 7 }, false), 0)).toBeNull();
   const open = stateWith({ endpoints: 7 });
   const resourceVersions = { endpoints: '', endpointslices: '' };
   const since = { epoch: 1, sequence: 1 };
@@ -75,8 +75,8 @@ function emptied(): ServiceState {
 }
 
 test('a state with nothing left is disposable, also before its first snapshot', () => {
-  expect(isDisposable(emptied())).toBe(true);
-  expect(isDisposable(new ServiceState(key))).toBe(true);
+  expect(isDisposable(emptied(), startTime)).toBe(true);
+  expect(isDisposable(new ServiceState(key), startTime)).toBe(true);
 });
 
 test.each<[string, (state: ServiceState) => void]>([
@@ -125,20 +125,50 @@ test.each<[string, (state: ServiceState) => void]>([
 ])('a state is kept while %s', (_, keep) => {
   const state = emptied();
   keep(state);
-  expect(isDisposable(state)).toBe(false);
+  expect(isDisposable(state, startTime)).toBe(false);
+});
+
+describe('a state of which only an Outcome has reported the last deletion', () => {
+  const lagMs = 300_000;
+  let state: ServiceState;
+
+  beforeEach(() => {
+    state = emptied();
+    state.addTombstone({ uid: 's', reportedAt: startTime });
+  });
+
+  test('is kept while a watcher may still publish the object, and then dropped', () => {
+    expect(isDisposable(state, startTime + lagMs - 1)).toBe(false);
+    expect(nextDueAt(state, startTime)).toBe(startTime + lagMs);
+    expect(isDisposable(state, startTime + lagMs)).toBe(true);
+    expect(nextDueAt(state, startTime + lagMs)).toBeNull();
+  });
+
+  test('is dropped once a watcher has published the deletion, or a snapshot is awaited anyway', () => {
+    state.setSnapshot({ ...state.snapshot, complete: false });
+    expect(isDisposable(state, startTime)).toBe(true);
+    state.setSnapshot({ ...state.snapshot, complete: true });
+    state.addTombstone({ uid: 's', resourceVersion: '9' });
+    expect(isDisposable(state, startTime)).toBe(true);
+  });
+
+  test('is not due for it while its Service exists', () => {
+    state.setService({ service: aService(), stamp });
+    expect(nextDueAt(state, startTime)).toBeNull();
+  });
 });
 
 test('Endpoints that were deleted with their Service need nothing more', () => {
   const state = emptied();
   state.setOrphaned(true);
-  expect(isDisposable(state)).toBe(true);
+  expect(isDisposable(state, startTime)).toBe(true);
 });
 
 test('a decision that is due without a snapshot is never made', () => {
   const state = emptied();
   state.setSnapshot({ ...state.snapshot, complete: false });
   state.setController('endpoints', aController({ timers: { dueAt: startTime } }, state.controller('endpoints')));
-  expect(isDisposable(state)).toBe(true);
+  expect(isDisposable(state, startTime)).toBe(true);
 });
 
 const now = 100;

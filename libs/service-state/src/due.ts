@@ -4,6 +4,7 @@ import type { Controller } from '@sluice/model';
 import { type ControllerState, requestDecision, type Timers } from './controller-state.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
+import { unpublishedUntil } from './tombstones.ts';
 
 /**
  * When a controller next has to act for the Service: publish its plan in flight again, or decide. Null until a message
@@ -24,9 +25,9 @@ export function isComplete({ snapshot: { complete, open, partial } }: ServiceSta
   return complete && open === null && partial !== true;
 }
 
-/** The earliest `dueAt` of all controllers. */
-export function nextDueAt(state: ServiceState): number | null {
-  let next: number | null = null;
+/** The earliest `dueAt` of all controllers, or when a state that waits for nothing else may be dropped. */
+export function nextDueAt(state: ServiceState, now: number): number | null {
+  let next = isEmpty(state) ? keptUntil(state, now) : null;
   for (const controller of decisionOrder) {
     const at = dueAt(state, controller);
     if (at !== null && (next === null || at < next)) next = at;
@@ -49,18 +50,27 @@ export function wantsDecisionAt({ dueAt, topologyDueAt, cooldownUntil = 0, batch
 
 /**
  * Whether nothing is left of the Service, no plan is in flight and no decision is due, so that its state may be dropped.
- * The gap detector of the partition keeps a late Change from bringing it back.
+ * The gap detector of the partition keeps a late Change from bringing it back. A watcher that is behind on what was deleted
+ * publishes no snapshot, so its next digest needs the state.
  */
-export function isDisposable(state: ServiceState): boolean {
-  const { service, pods, slices, endpoints, orphaned, snapshot } = state;
-  if (service?.service || endpoints || pods.size > 0 || slices.size > 0) return false;
-  if (snapshot.open || snapshot.partial) return false;
+export function isDisposable(state: ServiceState, now: number): boolean {
+  const { orphaned, snapshot } = state;
+  if (!isEmpty(state) || snapshot.open || snapshot.partial || keptUntil(state, now) !== null) return false;
   // Endpoints that have not been published yet would not be deleted.
   if (orphaned && !snapshot.complete) return false;
   return decisionOrder.every((controller) => {
     const { inFlight, retries, timers } = state.controller(controller);
     return inFlight === null && retries.parked === null && (!snapshot.complete || timers.dueAt === null);
   });
+}
+
+const isEmpty = ({ service, pods, slices, endpoints }: ServiceState): boolean =>
+  !service?.service && !endpoints && pods.size === 0 && slices.size === 0;
+
+/** Until when a watcher may publish what was deleted; null: it does not any more. Without a snapshot one is awaited anyway. */
+function keptUntil({ snapshot, tombstones }: ServiceState, now: number): number | null {
+  const until = snapshot.complete ? unpublishedUntil(tombstones) : null;
+  return until !== null && until > now ? until : null;
 }
 
 /** The controllers that have to decide because of one Change, and when. */

@@ -159,7 +159,8 @@ describe('a replayed log gives the state', () => {
     const deletions = [...recorded.state.slices.values()].map(({ slice: { metadata } }): Fact => {
       return { kind: 'slice', name: metadata.name, uid: metadata.uid ?? '', slice: null };
     });
-    recorded.receive(aChange(3, deletions)).decide();
+    const reported = recorded.state.tombstones.map(({ uid }) => fact.endpointsGone(uid));
+    recorded.receive(aChange(3, [...reported, ...deletions])).decide();
     const gone = replayLog(key, recorded, defaultSettings);
     expect(contentOf(gone)).toEqual(contentOf(initialState(key)));
     const again = aSnapshot(4, [service, fact.pod('p')]);

@@ -48,14 +48,14 @@ class LogReplay {
     this.#now = Math.max(this.#now, timeOf(message) ?? 0);
     if (message.kind === 'mutations') return this.#applyPlan(message, settings);
     decideUnchanged(this.state, this.#now, settings);
-    if (message.kind === 'change') this.state = stateBefore(this.state, message);
+    if (message.kind === 'change') this.state = stateBefore(this.state, message, this.#now);
     evolve(this.state, message, this.#now, settings);
   }
 
   /** The state after the decisions that are still due. */
   end(settings: Settings): ServiceState {
     decideUnchanged(this.state, this.#now, settings, Number.POSITIVE_INFINITY);
-    return isDisposable(this.state) ? initialState(this.state.key) : this.state;
+    return isDisposable(this.state, this.#now) ? initialState(this.state.key) : this.state;
   }
 
   #applyPlan(message: PlannedMutations, settings: Settings): void {
@@ -70,9 +70,9 @@ class LogReplay {
 }
 
 /** The state that a Change finds: an empty one if nothing was left, as reconcilers drop it. A repeated Change does not bring it back. */
-export function stateBefore(state: ServiceState, { stamp }: Change): ServiceState {
+export function stateBefore(state: ServiceState, { stamp }: Change, now: number): ServiceState {
   const isRepeated = compareStamps(stamp, state.snapshot.stamp) <= 0;
-  return isRepeated || !isDisposable(state) ? state : initialState(state.key);
+  return isRepeated || !isDisposable(state, now) ? state : initialState(state.key);
 }
 
 /** When the message was sent, in milliseconds since the Unix epoch. */

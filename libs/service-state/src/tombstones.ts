@@ -29,6 +29,12 @@ const maxTombstones = 64;
  */
 const maxWatchLagMs = 300_000;
 
+/** Until when a watcher may still publish an object that only an Outcome has reported deleted; null: there is none. */
+export function unpublishedUntil(tombstones: readonly Tombstone[]): number | null {
+  const times = tombstones.flatMap((tombstone) => ('reportedAt' in tombstone ? [tombstone.reportedAt] : []));
+  return times.length === 0 ? null : Math.max(...times) + maxWatchLagMs;
+}
+
 /** Adds a tombstone in place of one that knows less. The oldest are dropped. */
 export function withTombstone(tombstones: readonly Tombstone[], added: Tombstone): readonly Tombstone[] {
   if (added.uid === '') return tombstones;

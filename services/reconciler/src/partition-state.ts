@@ -28,10 +28,12 @@ export class PartitionState {
   readonly #services = new Map<string, ServiceState>();
   /** Removals of stored entries whose state was dropped or discarded. */
   readonly #removals: StoredEntry[] = [];
+  readonly #clock: Clock;
   readonly #onDropped: (key: string) => void;
 
   /** `onDropped` is called with the formatted key of each state that is dropped. */
   constructor(ports: { readonly clock: Clock; readonly random: Random }, onDropped: (key: string) => void) {
+    this.#clock = ports.clock;
     this.pendingResyncs = new PendingResyncs(ports);
     this.#onDropped = onDropped;
   }
@@ -105,10 +107,11 @@ export class PartitionState {
   /** Returns and clears the changed entries of these Services, of dropped states and of the partition, to be committed. */
   drainChanges(keys: Iterable<string>): StoredEntry[] {
     const changed: StoredEntry[] = [];
+    const now = this.#clock.now();
     for (const key of keys) {
       const state = this.#services.get(key);
       if (state === undefined) continue;
-      if (isDisposable(state)) this.#drop(key, state);
+      if (isDisposable(state, now)) this.#drop(key, state);
       else for (const entry of state.drainStoredFields(key)) changed.push(entry);
     }
     // Removals come first: a dropped Service may have come back.

@@ -480,6 +480,26 @@ describe('a deleted Service', () => {
     expect(new Set(await numbers())).toEqual(new Set(['web 1/1', 'web 1/2']));
   });
 
+  test('is kept until its watcher, which is behind, has published that its objects are gone', async () => {
+    start({ controllers: new Set(['endpointslicemirroring']) });
+    await settle();
+    const startRequests = await deliveries('requests');
+    const slice = fact.slice('web-1', { manager: 'endpointslicemirroring-controller.k8s.io' });
+    await send({ ...aSnapshot(1, [service, slice], behind), previousSequence: 0 });
+    const plan = await lastPlan();
+    expect(plan.groups[0]?.mutations).toMatchObject([{ verb: 'delete', name: 'web-1' }]);
+    await send(anOutcome(plan));
+    await send(aChange(2, [fact.noService], { previousSequence: 1, resourceVersions: behind }));
+    await settle(10_000);
+    const digest = digestFacts([slice]);
+    await send(aChange(3, [], { previousSequence: 2, digest, resourceVersions: behind }));
+    await settle(10_000);
+    expect([await deliveries('requests'), logger.messages('error')]).toEqual([startRequests, []]);
+    await send(aChange(4, [fact.sliceGone('web-1')], { previousSequence: 3, resourceVersions: behind }));
+    await settle(10_000);
+    expect(keptOf(keyText)).toEqual([]);
+  });
+
   test('is kept while a plan is in flight', async () => {
     start();
     await send({ ...first, previousSequence: 0 });

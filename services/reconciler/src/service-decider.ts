@@ -59,7 +59,7 @@ export class ServiceDecider {
     for (const controller of decisionOrder) {
       metrics.parked(key, controller, service.controller(controller).retries.parked !== null);
     }
-    state.queue.set(key, nextDueAt(service));
+    state.queue.set(key, nextDueAt(service, now));
     return records;
   }
 

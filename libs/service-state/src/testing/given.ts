@@ -73,7 +73,7 @@ class Given {
 
   /** When the Service is due next; null: only a message makes it due. */
   thenDueAt(at: number | null): this {
-    expect(nextDueAt(this.state)).toBe(at);
+    expect(nextDueAt(this.state, this.now)).toBe(at);
     return this;
   }
 }

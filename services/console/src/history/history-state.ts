@@ -81,7 +81,7 @@ export class HistoryState {
   /** Applies a message of the time `at` and returns the changed fields. */
   evolve(message: ServiceMessage, at: number, settings: Settings): readonly FieldChange[] {
     if (message.kind !== 'mutations') this.decideUnchanged(at, settings);
-    if (message.kind === 'change') this.#state = stateBefore(this.state, message);
+    if (message.kind === 'change') this.#state = stateBefore(this.state, message, at);
     evolve(this.state, message, at, settings);
     const changes = this.state.drainChanges();
     if (message.kind === 'change' && changes.length > 0) this.#isRemoved = false;
