@@ -35,8 +35,6 @@ export interface Retries {
   readonly failures: number;
   /** Delay of the last failed plan's retry by the writer's limit of retries, in milliseconds; absent: none. */
   readonly retryAfterMs?: number | undefined;
-  /** Whether a guard held the last failed plan back; absent: none has failed, or a former version does not say. */
-  readonly heldBack?: boolean | undefined;
   /** Why the key is parked; null: it is not. A parked key waits for a change, a resync or the slow retry. */
   readonly parked: string | null;
   /** When the key was first parked without success since; null: the last plan succeeded. */

@@ -112,7 +112,7 @@ export function applyDecision(state: ServiceState, decision: Decision, now: numb
       if (tracked === null) return state.setController(controller, postponed(state, controller, now, settings));
       const { triggers, hints } = tracked;
       const idle = decided(state, controller, null, tracked, now, settings);
-      const retries = { ...idle.retries, failures: 0, heldBack: undefined, parkedSince: null };
+      const retries = { ...idle.retries, failures: 0, parkedSince: null };
       return state.setController(controller, { ...idle, retries, trackers: { ...idle.trackers, triggers, hints } });
     }
     case 'redelivered':

@@ -6,7 +6,8 @@ import { type Contradiction, decode, type FreshRead, freshReads } from './fresh-
 
 /**
  * Checks the evidence for added addresses against fresh reads. Returns the first contradiction, or undefined if there is
- * none.
+ * none. An object may have changed since the decision, so the first contradiction requests another decision. If that
+ * plan repeats the addition, the contradiction is final.
  *
  * @throws ApiError if a read fails
  */
@@ -18,7 +19,7 @@ export async function checkAddition(
   const evidence = ready?.added?.evidence ?? [];
   const read = freshReads(cluster, namespace, signal);
   const found = decode(projectService, await read('services', service));
-  const contradicted = (text: string): Contradiction => ({ text, overtaken: false });
+  const contradicted = (text: string): Contradiction => ({ text, overtaken: ready?.repeated !== true });
   if (found === 'undecodable') return contradicted(`Service ${service} cannot be decoded`);
   if (found === undefined) return contradicted(`Service ${service} does not exist`);
   for (const item of evidence) {

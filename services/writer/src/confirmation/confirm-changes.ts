@@ -89,8 +89,7 @@ async function confirm(
       guard.recordCheck('confirmed', '');
       return undefined;
     }
-    // What the plan was decided on may have changed since. If the next plan repeats the change, the contradiction is final.
-    if (contradiction.overtaken || !plan.ready?.repeated) {
+    if (contradiction.overtaken) {
       guard.recordCheck('overtaken', '');
       return heldBack('conflict', `${change}, but ${contradiction.text}`);
     }
@@ -108,7 +107,6 @@ async function confirm(
 const heldBack = (status: OutcomeStatus, message: string): ApplyResult => ({
   status,
   message,
-  heldBack: true,
   results: [],
   failures: [],
 });
