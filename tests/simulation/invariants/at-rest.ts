@@ -52,7 +52,7 @@ function hasUnpublished(entries: ReadonlyMap<string, string>, key: string): bool
 
 /**
  * Whether only an Outcome has reported the deletion of an object. A watcher that saw neither its creation nor its deletion does not
- * publish the deletion, so the state is dropped five minutes later, after the end of the run.
+ * publish the deletion. The state is dropped when its tombstones expire after five minutes, which is after the end of the run.
  */
 function mayBePublished(entries: ReadonlyMap<string, string>, key: string): boolean {
   return entries.get(`${key}\ntombstones`)?.includes('"reportedAt":') === true;
