@@ -181,7 +181,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^tests/simulation/',
-        pathNot: '^tests/simulation/(doubles/contracts\\.test|rooms/decisions-room)\\.ts$',
+        pathNot: '^tests/simulation/(doubles/contracts\\.test|models/decisions-check)\\.ts$',
       },
       to: { path: '^(services/shadow|demo|conformance|tests/(?!simulation/|harness/))' },
     },

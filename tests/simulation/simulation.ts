@@ -22,7 +22,7 @@ import { unknownObject } from './invariants/known-objects.ts';
 import { ReplayedLogs } from './invariants/replayed-logs.ts';
 import { Unfinished } from './invariants/unfinished.ts';
 import { checkOwners } from './invariants/working-owners.ts';
-import { checkRooms } from './rooms/rooms.ts';
+import { runModelChecks } from './models/model-checks.ts';
 import {
   hasFault,
   hasLayersOff,
@@ -92,7 +92,7 @@ export interface RunOptions {
 /** Runs a scenario until its end or the first violation. */
 export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
   const clock = new VirtualClock(begin);
-  const { all: wrong } = scenario.small ? new Violations(() => 0) : await checkRooms(scenario.seed);
+  const { all: wrong } = scenario.small ? new Violations(() => 0) : await runModelChecks(scenario.seed);
   if (wrong.length > 0) return { scenario, violations: wrong, virtualMs: 0, calls: 0, longestStaleMs: 0, timeline: [] };
   if (scenario.suite !== undefined) {
     const result = await runSuite(scenario.suite, scenario, clock, options.timeline ?? 40);

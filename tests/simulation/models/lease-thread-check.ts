@@ -1,12 +1,12 @@
 import { type Random, randomInteger, sleep, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import { LeaseRenewer, RenewalCells } from '@sluice/store/redis/testing';
-import { chance, holds, type Room } from './room.ts';
+import { chance, holds, type ModelCheck } from './model-check.ts';
 
 const times = { ttlMs: 900, periodMs: 250, maxSilenceMs: 5_000 };
 
 /** While the event loop is blocked, a thread renews the leases. It never believes them longer than the store keeps them. */
-export const leaseThreadRoom: Room = {
+export const leaseThreadCheck: ModelCheck = {
   invariant: 'a renewed lease is valid',
   async run(random) {
     const clock = new VirtualClock(1_000);

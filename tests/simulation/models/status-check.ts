@@ -1,6 +1,6 @@
 import { errorFromResponse, errorFromStatus } from '@sluice/kubernetes';
 import { type Random, randomInteger } from '@sluice/platform';
-import { chance, pick, type Room, same } from './room.ts';
+import { chance, type ModelCheck, pick, same } from './model-check.ts';
 
 const statuses = [400, 401, 403, 404, 405, 408, 409, 410, 413, 415, 422, 425, 429, 500, 501, 502, 503, 504, 507, 599];
 const reasons = [
@@ -24,7 +24,7 @@ const requested = { resource: 'endpointslices', name: 'web-1' };
 const longestRetryMs = 120_000;
 
 /** What a failed request means for its caller, for answers of API servers, proxies and admission webhooks. */
-export const statusRoom: Room = {
+export const statusCheck: ModelCheck = {
   invariant: 'failures are classified',
   run(random) {
     for (let n = 0; n < 60; n++) checkOne(random);

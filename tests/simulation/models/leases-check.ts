@@ -1,7 +1,7 @@
 import { type Clock, type Random, randomInteger, VirtualClock } from '@sluice/platform';
 import { type GroupState, type Heartbeat, type Leases, MemoryLeases } from '@sluice/store';
 import { Lua, MemoryRedis, memoryPorts } from '@sluice/store/redis/testing';
-import { chance, holds, pick, type Room, same, some } from './room.ts';
+import { chance, holds, type ModelCheck, pick, same, some } from './model-check.ts';
 
 const members = ['a', 'b', 'c'];
 const scopes = ['0', '1', '2', '3'];
@@ -25,7 +25,7 @@ interface ModelLease {
 let lua: Promise<Lua> | undefined;
 
 /** Members acquire, start, prepare and release leases, and expire. Each answer is that of one server that does one request at a time. */
-export const leasesRoom: Room = {
+export const leasesCheck: ModelCheck = {
   invariant: 'a lease has one holder',
   async run(random) {
     const clock = new VirtualClock(1_000_000);
@@ -33,7 +33,7 @@ export const leasesRoom: Room = {
     lua ??= Lua.load();
     const server = new MemoryRedis({ lua: await lua, clock });
     const shared = new MemoryLeases(clock);
-    const open = () => (isRedis ? memoryPorts({ server, clock, fleet: 'room' }).leases : shared);
+    const open = () => (isRedis ? memoryPorts({ server, clock, fleet: 'model' }).leases : shared);
     const world = new LeaseWorld(random, clock, new Map(members.map((member) => [member, open()])));
     for (let n = 0; n < 40; n++) {
       // Never exactly when something expires.

@@ -2,10 +2,10 @@ import { compactSlices, countAddresses, endpointsCapacity, truncateSubsets } fro
 import { digestFacts, type Fact } from '@sluice/messages';
 import type { Endpoint, EndpointAddress, EndpointSlice, EndpointSubset, Service } from '@sluice/model';
 import { type Random, randomInteger } from '@sluice/platform';
-import { chance, holds, pick, type Room, same, shuffled } from './room.ts';
+import { chance, holds, type ModelCheck, pick, same, shuffled } from './model-check.ts';
 
 /** Large Services: what is written keeps every endpoint that fits, in as few objects as the limits allow. */
-export const packingRoom: Room = {
+export const packingCheck: ModelCheck = {
   invariant: 'endpoints are packed within the limits',
   run(random) {
     for (let n = 0; n < 6; n++) {

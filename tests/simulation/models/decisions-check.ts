@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { play, readLines } from '@sluice/conformance/golden';
-import { chance, pick, type Room, same } from './room.ts';
+import { chance, type ModelCheck, pick, same } from './model-check.ts';
 
 const root = join(import.meta.dirname, '../../../conformance/vectors/settled');
 
@@ -9,7 +9,7 @@ let files: readonly string[] | undefined;
 const linesOf = new Map<string, readonly string[]>();
 
 /** What the upstream controllers have done in a recorded scenario is what the pipeline does, except for named deviations. */
-export const decisionsRoom: Room = {
+export const decisionsCheck: ModelCheck = {
   invariant: 'decisions are those of upstream',
   async run(random) {
     files ??= globSync('*/*.jsonl.gz', { cwd: root }).sort();

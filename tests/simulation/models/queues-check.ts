@@ -6,12 +6,12 @@ import { DelayingQueue, LivenessProbe } from '@sluice/reconciler/testing';
 import { isDeleted, type Tombstone, withTombstone } from '@sluice/service-state/testing/tombstones';
 import { AdaptiveLimit } from '@sluice/writer';
 import { PlanFence } from '@sluice/writer/testing';
-import { chance, holds, pick, type Room, same } from './room.ts';
+import { chance, holds, type ModelCheck, pick, same } from './model-check.ts';
 
 const keys = Array.from({ length: 12 }, (_, n) => `c/shop/s${n}`);
 
 /** Each structure that decides when something is done, or whether it is done again, does what a plain one does. */
-export const queuesRoom: Room = {
+export const queuesCheck: ModelCheck = {
   invariant: 'a queue forgets nothing and repeats nothing',
   async run(random) {
     delayingQueue(random);

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { Violations } from '../violations.ts';
-import { same } from './room.ts';
-import { checkRooms, rooms, runRoom } from './rooms.ts';
+import { same } from './model-check.ts';
+import { modelChecks, runModelCheck, runModelChecks } from './model-checks.ts';
 
-const found = async (room: Parameters<typeof runRoom>[0], seed: number) => {
+const found = async (check: Parameters<typeof runModelCheck>[0], seed: number) => {
   const violations = new Violations(() => 0);
-  await runRoom(room, seed, violations);
+  await runModelCheck(check, seed, violations);
   return violations.all;
 };
 
 /** For a first look. The evidence is in the thousands of seeds that `npm run simulate` runs. */
-test.each(rooms.map((room) => [room.invariant, room] as const))('%s', async (_, room) => {
-  for (let seed = 1; seed <= 8; seed++) expect(await found(room, seed), `seed ${seed}`).toEqual([]);
+test.each(modelChecks.map((check) => [check.invariant, check] as const))('%s', async (_, check) => {
+  for (let seed = 1; seed <= 8; seed++) expect(await found(check, seed), `seed ${seed}`).toEqual([]);
 });
 
-test('a wrong answer and an exception are what is wrong with a room', async () => {
+test('a wrong answer and an exception fail a check', async () => {
   const invariant = 'sums are right';
   const wrong = { invariant, run: () => same('1 + 1', 3, 2) };
   expect(await found(wrong, 1)).toMatchObject([{ invariant, what: '1 + 1: 3 instead of 2' }]);
@@ -27,6 +27,6 @@ test('a wrong answer and an exception are what is wrong with a room', async () =
   expect(await found(failing, 1)).toMatchObject([{ invariant, what: expect.stringContaining('TypeError: no sum') }]);
 });
 
-test('a seed runs some rooms, and the next ones others', async () => {
-  expect((await checkRooms(1)).all).toEqual([]);
+test('a seed runs some of the checks', async () => {
+  expect((await runModelChecks(1)).all).toEqual([]);
 });

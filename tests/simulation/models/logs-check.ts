@@ -12,7 +12,7 @@ import { advance } from '@sluice/platform/testing';
 import { JetStreamBusDouble } from '../doubles/jetstream-bus.ts';
 import { LossyBus } from '../doubles/lossy-bus.ts';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
-import { chance, holds, pick, type Room, same } from './room.ts';
+import { chance, holds, type ModelCheck, pick, same } from './model-check.ts';
 
 /** Time in which what the log has reaches a reader, and what lingers reaches the log, in milliseconds. */
 const settledMs = 1_000;
@@ -25,7 +25,7 @@ interface Stored {
 }
 
 /** Readers get every record of a log once and in order, continue where they were, and find out when they cannot. */
-export const logsRoom: Room = {
+export const logsCheck: ModelCheck = {
   invariant: 'a log is read in order',
   async run(random) {
     const clock = new VirtualClock(1_000_000);
@@ -175,7 +175,7 @@ const truncatedOr = (error: unknown): 'truncated' => {
 const recordOf = ({ id, text }: Stored) => ({ key: 'c/shop/web', id, headers: { h: id }, payload: Buffer.from(text) });
 
 /** A process reads what it has appended itself, early, by reference and from the log, and what others have appended. */
-export const localRoom: Room = {
+export const localCheck: ModelCheck = {
   invariant: 'a process reads its own records once',
   async run(random) {
     const clock = new VirtualClock(1_000_000);

@@ -1,7 +1,7 @@
 import { type Random, randomInteger, VirtualClock } from '@sluice/platform';
 import { type Checkpoint, type Commit, isFencedError, MemoryStore, type Store } from '@sluice/store';
 import { Lua, MemoryRedis, memoryPorts, type RedisData } from '@sluice/store/redis/testing';
-import { chance, pick, type Room, same, some } from './room.ts';
+import { chance, type ModelCheck, pick, same, some } from './model-check.ts';
 
 /** What the store has of a scope. */
 interface ModelScope {
@@ -39,7 +39,7 @@ const nobody: Checkpoint = { offset: 0, id: '', streamId: '' };
 let lua: Promise<Lua> | undefined;
 
 /** Several processes claim, commit to, and read scopes of the same store. Redis also restarts, and loses what it was given last. */
-export const storeRoom: Room = {
+export const storeCheck: ModelCheck = {
   invariant: 'the store keeps what was committed',
   async run(random) {
     const isRedis = chance(random, 0.6);
@@ -51,7 +51,7 @@ export const storeRoom: Room = {
     });
     const shared = new MemoryStore();
     const open = () =>
-      isRedis ? memoryPorts({ server, clock: new VirtualClock(1_000), fleet: 'room' }).store : shared;
+      isRedis ? memoryPorts({ server, clock: new VirtualClock(1_000), fleet: 'model' }).store : shared;
     const world = new StoreWorld(
       random,
       isRedis ? server : undefined,

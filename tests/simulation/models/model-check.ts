@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Random, randomInteger } from '@sluice/platform';
 
 /**
- * Production code of one room, used at random and compared with a model of what it must do: for parts whose mistakes a fleet repairs,
- * or seldom runs.
+ * Calls a part of the production code at random and compares each answer with a model: for parts whose mistakes a fleet repairs, or
+ * that it seldom runs.
  */
-export interface Room {
+export interface ModelCheck {
   /** What is checked: `the store keeps what was committed`. */
   readonly invariant: string;
   /** @throws WrongAnswer */

@@ -19,7 +19,7 @@ import {
 } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import { wireCluster } from '../doubles/wire-connection.ts';
-import { chance, holds, pick, type Room, same } from './room.ts';
+import { chance, holds, type ModelCheck, pick, same } from './model-check.ts';
 
 type Stored = ReadonlyMap<string, number>;
 
@@ -37,7 +37,7 @@ const settledMs = 120_000;
 const mostStale = 5;
 
 /** A reflector, and the client below it, never misses a change and never shows the past, whatever the server does. */
-export const reflectorRoom: Room = {
+export const reflectorCheck: ModelCheck = {
   invariant: 'a reflector shows what the server has',
   async run(random) {
     const clock = new VirtualClock(1_000);
