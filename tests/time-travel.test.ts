@@ -3,7 +3,7 @@ import { FakeApiServer } from '@sluice/fake-apiserver';
 import { parseServiceKey } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
-import { noPartitionMetrics, observeDecisions } from '@sluice/reconciler';
+import type { ReconcilerOptions } from '@sluice/reconciler';
 import { defaultSettings, type ServiceState, type Settings } from '@sluice/service-state';
 import { MemoryStore } from '@sluice/store';
 import { expect, test } from 'vitest';
@@ -38,14 +38,14 @@ test.each(seeds)(
     const store = new MemoryStore();
     const history = new History({ clock });
     const taken = new Map<string, unknown[]>();
-    const metrics = observeDecisions({ open: () => noPartitionMetrics }, (key, controller, decision) => {
+    const onDecided: ReconcilerOptions['onDecided'] = (key, controller, decision) => {
       if (decision?.kind !== 'planned') return;
       const { plan, decidedAt, groups } = decision.plan;
       const mutations = groups.flatMap((group) => group.mutations).map(({ verb, resource }) => `${verb} ${resource}`);
       taken.set(key, [...(taken.get(key) ?? []), { controller, at: decidedAt, plan: plan.number, mutations }]);
-    });
+    };
     const fleet = startFleet({
-      ...{ server, clock, seed, settings, store, metrics },
+      ...{ server, clock, seed, settings, store, observe: { onDecided } },
       wrapBus: (bus) => tapBus(bus, history),
     });
     const moments: { readonly at: number; readonly states: ReadonlyMap<string, ServiceState> }[] = [];

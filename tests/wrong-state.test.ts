@@ -37,7 +37,14 @@ beforeEach(async () => {
     beginning: bus.beginning.bind(bus),
     close: bus.close.bind(bus),
   });
-  fleet = startFleet({ server, clock, seed: 1, wrapBus, comparePeriodMs, metrics: reconcilerMetrics(metrics, clock) });
+  fleet = startFleet({
+    server,
+    clock,
+    seed: 1,
+    wrapBus,
+    comparePeriodMs,
+    observe: { metrics: reconcilerMetrics(metrics, clock) },
+  });
   await advance(clock, 5_000);
   published = 0;
 });

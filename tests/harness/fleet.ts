@@ -2,7 +2,7 @@ import { type Bus, type BusLimits, MemoryBus, networkedBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, chainReader, mapWatch } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, sleep, type VirtualClock } from '@sluice/platform';
-import { type ReconcilerMetrics, runReconciler } from '@sluice/reconciler';
+import { type ReconcilerOptions, runReconciler } from '@sluice/reconciler';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { MemoryStore, type Store } from '@sluice/store';
 import { ClusterWatcher } from '@sluice/watcher';
@@ -25,7 +25,8 @@ export interface FleetOptions {
   /** Wraps the bus of the services. */
   readonly wrapBus?: (bus: Bus) => Bus;
   readonly comparePeriodMs?: number;
-  readonly metrics?: ReconcilerMetrics;
+  /** Options of the reconciler. */
+  readonly observe?: Pick<ReconcilerOptions, 'metrics' | 'onDecided'>;
   /** Fencing token of every lease. Two fleets of one test need different ones. Default: 1. */
   readonly fencingToken?: number;
   /** Gives the watcher the store too. Default: false. */
@@ -50,7 +51,7 @@ export const partitions = 2;
 /** Watcher, reconciler and writer on a fake cluster, with an empty bus and store. */
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
-  const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, metrics, byReference = false } = options;
+  const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, observe, byReference = false } = options;
   const { limits, fencingToken = 1 } = options;
   const memory = new MemoryBus({
     partitions,
@@ -77,7 +78,7 @@ export function startFleet(options: FleetOptions): Fleet {
   const writable = { writer: cluster, limit: unlimited, record: () => {}, ...options.writable };
   const running = Promise.all([
     watcher.run(stop.signal),
-    runReconciler({ ...work, fencingToken, settings, ...(metrics && { metrics }) }, stop.signal),
+    runReconciler({ ...work, fencingToken, settings, ...observe }, stop.signal),
     runWriter(
       { ...work, fencingToken, cluster: () => writable, retry: defaultRetry, requestSignal: requests.signal },
       stop.signal,

@@ -1,7 +1,6 @@
 import { aChange, anOutcome, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { noPartitionMetrics, observeDecisions } from './metrics.ts';
-import { type MetricsCall, recordingMetrics, TestPartition } from './testing/test-partition.ts';
+import { TestPartition } from './testing/test-partition.ts';
 
 describe('metrics', () => {
   const versions = { endpoints: '9', endpointslices: '9' };
@@ -82,21 +81,12 @@ describe('metrics', () => {
     await partition.send({ kind: 'clusterRemoved', cluster: 'c', epoch: 1 });
     expect(partition.reportedAs('dropped')).toEqual([[keyText]]);
   });
-});
 
-test('everything is still reported to the metrics, and only decisions to the observer', () => {
-  const { metrics, calls } = recordingMetrics();
-  const seen: unknown[][] = [];
-  const opened: number[] = [];
-  const open = (partition: number) => {
-    opened.push(partition);
-    return metrics;
-  };
-  const observed = observeDecisions({ open }, (...decision) => void seen.push(decision)).open(3);
-  const reports = Object.keys(noPartitionMetrics).map((method): MetricsCall => [method, 'c/shop/web', 'endpoints']);
-  const methods = new Map<string, unknown>(Object.entries(observed));
-  for (const [method, ...args] of reports) (methods.get(method) as (...args: unknown[]) => void)(...args);
-  expect(opened).toEqual([3]);
-  expect(calls).toEqual(reports.map((report) => (report[0] === 'close' ? ['close'] : report)));
-  expect(seen).toEqual([['c/shop/web', 'endpoints']]);
+  test('an observer sees what is reported as decided', async () => {
+    const seen: unknown[][] = [];
+    await partition.start({ onDecided: (...decision) => void seen.push(decision) });
+    await partition.send(snapshot);
+    expect(seen).toHaveLength(1);
+    expect(seen).toEqual(partition.reportedAs('decided'));
+  });
 });

@@ -17,9 +17,9 @@ import { type ControllerState, defaultSettings, type Settings } from '@sluice/se
 import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { type Commit, isFencedError, MemoryStore, type StoredEntry } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { noPartitionMetrics } from './metrics.ts';
 import { PartitionWorker } from './partition-worker.ts';
 import { runReconciler, workPartition } from './reconciler.ts';
+import { recordingMetrics } from './testing/test-partition.ts';
 
 const settings: Settings = { ...defaultSettings, controllers: new Set(['endpointslice']) };
 const service = { kind: 'service', service: aService() } as const;
@@ -273,29 +273,24 @@ describe('loss', () => {
   });
 
   test('without a trace: the digest shows what differs, the Service is resynced, and nothing is decided before', async () => {
-    const found: string[][] = [];
-    const metrics = {
-      open: () => ({
-        ...noPartitionMetrics,
-        digestMismatch: (parts: readonly string[]) => void found.push([...parts]),
-      }),
-    };
-    running = new PartitionWorker({ ...options(), metrics }).run(stop.signal);
+    const { metrics, calls } = recordingMetrics();
+    const found = () => calls.flatMap(([method, parts]) => (method === 'digestMismatch' ? [parts] : []));
+    running = new PartitionWorker({ ...options(), metrics: { open: () => metrics } }).run(stop.signal);
     await send(first);
     await send(anOutcome(await lastPlan()));
     // It names no facts, though Pod q came.
     await send(aChange(2, []));
     const known = [service, fact.pod('p'), fact.pod('q')] as const;
     await send(aChange(3, [], { digest: digestFacts([service, fact.pod('p')]), resourceVersions: behind }));
-    expect([found, await requests()]).toEqual([[], []]);
+    expect([found(), await requests()]).toEqual([[], []]);
     await send(aChange(4, [], { digest: digestFacts(known), resourceVersions: behind }));
-    expect(found).toEqual([['pods']]);
+    expect(found()).toEqual([['pods']]);
     expect(await requests()).toMatchObject([{ scope: { key }, reason: expect.stringContaining('pods') }]);
     await send(aChange(5, [fact.pod('r')]));
     expect(await distinct()).toEqual(['web 1/1']);
     await send(aSnapshot(6, [...known, fact.pod('r')], behind));
     expect(await distinct()).toEqual(['web 1/1', 'web 1/2']);
-    expect(found).toHaveLength(1);
+    expect(found()).toHaveLength(1);
   });
 
   test('of commits, possibly: nothing is decided before a snapshot, and no Outcome is awaited', async () => {

@@ -11,7 +11,7 @@ import { isServiceKey, parseServiceKey, type TraceContext } from '@sluice/messag
 import { elapsedMs, instant } from '@sluice/platform';
 import { evolve, type ServiceState, storedFormVersion } from '@sluice/service-state';
 import { FencedError, type InheritedScope, OwnedScope } from '@sluice/store';
-import { noPartitionMetrics, type PartitionMetrics } from './metrics.ts';
+import type { PartitionMetrics } from './metrics.ts';
 import { PartitionState } from './partition-state.ts';
 import { PartitionTraces } from './partition-traces.ts';
 import { PendingCommit } from './pending-commit.ts';
@@ -37,7 +37,7 @@ const maxLingerMs = 500;
 export class PartitionWorker {
   readonly #options: PartitionWorkerOptions;
   readonly #scope: OwnedScope;
-  readonly #metrics: PartitionMetrics;
+  readonly #metrics: PartitionMetrics | undefined;
   readonly #traces: PartitionTraces | undefined;
   readonly #state: PartitionState;
   readonly #resyncs: ResyncRequester;
@@ -57,10 +57,10 @@ export class PartitionWorker {
     const { store, partition, fencingToken } = options;
     const scope = `reconciler/${partition}`;
     this.#scope = new OwnedScope({ store, scope, fencingToken, formatVersion: storedFormVersion });
-    this.#metrics = options.metrics?.open(options.partition) ?? noPartitionMetrics;
+    this.#metrics = options.metrics?.open(options.partition);
     this.#traces = options.tracer && new PartitionTraces({ ...options, tracer: options.tracer });
     this.#state = new PartitionState(options, (key) => {
-      this.#metrics.dropped(key);
+      this.#metrics?.dropped(key);
       this.#resyncs.remove(key);
     });
     this.#resyncs = new ResyncRequester(options, this.#metrics, this.#state.pendingResyncs);
@@ -93,7 +93,7 @@ export class PartitionWorker {
       while (!(await this.#read(signal)));
     } finally {
       stopProducing();
-      this.#metrics.close();
+      this.#metrics?.close();
     }
   }
 
@@ -219,7 +219,7 @@ export class PartitionWorker {
     for (const controller of decisionOrder) {
       const { inFlight, retries, trackers } = state.controller(controller);
       const [deciding, parked] = [inFlight !== null, retries.parked !== null];
-      this.#metrics.restored(key, controller, { counted: trackers.counted, deciding, parked });
+      this.#metrics?.restored(key, controller, { counted: trackers.counted, deciding, parked });
     }
   }
 

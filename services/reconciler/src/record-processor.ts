@@ -30,7 +30,7 @@ import type { PartitionWorkerOptions } from './worker-options.ts';
 export interface RecordProcessorOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger'> {
   readonly state: PartitionState;
   readonly resyncs: ResyncRequester;
-  readonly metrics: PartitionMetrics;
+  readonly metrics: PartitionMetrics | undefined;
   readonly traces: PartitionTraces | undefined;
 }
 
@@ -82,11 +82,11 @@ export class RecordProcessor {
       case 'change':
         checkKey(record, message);
         this.#applyChange(record.key, message, now);
-        return metrics.applied('change');
+        return metrics?.applied('change');
       case 'outcome':
         checkKey(record, message);
         this.#applyOutcome(record, message, now);
-        return metrics.applied('outcome');
+        return metrics?.applied('outcome');
       case 'compaction':
       case 'release': {
         checkKey(record, message);
@@ -118,7 +118,7 @@ export class RecordProcessor {
   }
 
   #reportRestore(key: string, proven: Pick<Change, 'key' | 'stamp'>, proof: string): void {
-    this.#options.metrics.restoreProven(key);
+    this.#options.metrics?.restoreProven(key);
     this.#options.resyncs.reportRestore(proven, proof);
   }
 
@@ -141,7 +141,7 @@ export class RecordProcessor {
       const controller = sliceControllers[index];
       if (added <= 0 || controller === undefined) continue;
       const key = formatServiceKey(service.key);
-      metrics.foreignWrites(key, controller, added);
+      metrics?.foreignWrites(key, controller, added);
       const { slice } = service.controller(controller).repairs.foreignWrites ?? {};
       logger.debug('another client wrote a slice', { key, controller, slice });
     }
@@ -161,7 +161,7 @@ export class RecordProcessor {
       this.#reportRestore(record.key, { key: service.key, stamp: service.snapshot.stamp }, proof);
     }
     this.#evolve(service, outcome, now);
-    metrics.completed(record.key, controller, {
+    metrics?.completed(record.key, controller, {
       outcome,
       status: judgedStatus(service, outcome),
       groups: inFlight.message.groups,

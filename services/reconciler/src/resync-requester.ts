@@ -18,7 +18,7 @@ interface Gap {
 /** Tracks state of a partition that may be wrong or incomplete and requests resyncs for it. */
 export class ResyncRequester {
   readonly #options: PartitionWorkerOptions;
-  readonly #metrics: PartitionMetrics;
+  readonly #metrics: PartitionMetrics | undefined;
   readonly #pending: PendingResyncs;
   /** The last gap of each cluster for which no resync has been requested yet. */
   readonly #gaps = new Map<string, { readonly missing: string; readonly state: PartitionState }>();
@@ -30,7 +30,7 @@ export class ResyncRequester {
   /** When a resync of each cluster was last requested because of a gap, on the monotonic clock. */
   readonly #lastResync = new Map<string, number>();
 
-  constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics, pending: PendingResyncs) {
+  constructor(options: PartitionWorkerOptions, metrics: PartitionMetrics | undefined, pending: PendingResyncs) {
     this.#options = options;
     this.#metrics = metrics;
     this.#pending = pending;
@@ -92,7 +92,7 @@ export class ResyncRequester {
     if (parts.length === 0) return;
     const fields = parts.join(',');
     logger.error('state digest mismatch; resyncing', { ...serviceFields(state), fields });
-    this.#metrics.digestMismatch(parts);
+    this.#metrics?.digestMismatch(parts);
     evolve(state, messagesLost, now, this.#options.settings);
     this.#pending.add(key, `state digest mismatch in ${fields}`);
   }

@@ -14,14 +14,15 @@ import {
   type ServiceState,
   wantsDecisionAt,
 } from '@sluice/service-state';
-import type { PartitionMetrics } from './metrics.ts';
+import type { OnDecided, PartitionMetrics } from './metrics.ts';
 import type { PartitionState } from './partition-state.ts';
 import type { PartitionTraces } from './partition-traces.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-interface ServiceDeciderOptions extends Pick<PartitionWorkerOptions, 'bus' | 'settings' | 'logger' | 'fencingToken'> {
+interface ServiceDeciderOptions
+  extends Pick<PartitionWorkerOptions, 'bus' | 'settings' | 'logger' | 'fencingToken' | 'onDecided'> {
   readonly state: PartitionState;
-  readonly metrics: PartitionMetrics;
+  readonly metrics: PartitionMetrics | undefined;
   readonly traces: PartitionTraces | undefined;
 }
 
@@ -40,7 +41,7 @@ export class ServiceDecider {
     if (service === undefined) return;
     for (const controller of decisionOrder) {
       const at = wantsDecisionAt(service.controller(controller).timers);
-      if (at !== null && at <= now) metrics.due(key, controller);
+      if (at !== null && at <= now) metrics?.due(key, controller);
     }
   }
 
@@ -57,7 +58,7 @@ export class ServiceDecider {
       if (record !== undefined) records.push(record);
     }
     for (const controller of decisionOrder) {
-      metrics.parked(key, controller, service.controller(controller).retries.parked !== null);
+      metrics?.parked(key, controller, service.controller(controller).retries.parked !== null);
     }
     state.queue.set(key, nextDueAt(service, now));
     return records;
@@ -65,7 +66,7 @@ export class ServiceDecider {
 
   /** The record of the plan in flight. If the bus can never take it, the Service is parked instead. */
   publishable(key: string, service: ServiceState, controller: Controller, now: number): BusRecord | undefined {
-    const { bus, settings, metrics, logger } = this.#options;
+    const { bus, settings, logger } = this.#options;
     const { inFlight } = service.controller(controller);
     if (inFlight === null) return undefined;
     const record = planRecord(key, inFlight);
@@ -73,15 +74,21 @@ export class ServiceDecider {
     if (reason === undefined) return record;
     evolve(service, { kind: 'parked', controller, reason }, now, settings);
     logger.error('plan exceeds the limit of the bus; service parked', { key, controller, reason });
-    metrics.decided(key, controller, undefined);
+    this.#decided(key, controller, undefined);
     return undefined;
+  }
+
+  #decided(...decision: Parameters<OnDecided>): void {
+    const { metrics, onDecided } = this.#options;
+    metrics?.decided(...decision);
+    onDecided?.(...decision);
   }
 
   #decide(key: string, service: ServiceState, controller: Controller, now: number): Decision | null {
     if (!isDue(service, controller, now)) return null;
     const { state, fencingToken, settings, metrics, traces, logger } = this.#options;
     const { causes, inFlight } = service.controller(controller);
-    if (inFlight === null) metrics.deciding(key, controller);
+    if (inFlight === null) metrics?.deciding(key, controller);
     const startedAt = traces?.now() ?? 0;
     const trace = inFlight === null ? traces?.planTrace(causes) : undefined;
     const decision = decide(service, controller, now, {
@@ -98,7 +105,7 @@ export class ServiceDecider {
     if (trace !== undefined) traces?.decided({ key: service.key, controller, causes, startedAt, plan, trace, reason });
     if (decision.kind === 'parked') {
       logger.error('decision failed; service parked', { key, controller, reason, ...traceFields(trace) });
-      metrics.decided(key, controller, undefined);
+      this.#decided(key, controller, undefined);
       return decision;
     }
     if (plan !== undefined) state.planNumbers.advance();
@@ -106,7 +113,7 @@ export class ServiceDecider {
       const ready = readyAsWritten(service, controller) + (plan?.ready?.delta ?? 0);
       state.ready.set(key, service.key.cluster, controller, ready);
     }
-    metrics.decided(key, controller, decision);
+    this.#decided(key, controller, decision);
     return decision;
   }
 }

@@ -3,7 +3,7 @@ import type { Clock, Logger, Random, YieldQueue } from '@sluice/platform';
 import type { Settings } from '@sluice/service-state';
 import type { Store } from '@sluice/store';
 import type { Tracer } from '@sluice/telemetry';
-import type { ReconcilerMetrics } from './metrics.ts';
+import type { OnDecided, ReconcilerMetrics } from './metrics.ts';
 
 export interface PartitionWorkerOptions {
   readonly partition: number;
@@ -33,6 +33,7 @@ export interface PartitionWorkerOptions {
   readonly yieldQueue?: YieldQueue;
   /** Default: none. */
   readonly metrics?: ReconcilerMetrics;
+  readonly onDecided?: OnDecided;
   /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
   /** Called with the committed offset, at the start and whenever it advances. */

@@ -14,7 +14,7 @@ import { advance, recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import { keyText } from '@sluice/service-state/testing';
 import { MemoryStore, type StoredEntry } from '@sluice/store';
-import { noPartitionMetrics, type PartitionMetrics } from '../metrics.ts';
+import type { PartitionMetrics } from '../metrics.ts';
 import { PartitionWorker } from '../partition-worker.ts';
 import type { PartitionWorkerOptions } from '../worker-options.ts';
 
@@ -121,9 +121,11 @@ export type MetricsCall = readonly [method: string, ...args: unknown[]];
 /** Metrics that keep what is reported, in order. */
 export function recordingMetrics(): { readonly metrics: PartitionMetrics; readonly calls: MetricsCall[] } {
   const calls: MetricsCall[] = [];
-  const methods = Object.keys(noPartitionMetrics).map((method) => [
-    method,
-    (...args: unknown[]) => void calls.push([method, ...args]),
-  ]);
-  return { metrics: Object.fromEntries(methods), calls };
+  const metrics = new Proxy({} as PartitionMetrics, {
+    get:
+      (_, method: string) =>
+      (...args: unknown[]) =>
+        void calls.push([method, ...args]),
+  });
+  return { metrics, calls };
 }

@@ -3,7 +3,7 @@ import { type ClusterReader, chainReader } from '@sluice/kubernetes';
 import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/platform';
 import { nameClusters } from '@sluice/platform/process';
-import { observeDecisions, reconcilerMetrics, runReconciler } from '@sluice/reconciler';
+import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import { planOf, type Settings } from '@sluice/service-state';
 import {
   acknowledgePlans,
@@ -90,9 +90,10 @@ export function startShadow(options: ShadowOptions): Shadow {
       store: new MemoryStore(),
       partitions: Array.from({ length: partitions }, (_, partition) => partition),
       settings: { ...settings, policy: shadowPolicy(settings.policy, comparison.tracker, () => clock.now()) },
-      metrics: observeDecisions(reconcilerMetrics(metrics, clock), (key, controller, decided) => {
+      metrics: reconcilerMetrics(metrics, clock),
+      onDecided(key, controller, decided) {
         if (decided) comparison.decided(parseServiceKey(key), controller, planOf(decided));
-      }),
+      },
     },
     stop.signal,
   );
