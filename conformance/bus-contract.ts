@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Bus, ChunkedBus, networkedBus, rejectionOf, streamStart } from '@sluice/bus';
+import { type Bus, NetworkedBus, rejectionOf, streamStart } from '@sluice/bus';
 import { silentLogger } from '@sluice/platform';
 import { systemClock } from '@sluice/platform/process';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -331,7 +331,7 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
     test.runIf(features.countsHeaders === true)(
       'a record whose headers alone exceed the limit leaves a marker',
       async () => {
-        const bus = networkedBus(await create(), { clock: systemClock, logger: silentLogger });
+        const bus = new NetworkedBus(await create(), { clock: systemClock, logger: silentLogger });
         const hostile = {
           key: 'c/shop/web',
           id: 'x'.repeat(2 * bus.limits.recordBytes),
@@ -349,7 +349,7 @@ export function busContract(name: string, features: BusFeatures, createBus: Crea
     );
 
     test.runIf(features.limited === true)('delivers a message larger than a record in chunks', async () => {
-      const bus = new ChunkedBus(await create(), { clock: systemClock, logger: silentLogger });
+      const bus = new NetworkedBus(await create(), { clock: systemClock, logger: silentLogger });
       const { recordBytes } = bus.limits;
       const payload = randomBytes(Math.min(bus.limits.messageBytes, 2 * recordBytes + 1));
       await bus.append('mutations', 0, [

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamConfig } from '@nats-io/jetstream';
-import { type Bus, networkedBus, rejectionOf, streamStart } from '@sluice/bus';
+import { type Bus, NetworkedBus, rejectionOf, streamStart } from '@sluice/bus';
 import { type Nats, startNats } from '@sluice/local';
 import { silentLogger, sleep } from '@sluice/platform';
 import { systemClock } from '@sluice/platform/process';
@@ -212,7 +212,7 @@ describe('a record that the server rejects', () => {
     ['among many', 250],
   ])('leaves a marker, and those after it are stored: %s', async (_, others) => {
     const fleet = newFleet();
-    const bus = networkedBus(await open(fleet), { clock: systemClock, logger: silentLogger });
+    const bus = new NetworkedBus(await open(fleet), { clock: systemClock, logger: silentLogger });
     await operate(async (jsm) => {
       const { config } = await jsm.streams.info(`${fleet}-changes-0`);
       await jsm.streams.update(`${fleet}-changes-0`, { ...config, max_msg_size: 4_000 });

@@ -1,4 +1,4 @@
-import { networkedBus, rejectionOf, streamStart } from '@sluice/bus';
+import { NetworkedBus, rejectionOf, streamStart } from '@sluice/bus';
 import { connectKafkaBus, type KafkaBusOptions } from '@sluice/bus/kafka';
 import { silentLogger, sleep } from '@sluice/platform';
 import { systemClock } from '@sluice/platform/process';
@@ -196,7 +196,7 @@ describe('a topic whose max.message.bytes is lowered', () => {
   test('stores a message in smaller chunks, and a marker for a record that fits in none', async () => {
     const options = fixture.options(1);
     const ports = { clock: systemClock, logger: silentLogger };
-    const bus = networkedBus(await connectKafkaBus(options), ports);
+    const bus = new NetworkedBus(await connectKafkaBus(options), ports);
     await bus.append('changes', 0, records('a', 1, 1));
     const admin = fixture.client().admin();
     await admin.connect();

@@ -1,4 +1,4 @@
-import { ChunkedBus, MemoryBus } from '@sluice/bus';
+import { MemoryBus, NetworkedBus } from '@sluice/bus';
 import { MemoryNats, memoryConnection, memoryJetStreamBus } from '@sluice/bus/jetstream/testing';
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { systemClock, systemRandom } from '@sluice/platform/process';
@@ -27,7 +27,7 @@ busContract('memory with limits', { limited: true }, async ({ partitions }) => {
 busContract('memory, chunked', { maxBacklog }, async ({ partitions }) => {
   const limits = { recordBytes: 100_000, messageBytes: 1024 ** 2 };
   const inner = new MemoryBus({ partitions, maxBacklog, limits });
-  const bus = new ChunkedBus(inner, { clock: systemClock, logger: silentLogger });
+  const bus = new NetworkedBus(inner, { clock: systemClock, logger: silentLogger });
   return { connect: async () => bus, dispose: () => bus.close() };
 });
 storeContract('memory', async () => new MemoryStore());

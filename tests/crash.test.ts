@@ -3,9 +3,9 @@ import {
   type Bus,
   type BusLimits,
   type BusRecord,
-  ChunkedBus,
   LocalDeliveryBus,
   MemoryBus,
+  NetworkedBus,
   type Topic,
 } from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
@@ -60,7 +60,7 @@ describe('a crash at any step loses no Change and writes nothing twice (A10)', (
 
   test.each(steps)('halfway through append %d, with messages in chunks', async (at) => {
     await survive(
-      (bus, clock) => new ChunkedBus(new CrashingBus(bus, { at, when: 'halfway' }), { clock, logger: silentLogger }),
+      (bus, clock) => new NetworkedBus(new CrashingBus(bus, { at, when: 'halfway' }), { clock, logger: silentLogger }),
       (store) => store,
       { recordBytes: 400, messageBytes: 1_000_000 },
     );

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Bus, ChunkedBus, MemoryBus } from '@sluice/bus';
+import { type Bus, MemoryBus, NetworkedBus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus/jetstream';
 import { connectKafkaBus, defaultKafkaTopics } from '@sluice/bus/kafka';
 import { startKafka, startNats } from '@sluice/local';
@@ -37,7 +37,7 @@ async function startJetStream(partitions: number, syncInterval: string): Promise
   const directory = mkdtempSync(join(tmpdir(), 'sluice-bench-bus-'));
   const nats = await startNats({ directory, syncInterval });
   return {
-    connect: async () => new ChunkedBus(await connectJetStreamBus({ servers: [nats.url], partitions }, ports), ports),
+    connect: async () => new NetworkedBus(await connectJetStreamBus({ servers: [nats.url], partitions }, ports), ports),
     async stop() {
       await nats.stop();
       rmSync(directory, { recursive: true, force: true });
@@ -52,7 +52,10 @@ async function startOneKafka(partitions: number): Promise<BusUnderMeasure> {
   const topics = { ...defaultKafkaTopics, fleet: 'bench', partitions, replicationFactor: 1, minInsyncReplicas: 1 };
   return {
     connect: async () =>
-      new ChunkedBus(await connectKafkaBus({ ...topics, ...ports, brokers: [kafka.broker], clientId: 'bench' }), ports),
+      new NetworkedBus(
+        await connectKafkaBus({ ...topics, ...ports, brokers: [kafka.broker], clientId: 'bench' }),
+        ports,
+      ),
     async stop() {
       await kafka.stop();
       rmSync(directory, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bus, ChunkedBus, type PartitionReader, streamStart } from '@sluice/bus';
+import { type Bus, NetworkedBus, type PartitionReader, streamStart } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus/jetstream';
 import type { ServerProcess } from '@sluice/local';
 import { decodeMessage, defaultPartitions, type PlannedMutations } from '@sluice/messages';
@@ -78,7 +78,7 @@ export async function measureThroughput(
   const fleet = await Fleet.start({ directory, ...(profileDirectory !== undefined && { profileDirectory }) });
   const ports = { clock, random, logger: silentLogger };
   const natsOptions = { servers: [fleet.nats.url], partitions: defaultPartitions };
-  const connect = async () => new ChunkedBus(await connectJetStreamBus(natsOptions, ports), ports);
+  const connect = async () => new NetworkedBus(await connectJetStreamBus(natsOptions, ports), ports);
   // A watcher and a writer have one connection each.
   const [toWatch, toWrite] = [await connect(), await connect()];
   const shares = await Shares.open(fleet.redis.url);

@@ -1,4 +1,4 @@
-import { type Bus, type BusLimits, MemoryBus, networkedBus } from '@sluice/bus';
+import { type Bus, type BusLimits, MemoryBus, NetworkedBus } from '@sluice/bus';
 import { type FakeApiServer, FakeClient, type FaultPlan } from '@sluice/fake-apiserver';
 import { type ClusterReader, chainReader, mapWatch } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, sleep, type VirtualClock } from '@sluice/platform';
@@ -59,7 +59,7 @@ export function startFleet(options: FleetOptions): Fleet {
     ...(maxBacklog !== undefined && { maxBacklog }),
     ...(limits && { limits }),
   });
-  const networked = limits ? networkedBus(memory, { clock, logger: silentLogger }) : memory;
+  const networked = limits ? new NetworkedBus(memory, { clock, logger: silentLogger }) : memory;
   const bus = wrapBus?.(networked) ?? networked;
   const cluster = new FakeClient(server, { clock, ...(faults && { faults }) });
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, networkedBus, ObservedBus } from '@sluice/bus';
+import { type Bus, ByReferenceBus, type Delivery, LocalDeliveryBus, NetworkedBus, ObservedBus } from '@sluice/bus';
 import { FakeClient } from '@sluice/fake-apiserver';
 import { Reachability, type RoleOptions, type ServedShare } from '@sluice/fleet/roles';
 import { type ClusterReader, type ClusterWriter, chainReader, chainWriter, type Middleware } from '@sluice/kubernetes';
@@ -134,7 +134,7 @@ export class Fleet {
     const connected = failurePaces.bus(name, process.bus(operations.bus(name, bus.connect(name))));
     const stored = store.connect(name);
     const leases = ownLeases.leases(histories.leases(process.leases(storeFaults.leases(stored.leases))));
-    const networked = networkedBus(connected, { clock: process.clock, logger });
+    const networked = new NetworkedBus(connected, { clock: process.clock, logger });
     const options = {
       member: name,
       leaseTimes,

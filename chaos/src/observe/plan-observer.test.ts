@@ -1,4 +1,4 @@
-import { ChunkedBus, MemoryBus, streamStart } from '@sluice/bus';
+import { MemoryBus, NetworkedBus, streamStart } from '@sluice/bus';
 import { encodeMessage, type PlannedMutations } from '@sluice/messages';
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const plan: PlannedMutations = {
 
 test('plans that travel in chunks are observed, although chunks are repeated', async () => {
   const records = new MemoryBus({ partitions: 1, limits: { recordBytes: 100, messageBytes: 100_000 } });
-  const bus = new ChunkedBus(records, { clock: new VirtualClock(0), logger: silentLogger });
+  const bus = new NetworkedBus(records, { clock: new VirtualClock(0), logger: silentLogger });
   const payload = encodeMessage(plan);
   await bus.append('mutations', 0, [{ key: 'k', id: '1', headers: {}, payload }]);
   const chunks = await records.read('mutations', 0, streamStart).next(1_000);

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { type PartitionReader, readUntilAborted, recordId, streamStart } from './bus.ts';
+import { type PartitionReader, readUntilAborted, streamStart } from './bus.ts';
 import { MemoryBus } from './memory-bus.ts';
 
 const aReader = () => new MemoryBus({ partitions: 1 }).read('changes', 0, streamStart);
@@ -24,26 +24,4 @@ test('the reader is closed and the abort listener removed, even if the work fail
   await expect(readUntilAborted(reader, stop.signal, failing)).rejects.toThrow('work failed');
   expect(await reader.next(1)).toEqual([]);
   expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
-});
-
-test('joins the parts of an id', () => {
-  expect(recordId('c/shop/web', 'endpointslice', 3, 17)).toBe('c/shop/web/endpointslice/3/17');
-});
-
-test('every name that Kubernetes accepts stays readable', () => {
-  const key = [`${'u'.repeat(128)}`, 'n'.repeat(63), 's'.repeat(253)].join('/');
-  expect(recordId(key, 'endpoints', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)).toContain(key);
-});
-
-test.each([
-  ['too long', 'x'.repeat(100_000)],
-  ['with a line break', 'a\r\nSluice-Key: forged'],
-  ['with a space', 'a b'],
-  ['with a control character', '\u0000'],
-  ['outside ASCII', 'ü'],
-])('an id %s becomes a hash, the same each time', (_, part) => {
-  const id = recordId(part, 1);
-  expect(id).toMatch(/^sha256:[0-9a-f]{64}$/);
-  expect(recordId(part, 1)).toBe(id);
-  expect(recordId(part, 2)).not.toBe(id);
 });

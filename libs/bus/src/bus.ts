@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /**
  * `changes` carries everything a reconciler consumes (Change, Outcome, ClusterRemoved, RemovalRelease) and `mutations` the
  * plans (PlannedMutations); both use all partitions. `requests` carries ResyncRequests, all in partition 0.
@@ -90,7 +88,7 @@ export const noBusLimits: BusLimits = {
  */
 export interface Bus {
   readonly partitions: number;
-  /** `append` accepts no payload that exceeds `recordBytes`; a ChunkedBus, none that exceeds `messageBytes`. */
+  /** `append` accepts no payload that exceeds `recordBytes`; a NetworkedBus, none that exceeds `messageBytes`. */
   readonly limits: BusLimits;
   /** False while no server of the bus answers. Absent for a bus in this process. */
   readonly connected?: boolean;
@@ -183,22 +181,6 @@ export async function readUntilAborted<T>(
     signal.removeEventListener('abort', close);
     reader.close();
   }
-}
-
-/** Enough for all ids whose parts are names that Kubernetes accepts. */
-const maxLength = 512;
-
-/** Printable ASCII without a space, which every bus carries unchanged in a header. */
-const printable = /^[\x21-\x7e]*$/;
-
-/**
- * The id of a record: its parts, or a hash of them if they are too long or a header cannot carry them. Parts come from API servers
- * and from other processes, and an id is part of every record's header.
- */
-export function recordId(...parts: readonly (string | number)[]): string {
-  const text = parts.join('/');
-  if (text.length <= maxLength && printable.test(text)) return text;
-  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { BusRecord, Delivery, PartitionReader } from './bus.ts';
-import { LocalDelivery } from './local-reader.ts';
+import { DeliveryByReference } from './records.ts';
 
 /** Records returned early that the log has not returned again; beyond it, records come from the log only. */
 const maxEarly = 256;
@@ -41,7 +41,7 @@ export class EarlyReader implements PartitionReader {
   deliver(records: readonly BusRecord[]): void {
     for (const record of records) {
       this.#repeated.add(record.id);
-      this.#early.push(new LocalDelivery(record));
+      this.#early.push(new DeliveryByReference(record, { offset: 0, isEarly: true }));
     }
     this.#notify();
   }

@@ -1,7 +1,7 @@
 import type { AppendedOffsets, BusRecord, PartitionReader, StreamOffset } from './bus.ts';
 import { EarlyReader } from './early-reader.ts';
 import type { LingeringRecords } from './lingering-records.ts';
-import { oversizedPayload } from './rejected-records.ts';
+import { oversizedPayload } from './records.ts';
 
 interface LocalChangesOptions {
   readonly lingering: LingeringRecords;

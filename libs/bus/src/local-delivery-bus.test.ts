@@ -1,10 +1,10 @@
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { type AppendedOffsets, type BusRecord, type Delivery, type PartitionReader, streamStart } from './bus.ts';
-import { ChunkedBus } from './chunked-bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
 import { LocalDeliveryBus } from './local-delivery-bus.ts';
 import { MemoryBus } from './memory-bus.ts';
+import { NetworkedBus } from './networked-bus.ts';
 
 /** A log on servers, whose acknowledgements can be held back. */
 class Servers extends ForwardingBus {
@@ -251,7 +251,7 @@ test('while records are delivered within the process, the log is not read', asyn
 
 test('a message in chunks is read from the log, because its offset is unknown before', async () => {
   const limited = new MemoryBus({ partitions: 1, limits: { recordBytes: 8, messageBytes: 100 } });
-  const held = new Servers(new ChunkedBus(limited, { clock: new VirtualClock(0), logger: silentLogger }));
+  const held = new Servers(new NetworkedBus(limited, { clock: new VirtualClock(0), logger: silentLogger }));
   bus = new LocalDeliveryBus(held, { clock, random: seededRandom(1) });
   reader = bus.read('mutations', 0, streamStart);
   await produce();

@@ -7,6 +7,7 @@ import {
   RecordNotStoredError,
   type StreamOffset,
 } from './bus.ts';
+import { DeliveryByReference } from './records.ts';
 
 interface LocalReaderOptions {
   /** Reads the log. */
@@ -139,7 +140,7 @@ export class LocalReader implements PartitionReader {
   #add(records: readonly BusRecord[], first: number, stored: Promise<unknown>): void {
     for (const [index, record] of records.entries()) {
       const offset = first + index;
-      this.#ready.push(new LocalDelivery(record, { offset, stored }));
+      this.#ready.push(new DeliveryByReference(record, { offset, stored }));
       this.#last = { ...this.#last, offset, id: record.id };
     }
     this.#notify();
@@ -170,33 +171,5 @@ function checkOffsets(records: readonly BusRecord[], offsets: AppendedOffsets, f
   for (const [index, { id }] of records.entries()) {
     const [offset, expected] = [offsets[index], first + index];
     if (offset !== expected) throw new RecordNotStoredError(`record ${id} has offset ${offset} instead of ${expected}`);
-  }
-}
-
-/** A record of this process that its reader gets without the log. Encodes the payload only when it is read. */
-export class LocalDelivery implements Delivery {
-  readonly key: string;
-  readonly id: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly message: unknown;
-  readonly offset: number;
-  readonly stored: Promise<unknown> | undefined;
-  readonly isEarly: boolean;
-  readonly #record: BusRecord;
-
-  /** @param place where the log stores the record; undefined if the log delivers it once more, with its offset */
-  constructor(record: BusRecord, place?: { readonly offset: number; readonly stored: Promise<unknown> }) {
-    this.key = record.key;
-    this.id = record.id;
-    this.headers = record.headers;
-    this.message = record.message;
-    this.offset = place?.offset ?? 0;
-    this.stored = place?.stored;
-    this.isEarly = place === undefined;
-    this.#record = record;
-  }
-
-  get payload(): Uint8Array {
-    return this.#record.payload;
   }
 }

@@ -8,7 +8,7 @@ import {
   type Topic,
 } from './bus.ts';
 import { LogBus, PartitionLog } from './log-bus.ts';
-import { appendAcceptable, oversizedPayload } from './rejected-records.ts';
+import { appendAcceptable, DeliveryByReference, oversizedPayload } from './records.ts';
 
 export interface MemoryBusOptions {
   readonly partitions: number;
@@ -76,7 +76,7 @@ class MemoryLog extends PartitionLog {
   }
 
   #deliver(record: BusRecord, offset: number): Delivery {
-    if (this.#byReference && record.message !== undefined) return new DeliveryByReference(record, offset);
+    if (this.#byReference && record.message !== undefined) return new DeliveryByReference(record, { offset });
     const { key, id, headers, payload } = record;
     return { key, id, headers, payload, offset };
   }
@@ -127,28 +127,5 @@ class MemoryLog extends PartitionLog {
     super.close();
     for (const waiter of this.#waiters) waiter.resolve();
     this.#waiters = [];
-  }
-}
-
-/** Encodes the payload only when it is read. */
-class DeliveryByReference implements Delivery {
-  readonly key: string;
-  readonly id: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly message: unknown;
-  readonly offset: number;
-  readonly #record: BusRecord;
-
-  constructor(record: BusRecord, offset: number) {
-    this.key = record.key;
-    this.id = record.id;
-    this.headers = record.headers;
-    this.message = record.message;
-    this.offset = offset;
-    this.#record = record;
-  }
-
-  get payload(): Uint8Array {
-    return this.#record.payload;
   }
 }

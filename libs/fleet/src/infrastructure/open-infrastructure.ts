@@ -1,4 +1,4 @@
-import { type Bus, isBusSetupError, networkedBus } from '@sluice/bus';
+import { type Bus, isBusSetupError, NetworkedBus } from '@sluice/bus';
 import { preloadSchemas } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/platform';
 import { UsageError } from '@sluice/platform/process';
@@ -92,7 +92,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
         configured: options.partitions,
       });
     }
-    const networked = networkedBus(bus, ports);
+    const networked = new NetworkedBus(bus, ports);
     return {
       ...stores,
       store: storeOf(redis.store, generation.number),
@@ -100,7 +100,7 @@ export async function openInfrastructure(options: InfrastructureOptions, ports: 
       generation,
       document,
       intended,
-      openLogs: async (number, partitions) => networkedBus(await openLogs(number, partitions), ports),
+      openLogs: async (number, partitions) => new NetworkedBus(await openLogs(number, partitions), ports),
       storeProblems: problems,
       whyUnreachable: (backend) => whyUnreachable(addressesOf(options, backend)),
       bus: networked,

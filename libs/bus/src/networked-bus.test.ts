@@ -1,19 +1,20 @@
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type BusRecord, type Delivery, LogTruncatedError, type PartitionReader, streamStart } from './bus.ts';
-import { ChunkedBus } from './chunked-bus.ts';
 import { splitRecord } from './chunks.ts';
 import { MemoryBus } from './memory-bus.ts';
+import { NetworkedBus } from './networked-bus.ts';
+import { rejectionOf } from './records.ts';
 
 const limits = { recordBytes: 10, messageBytes: 100 };
 let clock: VirtualClock;
 let inner: MemoryBus;
-let bus: ChunkedBus;
+let bus: NetworkedBus;
 
 beforeEach(() => {
   clock = new VirtualClock(0);
   inner = new MemoryBus({ partitions: 1, limits });
-  bus = new ChunkedBus(inner, { clock, logger: silentLogger });
+  bus = new NetworkedBus(inner, { clock, logger: silentLogger });
 });
 
 const record = (id: string, text = id): BusRecord => ({
@@ -59,10 +60,13 @@ test('a larger record is split into records that fit, the last with its id, and 
   expect(joined.map(text)).toEqual(['a', 'abcdefghijklmnopqrstuvwxyz', 'b']);
 });
 
-test('a record that exceeds the message limit is rejected, and the records before it are stored', async () => {
-  const append = bus.append('changes', 0, [record('a'), large, record('huge', 'x'.repeat(101)), record('b')]);
-  await expect(append).rejects.toMatchObject({ code: 'RECORD_REJECTED', offsets: [1, 4] });
-  expect(await inner.end('changes', 0)).toMatchObject({ offset: 4, id: 'large' });
+test('a record that exceeds the message limit leaves a marker, between the records beside it', async () => {
+  const records = [record('a'), large, record('huge', 'x'.repeat(101)), record('b')];
+  expect(await bus.append('changes', 0, records)).toEqual([1, 4, 5, 6]);
+  const read = await bus.read('changes', 0, streamStart).next(10);
+  expect(read.map(({ id }) => id)).toEqual(['a', 'large', 'huge', 'b']);
+  const reason = 'payload of 101 bytes exceeds the limit of 100';
+  expect(read.map(rejectionOf)).toEqual([undefined, undefined, reason, undefined]);
 });
 
 test('records of others that come in between wait, and follow in the order of completion', async () => {
@@ -170,7 +174,7 @@ test('when the log is truncated, records that were held come first', async () =>
     release() {},
     close() {},
   };
-  const chunked = new ChunkedBus(Object.assign(new MemoryBus({ partitions: 1, limits }), { read: () => reader }), {
+  const chunked = new NetworkedBus(Object.assign(new MemoryBus({ partitions: 1, limits }), { read: () => reader }), {
     clock,
     logger: silentLogger,
   }).read('changes', 0, streamStart);
@@ -180,7 +184,7 @@ test('when the log is truncated, records that were held come first', async () =>
 });
 
 test('a bus without limits encodes no payload', async () => {
-  const unlimited = new ChunkedBus(new MemoryBus({ partitions: 1, byReference: true }), {
+  const unlimited = new NetworkedBus(new MemoryBus({ partitions: 1, byReference: true }), {
     clock,
     logger: silentLogger,
   });

@@ -5,10 +5,11 @@ import { ForwardingBus } from './forwarding-bus.ts';
 import {
   appendAcceptable,
   isRecordRejectedError,
+  markRejected,
   oversizedPayload,
   RecordRejectedError,
-  RejectedRecordsBus,
-} from './rejected-records.ts';
+  rejectionOf,
+} from './records.ts';
 
 /**
  * Joins the chunks that another reader delivers. Records that follow a message's first chunk wait until the message is
@@ -113,10 +114,11 @@ class ChunkedReader implements PartitionReader {
 const holdMs = 1_000;
 
 /**
- * A bus that sends messages larger than a record in chunks and joins them for its readers (ADR 0028). A record of another
- * bus, or one that fits, passes unchanged.
+ * A bus of servers, for any record. Messages larger than a record are sent in chunks and joined for readers (ADR 0028). What
+ * the servers can never store is replaced by a marker, so that no record stops those after it: readers dead-letter the marker
+ * and have the Service resynced or its plan redelivered (ADR 0083).
  */
-export class ChunkedBus extends ForwardingBus {
+export class NetworkedBus extends ForwardingBus {
   readonly #clock: Clock;
   readonly #logger: Logger;
 
@@ -127,6 +129,40 @@ export class ChunkedBus extends ForwardingBus {
   }
 
   override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
+    const offsets: number[] = [];
+    for (let rest = records; ; ) {
+      const { recordBytes } = this.limits;
+      try {
+        const appended = await this.#appendInChunks(topic, partition, rest);
+        return appended && [...offsets, ...appended];
+      } catch (error) {
+        if (!isRecordRejectedError(error)) throw error;
+        rest = rest.slice(error.offsets.length);
+        offsets.push(...error.offsets);
+        const [rejected, ...others] = rest;
+        if (rejected === undefined || rejectionOf(rejected) !== undefined) throw error;
+        // The bus has just learned of a lower limit, and splits the record accordingly.
+        if (this.limits.recordBytes < recordBytes) continue;
+        const marker = markRejected(rejected, error.message);
+        const { key, id } = marker;
+        this.#logger.error('bus rejected record', { topic, partition, key, id, reason: error.message });
+        rest = [marker, ...others];
+      }
+    }
+  }
+
+  override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
+    const { messageBytes } = this.limits;
+    const assembler = new ChunkAssembler({
+      maxMessageBytes: messageBytes,
+      holdMs,
+      onDropped: (key, reason) => this.#logger.warn('dropping incomplete message', { topic, partition, key, reason }),
+    });
+    return new ChunkedReader(this.inner.read(topic, partition, after), assembler, this.#clock, messageBytes);
+  }
+
+  /** @throws RecordRejectedError with the offsets of whole messages */
+  async #appendInChunks(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     const { recordBytes, messageBytes } = this.limits;
     if (recordBytes === Number.POSITIVE_INFINITY) return this.inner.append(topic, partition, records);
     return await appendAcceptable(records, oversizedPayload(messageBytes), async (accepted) => {
@@ -140,16 +176,6 @@ export class ChunkedBus extends ForwardingBus {
       }
     });
   }
-
-  override read(topic: Topic, partition: number, after: StreamOffset): PartitionReader {
-    const { messageBytes } = this.limits;
-    const assembler = new ChunkAssembler({
-      maxMessageBytes: messageBytes,
-      holdMs,
-      onDropped: (key, reason) => this.#logger.warn('dropping incomplete message', { topic, partition, key, reason }),
-    });
-    return new ChunkedReader(this.inner.read(topic, partition, after), assembler, this.#clock, messageBytes);
-  }
 }
 
 /** The offset of each message of which all chunks have one: that of its last chunk. */
@@ -160,9 +186,4 @@ function messageOffsets(messages: readonly (readonly BusRecord[])[], offsets: re
     const offset = offsets[chunks - 1];
     return offset === undefined ? [] : [offset];
   });
-}
-
-/** A bus of servers, for messages of any size: split into records that fit, or replaced by a marker. */
-export function networkedBus(bus: Bus, ports: { readonly clock: Clock; readonly logger: Logger }): Bus {
-  return new RejectedRecordsBus(new ChunkedBus(bus, ports), ports);
 }

@@ -1,10 +1,11 @@
-import { type LogFields, silentLogger } from '@sluice/platform';
+import { type LogFields, silentLogger, VirtualClock } from '@sluice/platform';
 import { recordingLogger } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
 import { type AppendedOffsets, type BusLimits, type BusRecord, streamStart, type Topic } from './bus.ts';
 import { ForwardingBus } from './forwarding-bus.ts';
 import { MemoryBus } from './memory-bus.ts';
-import { appendAcceptable, assertNotRejected, RejectedRecordsBus, rejectionOf } from './rejected-records.ts';
+import { NetworkedBus } from './networked-bus.ts';
+import { appendAcceptable, assertNotRejected, rejectionOf } from './records.ts';
 
 /** Rejects records with an id that contains "bad", as a server does. */
 class PickyBus extends ForwardingBus {
@@ -29,13 +30,14 @@ class PickyBus extends ForwardingBus {
   }
 }
 
+const clock = new VirtualClock(0);
 const picky = () => new PickyBus(new MemoryBus({ partitions: 1 }));
 const record = (id: string, key = 'c/shop/web'): BusRecord => ({ key, id, headers: {}, payload: Buffer.from(id) });
 const read = (bus: ForwardingBus) => bus.read('changes', 0, streamStart).next(10);
 
 test('a marker takes the place of a rejected record, and those after it follow in their order', async () => {
   const log = recordingLogger();
-  const bus = new RejectedRecordsBus(picky(), { logger: log });
+  const bus = new NetworkedBus(picky(), { clock, logger: log });
   const records = ['a', 'bad-1', 'b', 'bad-2', 'c'].map((id) => record(id));
   expect(await bus.append('changes', 0, records)).toEqual([1, 2, 3, 4, 5]);
   const stored = await read(bus);
@@ -50,8 +52,9 @@ test('a marker takes the place of a rejected record, and those after it follow i
 });
 
 test('the marker of a record whose key or id the bus cannot carry has hashes', async () => {
-  const bus = new RejectedRecordsBus(picky(), { logger: silentLogger });
-  await bus.append('changes', 0, [record(`bad${'x'.repeat(100_000)}`, 'c/shop/web\r\nforged')]);
+  const bus = new NetworkedBus(picky(), { clock, logger: silentLogger });
+  const bad = record(`bad${'x'.repeat(100_000)}`, 'c/shop/web\r\nforged');
+  await bus.append('changes', 0, [{ ...bad, payload: Buffer.of() }]);
   const [marker] = await read(bus);
   expect(marker?.id).toMatch(/^sha256:/);
   expect(marker?.key).toMatch(/^sha256:/);
@@ -60,7 +63,7 @@ test('the marker of a record whose key or id the bus cannot carry has hashes', a
 
 test('a record is tried again once the bus has learned of a lower limit', async () => {
   const inner = picky();
-  const bus = new RejectedRecordsBus(inner, { logger: silentLogger });
+  const bus = new NetworkedBus(inner, { clock, logger: silentLogger });
   const append = inner.append.bind(inner);
   inner.append = async (...args) => {
     inner.lowerLimit();
@@ -74,6 +77,6 @@ test('a record is tried again once the bus has learned of a lower limit', async 
 test('other errors are left to the caller, with everything to be appended again', async () => {
   const inner = picky();
   inner.append = async () => Promise.reject(new Error('not now'));
-  const bus = new RejectedRecordsBus(inner, { logger: silentLogger });
+  const bus = new NetworkedBus(inner, { clock, logger: silentLogger });
   await expect(bus.append('changes', 0, [record('a')])).rejects.toThrow('not now');
 });

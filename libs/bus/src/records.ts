@@ -1,40 +1,46 @@
-import type { Logger } from '@sluice/platform';
-import { type AppendedOffsets, type Bus, type BusRecord, recordId, type Topic } from './bus.ts';
-import { ForwardingBus } from './forwarding-bus.ts';
+import { createHash } from 'node:crypto';
+import type { AppendedOffsets, BusRecord, Delivery } from './bus.ts';
+
+/** Enough for all ids whose parts are names that Kubernetes accepts. */
+const maxLength = 512;
+
+/** Printable ASCII without a space, which every bus carries unchanged in a header. */
+const printable = /^[\x21-\x7e]*$/;
 
 /**
- * A bus on which no record stops those after it. A marker replaces a record that the bus can never store. Readers
- * dead-letter the marker and have the Service resynced or its plan redelivered (ADR 0083).
+ * The id of a record: its parts, or a hash of them if they are too long or a header cannot carry them. Parts come from API servers
+ * and from other processes, and an id is part of every record's header.
  */
-export class RejectedRecordsBus extends ForwardingBus {
-  readonly #logger: Logger;
+export function recordId(...parts: readonly (string | number)[]): string {
+  const text = parts.join('/');
+  if (text.length <= maxLength && printable.test(text)) return text;
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
 
-  constructor(inner: Bus, { logger }: { readonly logger: Logger }) {
-    super(inner);
-    this.#logger = logger;
+/** A delivery of this process that did not come from servers: it has the message. Encodes the payload only when it is read. */
+export class DeliveryByReference implements Delivery {
+  readonly key: string;
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly message: unknown;
+  readonly offset: number;
+  readonly stored: Promise<unknown> | undefined;
+  readonly isEarly: boolean;
+  readonly #record: BusRecord;
+
+  constructor(record: BusRecord, { offset, stored, isEarly = false }: Pick<Delivery, 'offset' | 'stored' | 'isEarly'>) {
+    this.key = record.key;
+    this.id = record.id;
+    this.headers = record.headers;
+    this.message = record.message;
+    this.offset = offset;
+    this.stored = stored;
+    this.isEarly = isEarly;
+    this.#record = record;
   }
 
-  override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
-    const offsets: number[] = [];
-    for (let rest = records; ; ) {
-      const { recordBytes } = this.limits;
-      try {
-        const appended = await this.inner.append(topic, partition, rest);
-        return appended && [...offsets, ...appended];
-      } catch (error) {
-        if (!isRecordRejectedError(error)) throw error;
-        rest = rest.slice(error.offsets.length);
-        offsets.push(...error.offsets);
-        const [rejected, ...others] = rest;
-        if (rejected === undefined || rejectionOf(rejected) !== undefined) throw error;
-        // The bus has just learned of a lower limit, and splits the record accordingly.
-        if (this.limits.recordBytes < recordBytes) continue;
-        const marker = markRejected(rejected, error.message);
-        const { key, id } = marker;
-        this.#logger.error('bus rejected record', { topic, partition, key, id, reason: error.message });
-        rest = [marker, ...others];
-      }
-    }
+  get payload(): Uint8Array {
+    return this.#record.payload;
   }
 }
 
