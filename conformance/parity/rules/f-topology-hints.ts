@@ -6,7 +6,7 @@ export const topologyHintRules: readonly Rule[] = [
     title: 'annotation',
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: 'annotations[topologyAwareHintsAnnotation] ?? annotations[topologyModeAnnotation]',
         replace: 'annotations[topologyModeAnnotation] ?? annotations[topologyAwareHintsAnnotation]',
         tests: [recorded('hintsEnabled')],
@@ -171,7 +171,7 @@ export const topologyHintRules: readonly Rule[] = [
     differs: true,
     broken: [
       {
-        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: 'const events = known.populated ? [disabled(',
         replace: 'const events = !known.populated ? [disabled(',
         tests: ['libs/controllers/src/endpointslice/controller.test.ts'],

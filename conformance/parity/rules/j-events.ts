@@ -32,7 +32,7 @@ export const eventRules: readonly Rule[] = [
         tests: [recorded('topologyHints'), { file: slicesTest, title: 'withheld with a warning' }],
       },
       {
-        file: 'libs/controllers/src/endpointslice/topology-hints.ts',
+        file: 'libs/controllers/src/endpointslice/slice-hints.ts',
         search: "disabled('Topology Aware Hints has been disabled', type)",
         replace: "disabled('No longer requested', type)",
         tests: [{ file: slicesTest, title: 'by topology are removed when the Service stops asking' }],

@@ -6,7 +6,7 @@ const reconcilerRole = 'services/sluice/src/composition/roles/reconciler-role.ts
 const client = 'libs/kubernetes/src/http-cluster.ts';
 const retryDelay = 'libs/kubernetes/src/status.ts';
 const settings = 'libs/service-state/src/settings.ts';
-const saturated = 'services/writer/src/scheduling/saturation.ts';
+const saturated = 'services/writer/src/scheduling/request-limit.ts';
 const topologyDelay = 'libs/service-state/src/policy.ts';
 
 /** Each minute, a watcher publishes the digests of one Service in `digestRounds`. */

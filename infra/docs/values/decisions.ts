@@ -3,7 +3,6 @@ import { bytes, count, duration, setting, times } from '../source-values.ts';
 
 const settings = 'libs/service-state/src/settings.ts';
 const cooldown = 'libs/service-state/src/policy.ts';
-const saturated = 'services/writer/src/scheduling/saturation.ts';
 const repair = 'libs/service-state/src/controller-state.ts';
 const priority = 'services/writer/src/scheduling/request-limit.ts';
 const guard = 'services/writer/src/confirmation/mass-change-guard.ts';
@@ -60,8 +59,8 @@ export const decisions: Rows = {
     ['pause for {} per address', duration(cooldown, 'msPerAddress')],
     [
       'at most {} for Endpoints, {} for slices',
-      duration(saturated, 'ofEndpoints.maxMs'),
-      duration(saturated, 'ofSlices.maxMs'),
+      duration(priority, 'ofEndpoints.maxMs'),
+      duration(priority, 'ofSlices.maxMs'),
     ],
   ],
   'docs/adr/0024-competing-controllers.md': [

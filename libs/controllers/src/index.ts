@@ -15,8 +15,8 @@ export {
   portMapKey,
 } from './endpointslice/endpoint-identity.ts';
 export { endpointSlicePrefix, replaceSlice } from './endpointslice/slice.ts';
-export { type SliceInfo, trafficDistributionHints } from './endpointslice/slice-hints.ts';
-export { addHints, hintsEnabled } from './endpointslice/topology-hints.ts';
+export { hintsEnabled, type SliceInfo, trafficDistributionHints } from './endpointslice/slice-hints.ts';
+export { addHints } from './endpointslice/topology-hints.ts';
 export * from './endpointslicemirroring/controller.ts';
 export type { MirroredGroup } from './endpointslicemirroring/mirrored-addresses.ts';
 export { type Recycled, type Replacement, recycleSlices } from './endpointslicemirroring/mirrored-slice.ts';

@@ -3,9 +3,9 @@ import { type ApiError, isApiError, isOutage } from './api-error.ts';
 import type { RawObject, SkippedObject, WatchEvent } from './cluster.ts';
 import { InitialEvents } from './initial-events.ts';
 import type { ReflectorOptions, ReflectorState, ReflectorStatus } from './reflector-options.ts';
-import { ResourceVersionGuard } from './resource-version.ts';
+import { ResourceVersionGuard, resourceVersionOf } from './resource-version.ts';
 import { isTransient, readerError, retryDelayMs } from './status.ts';
-import { describe, resourceVersionOf } from './watch-events.ts';
+import { describe } from './watch-events.ts';
 
 /** A watch that ends earlier without events counts as a failure, so that a broken server is not polled without pause. */
 const shortWatchMs = 1_000;

@@ -1,5 +1,10 @@
 import { compareResourceVersions } from '@sluice/model';
+import { asRecord, asString } from '@sluice/platform';
 import { readerError } from './status.ts';
+
+export function resourceVersionOf(object: unknown): string {
+  return asString(asRecord(asRecord(object).metadata).resourceVersion);
+}
 
 /** Whether `a` is older than `b`. Versions that are not numbers are incomparable, so never older. */
 export function isOlderVersion(a: string, b: string): boolean {

@@ -3,6 +3,7 @@ import { ApiError } from './api-error.ts';
 import type { Resource, SkippedObject, WatchEvent } from './cluster.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { decodeWatchEvent, FrameSplitter, MalformedProtobufError, type TextTable } from './protobuf/index.ts';
+import { resourceVersionOf } from './resource-version.ts';
 import { resourceInfo } from './resources.ts';
 import { errorFromStatus } from './status.ts';
 
@@ -154,10 +155,6 @@ function problemOf(resource: Resource, object: unknown): string | undefined {
 
 /** Of all names in Kubernetes; a longer one is cut in messages. */
 const longestName = 253;
-
-export function resourceVersionOf(object: unknown): string {
-  return asString(asRecord(asRecord(object).metadata).resourceVersion);
-}
 
 export function describe(resource: Resource, object: unknown, why: string): SkippedObject {
   const metadata = asRecord(asRecord(object).metadata);

@@ -245,7 +245,7 @@ export class Publisher {
           partition.stored = Promise.all([partition.stored, delivered]).then(() => this.#appended(partition, batch));
           partition.stored.catch((error: unknown) => this.#stopped(number, error));
         } else {
-          if (batch.records.length > 0) await this.#appendPaced(number, partition.pace, batch.records);
+          if (batch.records.length > 0) await this.#appendPaced(number, this.#rateOf(partition), batch.records);
           await partition.stored;
           this.#appended(partition, batch);
         }
@@ -266,8 +266,7 @@ export class Publisher {
 
   /** Undefined: the records must be appended. */
   #deliver(number: number, partition: PublishPartition, { records }: PublishedBatch) {
-    const isPaced = partition.pace.bytesPerSecond !== Number.POSITIVE_INFINITY;
-    if (records.length === 0 || !partition.isContinued || isPaced) return undefined;
+    if (records.length === 0 || !partition.isContinued || this.#rateOf(partition) !== undefined) return undefined;
     return this.#options.bus.deliver?.('changes', number, records);
   }
 
@@ -325,12 +324,19 @@ export class Publisher {
     partition.isContinued ||= records.length > 0;
   }
 
-  async #appendPaced(partition: number, { bytesPerSecond }: ResyncPace, records: readonly BusRecord[]): Promise<void> {
-    const { bus, clock, logger } = this.#options;
-    // A bus without limits keeps records until they are read.
-    if (bytesPerSecond === Number.POSITIVE_INFINITY || bus.limits.recordBytes === Number.POSITIVE_INFINITY) {
-      return this.#append(partition, records);
-    }
+  /** Bytes per second; undefined: no limit. A bus without limits keeps records until they are read. */
+  #rateOf({ pace }: PublishPartition): number | undefined {
+    const isUnlimited = this.#options.bus.limits.recordBytes === Number.POSITIVE_INFINITY;
+    return isUnlimited ? undefined : pace.bytesPerSecond;
+  }
+
+  async #appendPaced(
+    partition: number,
+    bytesPerSecond: number | undefined,
+    records: readonly BusRecord[],
+  ): Promise<void> {
+    const { clock, logger } = this.#options;
+    if (bytesPerSecond === undefined) return this.#append(partition, records);
     logger.debug('publishing at a limited rate', { topic: 'changes', partition, bytesPerSecond });
     for (const record of records) {
       await this.#append(partition, [record]);

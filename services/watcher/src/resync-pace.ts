@@ -14,7 +14,7 @@ const windowMs = 30 * 60_000;
 export class ResyncPace {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #resyncedAt = Number.NEGATIVE_INFINITY;
-  #rate = Number.POSITIVE_INFINITY;
+  #rate: number | undefined;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
@@ -23,14 +23,13 @@ export class ResyncPace {
   /** A reader has requested a resync of the partition. */
   resyncRequested(): void {
     const now = this.#clock.monotonic();
-    if (now - this.#resyncedAt > windowMs) this.#rate = Number.POSITIVE_INFINITY;
-    else this.#rate = Math.max(lowestRate, Math.min(firstRate, this.#rate / 2));
+    const isFirst = now - this.#resyncedAt > windowMs;
+    this.#rate = isFirst ? undefined : Math.max(lowestRate, this.#rate === undefined ? firstRate : this.#rate / 2);
     this.#resyncedAt = now;
   }
 
-  /** In bytes per second; infinite without a limit. */
-  get bytesPerSecond(): number {
-    if (this.#clock.monotonic() - this.#resyncedAt > windowMs) this.#rate = Number.POSITIVE_INFINITY;
-    return this.#rate;
+  /** Undefined without a limit. */
+  get bytesPerSecond(): number | undefined {
+    return this.#clock.monotonic() - this.#resyncedAt > windowMs ? undefined : this.#rate;
   }
 }

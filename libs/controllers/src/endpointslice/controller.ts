@@ -20,8 +20,7 @@ import { computeTriggerTime, type TriggerTimes } from '../trackers/trigger-time-
 import { endpointSliceMetricRows, endpointSliceMetrics } from './metrics.ts';
 import { type AddressTypeDecision, reconcileByAddressType } from './reconcile-by-address-type.ts';
 import { deletion } from './slice.ts';
-import { isValidTrafficDistribution } from './slice-hints.ts';
-import { type HintEvent, hintsEnabled } from './topology-hints.ts';
+import { type HintEvent, hintsEnabled, isValidTrafficDistribution } from './slice-hints.ts';
 
 export const endpointSlicesController: ControllerDescriptor = {
   name: 'endpointslice',

@@ -23,8 +23,8 @@ import {
   type SliceChanges,
   withTriggerTime,
 } from './slice.ts';
-import { type SliceInfo, trafficDistributionHints } from './slice-hints.ts';
-import { addHints, disableHints, type HintEvent, type HintedSlices, hintsEnabled } from './topology-hints.ts';
+import { disableHints, type HintEvent, hintsEnabled, type SliceInfo, trafficDistributionHints } from './slice-hints.ts';
+import { addHints, type HintedSlices } from './topology-hints.ts';
 
 export interface AddressTypeDecision {
   readonly mutations: readonly Mutation[];

@@ -1,4 +1,13 @@
-import type { Endpoint, EndpointHints, EndpointSlice } from '@sluice/model';
+import {
+  type AddressType,
+  type Endpoint,
+  type EndpointHints,
+  type EndpointSlice,
+  type StringMap,
+  topologyAwareHintsAnnotation,
+  topologyModeAnnotation,
+} from '@sluice/model';
+import { removeHints, type ServiceHints } from '../trackers/topology-cache.ts';
 import { isReady } from './endpoint-identity.ts';
 
 /** Slices of one address type while hints are computed. Slices to be deleted are not included. */
@@ -6,6 +15,19 @@ export interface SliceInfo {
   readonly toCreate: readonly EndpointSlice[];
   readonly toUpdate: readonly EndpointSlice[];
   readonly unchanged: readonly EndpointSlice[];
+}
+
+/** Whether a Service asks for topology hints. The older annotation takes precedence (F1). */
+export function hintsEnabled(annotations: StringMap): boolean {
+  const value = annotations[topologyAwareHintsAnnotation] ?? annotations[topologyModeAnnotation];
+  return value === 'Auto' || value === 'auto';
+}
+
+/** An Event about the hints of a Service (section J). */
+export interface HintEvent {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: 'TopologyAwareHintsEnabled' | 'TopologyAwareHintsDisabled';
+  readonly message: string;
 }
 
 /** Removes all hints. Unchanged slices that had any become updates (F10). */
@@ -92,4 +114,21 @@ function needsHint(endpoint: Endpoint, wantsNode: boolean): boolean {
 /** Whether there is exactly one hint with this name, or none if the name is empty. */
 function names(hints: readonly { readonly name: string }[], name: string): boolean {
   return name === '' ? hints.length === 0 : hints.length === 1 && hints[0]?.name === name;
+}
+
+/**
+ * Removes the hint state of an address type of a Service that does not ask for hints (F11). Leaves the slices to the
+ * caller.
+ */
+export function disableHints(
+  type: AddressType,
+  known: ServiceHints | null,
+): { readonly hints: ServiceHints | null; readonly events: readonly HintEvent[] } {
+  if (known === null) return { hints: null, events: [] };
+  const events = known.populated ? [disabled('Topology Aware Hints has been disabled', type)] : [];
+  return { hints: removeHints(known, type), events };
+}
+
+export function disabled(why: string, type: AddressType): HintEvent {
+  return { type: 'Warning', reason: 'TopologyAwareHintsDisabled', message: `${why}, addressType: ${type}` };
 }

@@ -1,28 +1,15 @@
-import {
-  type AddressType,
-  type Endpoint,
-  type EndpointSlice,
-  type NodeTopology,
-  type StringMap,
-  topologyAwareHintsAnnotation,
-  topologyModeAnnotation,
-} from '@sluice/model';
+import type { AddressType, Endpoint, EndpointSlice, NodeTopology } from '@sluice/model';
 import { minLoadShare, removeHints, type ServiceHints, setHints } from '../trackers/topology-cache.ts';
 import { isReady } from './endpoint-identity.ts';
-import { hintTargets, mapEndpoints, removeHintsFromSlices, type SliceInfo, withHints } from './slice-hints.ts';
-
-/** Whether a Service asks for topology hints. The older annotation takes precedence (F1). */
-export function hintsEnabled(annotations: StringMap): boolean {
-  const value = annotations[topologyAwareHintsAnnotation] ?? annotations[topologyModeAnnotation];
-  return value === 'Auto' || value === 'auto';
-}
-
-/** An Event about the hints of a Service (section J). */
-export interface HintEvent {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: 'TopologyAwareHintsEnabled' | 'TopologyAwareHintsDisabled';
-  readonly message: string;
-}
+import {
+  disabled,
+  type HintEvent,
+  hintTargets,
+  mapEndpoints,
+  removeHintsFromSlices,
+  type SliceInfo,
+  withHints,
+} from './slice-hints.ts';
 
 export interface HintedSlices {
   readonly lists: SliceInfo;
@@ -65,26 +52,9 @@ export function addHints(
   };
 }
 
-/**
- * Removes the hint state of an address type of a Service that does not ask for hints (F11). Leaves the slices to the
- * caller.
- */
-export function disableHints(
-  type: AddressType,
-  known: ServiceHints | null,
-): { readonly hints: ServiceHints | null; readonly events: readonly HintEvent[] } {
-  if (known === null) return { hints: null, events: [] };
-  const events = known.populated ? [disabled('Topology Aware Hints has been disabled', type)] : [];
-  return { hints: removeHints(known, type), events };
-}
-
 function enabled(type: AddressType): HintEvent {
   const message = `Topology Aware Hints has been enabled, addressType: ${type}`;
   return { type: 'Normal', reason: 'TopologyAwareHintsEnabled', message };
-}
-
-function disabled(why: string, type: AddressType): HintEvent {
-  return { type: 'Warning', reason: 'TopologyAwareHintsDisabled', message: `${why}, addressType: ${type}` };
 }
 
 function* readyEndpoints(slices: readonly EndpointSlice[]): Generator<Endpoint> {

@@ -1,9 +1,8 @@
 import type { Clock } from '@sluice/platform';
 import type { WatchEvent } from '../cluster.ts';
 import type { WatchStream } from '../middleware.ts';
-import { isOlderVersion } from '../resource-version.ts';
+import { isOlderVersion, resourceVersionOf } from '../resource-version.ts';
 import { readerError } from '../status.ts';
-import { resourceVersionOf } from '../watch-events.ts';
 
 /**
  * How long events may be late that another watch has received before, in milliseconds. They may never come: that watch may have

@@ -1,6 +1,6 @@
 import type { Controller, Mutation } from '@sluice/model';
 import { expect, test } from 'vitest';
-import { saturationCooldownMs } from './saturation.ts';
+import { saturationCooldownMs } from './request-limit.ts';
 
 const object = { metadata: { namespace: 'shop', name: 'web' } };
 const create: Mutation = { verb: 'create', resource: 'endpoints', object };
