@@ -314,10 +314,10 @@ test('a dead cluster: since when it has not answered, everywhere, and one log li
     .slice(before)
     .split('\n')
     .filter((line) => /"level":"(warn|error)"/.test(line));
-  expect(warnings).toEqual([expect.stringContaining('cluster does not answer; retrying')]);
+  expect(warnings).toEqual([expect.stringContaining('cluster not responding; retrying')]);
   await east.processes.kubeApiserver.start();
   await east.ready();
-  await run.until(() => run.stderr.slice(before).includes('cluster answers again'), 'the cluster answers again');
+  await run.until(() => run.stderr.slice(before).includes('cluster responding again'), 'the cluster answers again');
   await shows(() => explain('shop/lone'), 'Service shop/lone in east, now');
 });
 

@@ -32,8 +32,8 @@ test('reports an outage once, since its first failure, and its end', () => {
   expect(outages).toHaveLength(2);
   expect(outages[1]).toBeNull();
   expect(lines).toMatchObject([
-    { message: 'cluster does not answer; retrying', since: '1970-01-01T00:00:10.000Z', reason: 'connection refused' },
-    { message: 'cluster answers again', after: '12s' },
+    { message: 'cluster not responding; retrying', since: '1970-01-01T00:00:10.000Z', reason: 'connection refused' },
+    { message: 'cluster responding again', after: '12s' },
   ]);
 });
 

@@ -27,7 +27,7 @@ export class AvailabilityMonitor {
     if (this.#outage === null) return;
     const { clock, logger } = this.#options;
     const seconds = Math.round((clock.now() - this.#outage.since) / 1_000);
-    logger.info('cluster answers again', { after: `${seconds}s` });
+    logger.info('cluster responding again', { after: `${seconds}s` });
     this.#set(null);
   }
 
@@ -39,7 +39,7 @@ export class AvailabilityMonitor {
     if (this.#outage !== null || now - this.#failingSince < minOutageMs) return;
     const reason = outageReason(error);
     const since = new Date(this.#failingSince).toISOString();
-    logger.warn('cluster does not answer; retrying', { since, reason, error: error.message });
+    logger.warn('cluster not responding; retrying', { since, reason, error: error.message });
     this.#set({ since: this.#failingSince, reason });
   }
 

@@ -48,12 +48,12 @@ describe('logger', () => {
   test('on a terminal, a long line wraps with an indent; in a pipe, an event is one line', () => {
     Object.assign(process.stderr, { isTTY: false });
     const event = () => {
-      createLogger('text', 'info').warn('cluster does not answer', { cluster: 'west', reason: 'x'.repeat(50) });
+      createLogger('text', 'info').warn('cluster not responding', { cluster: 'west', reason: 'x'.repeat(50) });
       return stripVTControlCharacters(lines.pop() ?? '');
     };
     expect(event().split('\n')).toHaveLength(2);
     Object.assign(process.stderr, { isTTY: true, columns: 60 });
-    expect(event()).toBe(`warn  cluster does not answer cluster=west\n      reason=${'x'.repeat(50)}\n`);
+    expect(event()).toBe(`warn  cluster not responding cluster=west\n      reason=${'x'.repeat(50)}\n`);
   });
 
   test('a field cannot send escape codes to the terminal', () => {

@@ -128,14 +128,14 @@ export class FleetSources implements ConsoleSources {
     try {
       await Promise.race([send(), timeout()]);
       if (signal.aborted) return;
-      if (this.#outages.delete(what)) logger.info('server answers again', { server: what });
+      if (this.#outages.delete(what)) logger.info('server responding again', { server: what });
       this.#answeredAt.set(what, clock.now());
     } catch (error) {
       if (this.#outages.has(what)) return;
       const since = this.#answeredAt.get(what) ?? clock.now();
       // A client that is reconnecting knows only that it got no answer.
       const reason = (await this.#fleet.whyUnreachable?.(backend)) ?? errorMessage(error);
-      logger.warn('server does not answer; showing the last known state', { server: what, reason });
+      logger.warn('server not responding; showing the last known state', { server: what, reason });
       this.#outages.set(what, { what, since, reason });
     } finally {
       done.abort();
