@@ -148,8 +148,8 @@ export const eventRules: readonly Rule[] = [
       },
       {
         file: correlator,
-        search: 'const refillMs = 300_000;',
-        replace: 'const refillMs = 299_000;',
+        search: 'const perSecond = 1 / 300;',
+        replace: 'const perSecond = 1 / 299;',
         tests: [correlatorTest],
       },
       {

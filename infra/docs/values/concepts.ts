@@ -55,7 +55,7 @@ export const concepts: Rows = {
     ['`--max-writes-in-flight` (default {})', setting('writer.maxInFlight')],
     [
       'request rate, with a burst of {}',
-      written('duration', 'services/writer/src/scheduling/request-limit.ts', /Math\.max\((1), perSecond\)/, 1_000),
+      written('duration', 'libs/platform/src/token-bucket.ts', /Math\.max\((1), perSecond\)/, 1_000),
     ],
     ['together, with a burst of {}', seconds('services/writer/src/scheduling/retry-limit.ts', 'burstSeconds')],
     ['limit is 10 per controller', 'upstream'],

@@ -1,4 +1,5 @@
 import type { EventToRecord } from '@sluice/model';
+import { TokenBucket } from '@sluice/platform';
 
 /** What to do with an event, given all earlier ones (J4). */
 export type EventCorrelateResult =
@@ -30,17 +31,12 @@ interface EventLog {
   readonly firstAt: number;
 }
 
-interface TokenBucket {
-  left: number;
-  at: number;
-}
-
 const maxLruCacheEntries = 4096;
 /** From this many different messages of one kind within the interval on, events are combined into one. */
 const maxSimilarMessages = 10;
 const similarIntervalMs = 600_000;
 const burst = 25;
-const refillMs = 300_000;
+const perSecond = 1 / 300;
 
 /**
  * Limits a controller's events by the rules of client-go's EventCorrelator (J4): similar events are combined, equal events are
@@ -85,13 +81,9 @@ export class EventCorrelator {
   }
 
   #allow(object: string, now: number): boolean {
-    const tokens = this.#tokens.get(object) ?? { left: burst, at: now };
-    tokens.left = Math.min(burst, tokens.left + (now - tokens.at) / refillMs);
-    tokens.at = now;
+    const tokens = this.#tokens.get(object) ?? new TokenBucket(perSecond, now, burst);
     this.#tokens.set(object, tokens);
-    if (tokens.left < 1) return false;
-    tokens.left -= 1;
-    return true;
+    return tokens.tryTake(now);
   }
 }
 

@@ -10,3 +10,4 @@ export * from './redact.ts';
 export * from './run-with-backoff.ts';
 export * from './semaphore.ts';
 export * from './thread-shares.ts';
+export * from './token-bucket.ts';

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 export interface ThreadSharesOptions {
   readonly clock: Clock;
@@ -91,9 +92,8 @@ export class ThreadShare implements ThreadUse {
   readonly #cluster: string;
   readonly #options: ThreadSharesOptions;
   readonly #spend: Spend;
-  /** Work that may be done now, in milliseconds. Negative after longer work. */
-  #credit = burstMs;
-  #creditedAt: number;
+  /** Work that may be done, in milliseconds. */
+  readonly #credit: TokenBucket;
   #usedMs = 0;
   #waitedMs = 0;
   #loggedWaitedMs = 0;
@@ -103,7 +103,7 @@ export class ThreadShare implements ThreadUse {
     this.#cluster = cluster;
     this.#options = options;
     this.#spend = spend;
-    this.#creditedAt = options.clock.monotonic();
+    this.#credit = new TokenBucket(1_000 * share, options.clock.monotonic(), burstMs);
   }
 
   get usedMs(): number {
@@ -120,11 +120,10 @@ export class ThreadShare implements ThreadUse {
     const now = this.#options.clock.monotonic();
     this.#usedMs += ms;
     const { isContended, turn } = this.#spend(this, ms, now);
-    const credit = Math.min(burstMs, this.#credit + (now - this.#creditedAt) * share) - ms;
-    this.#creditedAt = now;
     // Work that delayed no other cluster leaves no debt.
-    this.#credit = isContended ? credit : Math.max(0, credit);
-    return this.#credit < 0 ? this.#wait(-this.#credit / share) : turn;
+    this.#credit.take(now, isContended ? ms : Math.min(ms, this.#credit.available(now)));
+    const credit = this.#credit.available(now);
+    return credit < 0 ? this.#wait(-credit / share) : turn;
   }
 
   async #wait(ms: number): Promise<void> {

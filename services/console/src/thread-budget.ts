@@ -1,4 +1,4 @@
-import type { Clock } from '@sluice/platform';
+import { type Clock, TokenBucket } from '@sluice/platform';
 
 /** Work without a pause, after which the event loop runs, in milliseconds. */
 const sliceMs = 8;
@@ -13,9 +13,8 @@ export class ThreadBudget {
   readonly #clock: Clock;
   readonly #share: number;
   readonly #waiting: (() => void)[] = [];
-  /** Work that may be done now, in milliseconds. Negative after longer work. */
-  #credit = burstMs;
-  #creditedAt: number;
+  /** Work that may be done, in milliseconds. */
+  readonly #credit: TokenBucket;
   /** Work since the event loop last ran. */
   #uninterrupted = 0;
   #isScheduled = false;
@@ -24,12 +23,12 @@ export class ThreadBudget {
   constructor(clock: Clock, share: number) {
     this.#clock = clock;
     this.#share = share;
-    this.#creditedAt = clock.monotonic();
+    this.#credit = new TokenBucket(1_000 * share, clock.monotonic(), burstMs);
   }
 
   /** Runs `work` after earlier work, immediately if the budget permits. Of asynchronous work, counts the time until it returns. */
   async run<T>(work: () => T): Promise<T> {
-    if (this.#waiting.length > 0 || this.#uninterrupted >= sliceMs || this.#refill() <= 0) await this.#turn();
+    if (this.#waiting.length > 0 || this.#uninterrupted >= sliceMs || this.#available() <= 0) await this.#turn();
     const startedAt = this.#clock.monotonic();
     try {
       return work();
@@ -56,7 +55,7 @@ export class ThreadBudget {
 
   #spend(since: number): void {
     const spent = this.#clock.monotonic() - since;
-    this.#credit -= spent;
+    this.#credit.take(since, spent);
     this.#uninterrupted += spent;
     if (this.#uninterrupted >= sliceMs) this.#schedule(0);
   }
@@ -81,15 +80,12 @@ export class ThreadBudget {
   /** Resumes one waiting caller if the budget permits. The others follow after the event loop has run. */
   #resumeNext(): void {
     if (this.#waiting.length === 0) return;
-    const credit = this.#refill();
+    const credit = this.#available();
     if (credit > 0) this.#waiting.shift()?.();
     if (this.#waiting.length > 0) this.#schedule(credit > 0 ? 0 : 1 - credit / this.#share);
   }
 
-  #refill(): number {
-    const now = this.#clock.monotonic();
-    this.#credit = Math.min(burstMs, this.#credit + (now - this.#creditedAt) * this.#share);
-    this.#creditedAt = now;
-    return this.#credit;
+  #available(): number {
+    return this.#credit.available(this.#clock.monotonic());
   }
 }

@@ -6,7 +6,7 @@ import { silentLogger, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CompactionBudget, Compactor } from './compactor.ts';
+import { Compactor, compactionBudget } from './compactor.ts';
 import { Indexer } from './indexer.ts';
 
 describe('compactor', () => {
@@ -181,13 +181,13 @@ test('in no hour are more writes spent than the budget, however they are spread'
   );
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), spends, (writesPerHour, steps) => {
-      const budget = new CompactionBudget(writesPerHour, 0);
+      const budget = compactionBudget(writesPerHour, 0);
       const spent: { readonly at: number; readonly writes: number }[] = [];
       let at = 0;
       for (const { afterMs, share } of steps) {
         at += afterMs;
         const writes = Math.floor(budget.available(at) * share);
-        budget.spend(writes);
+        budget.take(at, writes);
         spent.push({ at, writes });
         const within = spent.filter((one) => one.at > at - hour).reduce((sum, one) => sum + one.writes, 0);
         expect(within).toBeLessThanOrEqual(writesPerHour);
@@ -197,12 +197,12 @@ test('in no hour are more writes spent than the budget, however they are spread'
 });
 
 test('starts empty, and most of it can be spent in an hour', () => {
-  const budget = new CompactionBudget(1_000, 0);
+  const budget = compactionBudget(1_000, 0);
   expect(budget.available(0)).toBe(0);
   let spent = 0;
   for (let at = 0; at <= hour; at += 5 * minute) {
-    const writes = budget.available(at);
-    budget.spend(writes);
+    const writes = Math.floor(budget.available(at));
+    budget.take(at, writes);
     spent += writes;
   }
   expect(spent).toBe(900);

@@ -8,7 +8,7 @@ import {
   type ServiceKey,
 } from '@sluice/messages';
 import { type EndpointSlice, endpointSliceController, managedByLabel } from '@sluice/model';
-import { sleep } from '@sluice/platform';
+import { sleep, TokenBucket } from '@sluice/platform';
 import type { ClusterWatcherOptions, CompactionOptions } from './cluster-watcher-options.ts';
 import type { Indexer } from './indexer.ts';
 import { type ObjectName, parseObjectName } from './object-event.ts';
@@ -33,12 +33,12 @@ interface Candidate {
  */
 export class Compactor {
   readonly #options: CompactorOptions;
-  readonly #budget: CompactionBudget;
+  readonly #budget: TokenBucket;
   #lastSizes: ReadonlyMap<ObjectName, string> = new Map();
 
   constructor(options: CompactorOptions) {
     this.#options = options;
-    this.#budget = new CompactionBudget(options.compaction.writesPerHour, options.clock.monotonic());
+    this.#budget = compactionBudget(options.compaction.writesPerHour, options.clock.monotonic());
   }
 
   /** Scans until `signal` aborts. Expects synced caches. */
@@ -84,11 +84,12 @@ export class Compactor {
     const { clock, logger } = this.#options;
     let [services, spent] = [0, 0];
     for (const { key, compaction } of candidates) {
-      const available = this.#budget.available(clock.monotonic());
+      const now = clock.monotonic();
+      const available = Math.floor(this.#budget.available(now));
       if (available < 2) break;
       const maxWrites = Math.min(available, compaction.writes);
       // Before the append: it may succeed although its acknowledgement is lost.
-      this.#budget.spend(maxWrites);
+      this.#budget.take(now, maxWrites);
       await this.#request(key, maxWrites);
       services++;
       spent += maxWrites;
@@ -120,33 +121,14 @@ const isManaged = ({ metadata }: EndpointSlice): boolean =>
 
 const perWrite = ({ compaction: { removed, writes } }: Candidate): number => removed / writes;
 
-const hourMs = 3_600_000;
+const hourSeconds = 3_600;
 
 /**
  * Writes that compaction may cause: in any hour at most `writesPerHour`. It starts empty, so a watcher that takes over does
  * not spend again what the previous one has spent.
  */
-export class CompactionBudget {
-  readonly #capacity: number;
-  readonly #perMs: number;
-  #available = 0;
-  #refilledAt: number;
-
-  /** `now`: by the monotonic clock. */
-  constructor(writesPerHour: number, now: number) {
-    // Capacity and refill of any hour together are the budget. Merging a few slices must be affordable at once.
-    this.#capacity = Math.max(writesPerHour / 10, Math.min(writesPerHour / 2, 20));
-    this.#perMs = (writesPerHour - this.#capacity) / hourMs;
-    this.#refilledAt = now;
-  }
-
-  available(now: number): number {
-    this.#available = Math.min(this.#capacity, this.#available + (now - this.#refilledAt) * this.#perMs);
-    this.#refilledAt = now;
-    return Math.floor(this.#available);
-  }
-
-  spend(writes: number): void {
-    this.#available -= writes;
-  }
+export function compactionBudget(writesPerHour: number, now: number): TokenBucket {
+  // Capacity and refill of any hour together are the budget. Merging a few slices must be affordable at once.
+  const capacity = Math.max(writesPerHour / 10, Math.min(writesPerHour / 2, 20));
+  return new TokenBucket((writesPerHour - capacity) / hourSeconds, now, capacity, 0);
 }

@@ -1,6 +1,6 @@
 import { isApiError } from '@sluice/kubernetes';
-import type { Cancel, Clock } from '@sluice/platform';
-import { type FairShare, PriorityQueue, TokenBucket } from './request-limit.ts';
+import { type Cancel, type Clock, TokenBucket } from '@sluice/platform';
+import { type FairShare, PriorityQueue } from './request-limit.ts';
 import { Saturation } from './saturation.ts';
 
 export interface AdaptiveLimitOptions {

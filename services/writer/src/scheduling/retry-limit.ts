@@ -1,5 +1,4 @@
-import type { Clock } from '@sluice/platform';
-import { TokenBucket } from './request-limit.ts';
+import { type Clock, TokenBucket } from '@sluice/platform';
 
 export interface RetryLimitOptions {
   /** Retries per second. */
@@ -28,10 +27,7 @@ export class RetryLimit {
 
   /** Whether a retry may be made now, which then counts. */
   tryAcquire(): boolean {
-    const now = this.#options.clock.monotonic();
-    if (this.#bucket.waitMs(now) > 0) return false;
-    this.#bucket.take(now);
-    return true;
+    return this.#bucket.tryTake(this.#options.clock.monotonic());
   }
 
   /** Counts a retry and returns how long it has to wait, in milliseconds. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TokenBucket } from './request-limit.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 test('allows a burst of one second, then the given rate', () => {
   const bucket = new TokenBucket(10, 0);
