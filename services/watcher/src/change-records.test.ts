@@ -17,10 +17,11 @@ let records: ChangeRecords;
 
 beforeEach(() => {
   indexer = new Indexer();
+  indexer.resourceVersions.set('endpoints', reached.endpoints).set('endpointslices', reached.endpointslices);
   sequence = { last: 0 };
   limits = { recordBytes: 2_000, messageBytes: 5_000 };
   records = new ChangeRecords({
-    ...{ fencingToken: 7, sequence, indexer, limits: () => limits, resourceVersions: () => reached },
+    ...{ fencingToken: 7, sequence, indexer, limits: () => limits },
     ...{ traces: undefined, logger: silentLogger },
   });
   indexer.setService(aService('web'));

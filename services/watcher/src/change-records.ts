@@ -27,8 +27,6 @@ export interface ChangeRecordsOptions {
   readonly indexer: Indexer;
   /** Sizes that the bus accepts. */
   readonly limits: () => BusLimits;
-  /** resourceVersion that the indexer has reached of each written resource. */
-  readonly resourceVersions: () => PublishedResourceVersions;
   readonly traces: ChangeTraces | undefined;
   readonly logger: Logger;
 }
@@ -55,9 +53,12 @@ export class ChangeRecords {
    * replaces it. Traces to be recorded after publishing are added to `traced`.
    */
   of(dirty: DirtyEntry, previous: Stamp, traced: TracedChange[]): ServiceRecords {
-    const { indexer, resourceVersions, traces, logger } = this.#options;
+    const { indexer, traces, logger } = this.#options;
     const { key } = dirty;
-    const reached = resourceVersions();
+    const reached = {
+      endpoints: indexer.resourceVersions.get('endpoints') ?? '0',
+      endpointslices: indexer.resourceVersions.get('endpointslices') ?? '0',
+    };
     const digest = dirty.digest ? (digestService(indexer, key.namespace, key.service) ?? digestFacts([])) : undefined;
     const composed = composeChanges(indexer, dirty, reached);
     const sequence = this.#sequence.last;

@@ -28,6 +28,8 @@ const maxCompared = 100;
 
 /** The projected objects of one cluster, with the indexes that routing and composing Changes need. */
 export class Indexer {
+  /** resourceVersion reached of each resource that was listed. */
+  readonly resourceVersions = new Map<Resource, string>();
   readonly services = new Map<ObjectName, Service>();
   /** Services with topology hints enabled. */
   readonly hintedServices = new Set<ObjectName>();

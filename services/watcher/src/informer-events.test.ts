@@ -11,6 +11,7 @@ import { ScriptedReader } from './testing/scripted-reader.ts';
 
 let clock: VirtualClock;
 let reader: ScriptedReader;
+let indexer: Indexer;
 let informer: Informer;
 let stop: AbortController;
 let running: Promise<void>;
@@ -34,9 +35,10 @@ afterEach(async () => {
 const pass = (ms = 120_000) => advance(clock, ms);
 
 async function start(given: Partial<InformerOptions> = {}): Promise<void> {
-  const indexer = new Indexer();
+  indexer = new Indexer();
   informer = new Informer({
     ...{ reader, clock, random: seededRandom(1), logger: silentLogger },
+    indexer,
     handler: new EventHandler(indexer, new Router(indexer, () => {})),
     notOlderThan: () => '',
     onSynced: () => calls.push('synced'),
@@ -59,7 +61,7 @@ describe('the caches are synced', () => {
     reader.open('nodes');
     await pass(1_000);
     expect([calls.splice(0), informer.hasSynced]).toEqual([['synced'], true]);
-    expect([...informer.resourceVersions.keys()].sort()).toEqual([...watchedResources].sort());
+    expect([...indexer.resourceVersions.keys()].sort()).toEqual([...watchedResources].sort());
     reader.expire('endpoints');
     await pass(1_000);
     expect(calls).toEqual(['endpoints relisted']);

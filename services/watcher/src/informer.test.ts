@@ -25,6 +25,7 @@ describe('informer', () => {
     calls = [];
     informer = new Informer({
       ...{ reader, clock, random: seededRandom(1), logger: silentLogger },
+      indexer,
       handler: new EventHandler(indexer, new Router(indexer, () => {})),
       notOlderThan: () => '',
       onSynced: () => calls.push('synced'),

@@ -12,6 +12,7 @@ import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { type DecodedObject, decodeObject } from './decode-object.ts';
 import type { EventHandler } from './event-handler.ts';
+import type { Indexer } from './indexer.ts';
 
 export interface InformerOptions
   extends Pick<
@@ -27,6 +28,8 @@ export interface InformerOptions
     | 'listBudget'
   > {
   readonly handler: EventHandler;
+  /** What the handler fills. */
+  readonly indexer: Indexer;
   /** What the first lists hold; renewed by each progress. */
   readonly permit?: Permit | undefined;
   /** resourceVersion that a previous watcher reached: older lists are stale. Empty if none. */
@@ -47,7 +50,7 @@ const defaultMaxBytes = 1024 * 1024 * 1024;
 /** Runs a reflector for each watched resource and passes what it decodes to the event handler. */
 export class Informer {
   readonly #options: InformerOptions;
-  readonly #resourceVersions = new Map<Resource, string>();
+  readonly #resourceVersions: Map<Resource, string>;
   #historyRestarted = false;
   readonly #unlisted: Set<Resource>;
   readonly #availability: AvailabilityMonitor;
@@ -55,6 +58,7 @@ export class Informer {
 
   constructor(options: InformerOptions) {
     this.#options = options;
+    this.#resourceVersions = options.indexer.resourceVersions;
     this.#unlisted = new Set(resourcesOfReader(options.reader));
     this.#listBudget = options.listBudget ?? new ListBudget(defaultMaxBytes);
     this.#availability = new AvailabilityMonitor(options);
@@ -63,11 +67,6 @@ export class Informer {
   /** Whether every resource has been listed, so that the indexer is complete. */
   get hasSynced(): boolean {
     return this.#unlisted.size === 0;
-  }
-
-  /** resourceVersion reached of each resource. */
-  get resourceVersions(): ReadonlyMap<Resource, string> {
-    return this.#resourceVersions;
   }
 
   resourceVersion(resource: Resource): string {

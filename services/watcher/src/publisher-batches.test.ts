@@ -25,9 +25,9 @@ beforeEach(() => {
 });
 
 function start(given: Partial<PublisherOptions> = {}): void {
-  const resourceVersions = () => ({ endpoints: '3', endpointslices: '4' });
+  indexer.resourceVersions.set('endpoints', '3').set('endpointslices', '4');
   const ports = { clock, random: seededRandom(1), logger };
-  publisher = new Publisher({ cluster: 'c', fencingToken: 7, bus, indexer, resourceVersions, ...ports, ...given });
+  publisher = new Publisher({ cluster: 'c', fencingToken: 7, bus, indexer, ...ports, ...given });
 }
 
 async function publish(...services: string[]): Promise<void> {

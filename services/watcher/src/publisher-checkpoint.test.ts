@@ -26,8 +26,8 @@ beforeEach(async () => {
 async function start(given: Partial<PublisherOptions>): Promise<void> {
   const ports = { cluster: 'c', fencingToken: 7, clock, random: seededRandom(1), logger: silentLogger };
   state = await PublishedState.claim({ store, ...ports });
-  const resourceVersions = () => ({ endpoints: '3', endpointslices: '4' });
-  publisher = new Publisher({ ...ports, bus, indexer, resourceVersions, publishedState: state, ...given });
+  indexer.resourceVersions.set('endpoints', '3').set('endpointslices', '4');
+  publisher = new Publisher({ ...ports, bus, indexer, publishedState: state, ...given });
 }
 
 async function publish(...services: string[]): Promise<void> {

@@ -18,11 +18,11 @@ beforeEach(() => {
   clock = new VirtualClock(0);
   bus = new GatedBus();
   bus.limits = limits;
-  const resourceVersions = () => ({ endpoints: '3', endpointslices: '4' });
   const indexer = new Indexer();
+  indexer.resourceVersions.set('endpoints', '3').set('endpointslices', '4');
   for (const name of services) indexer.setService(aService(name, { annotations: { a: 'x'.repeat(rate) } }));
   const ports = { clock, random: seededRandom(1), logger: silentLogger };
-  publisher = new Publisher({ cluster: 'c', fencingToken: 7, bus, indexer, resourceVersions, ...ports });
+  publisher = new Publisher({ cluster: 'c', fencingToken: 7, bus, indexer, ...ports });
 });
 
 const services = ['web', 'db', 'mail'];

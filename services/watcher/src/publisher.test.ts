@@ -23,9 +23,9 @@ beforeEach(() => {
 });
 
 function options(): PublisherOptions {
-  const resourceVersions = () => ({ endpoints: '3', endpointslices: '4' });
+  indexer.resourceVersions.set('endpoints', '3').set('endpointslices', '4');
   const ports = { clock, random: seededRandom(1), logger: silentLogger };
-  return { cluster: 'c', fencingToken: 7, bus, indexer, resourceVersions, ...ports };
+  return { cluster: 'c', fencingToken: 7, bus, indexer, ...ports };
 }
 
 const flushed = () => new Promise((resolve) => setImmediate(resolve));

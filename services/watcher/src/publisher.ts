@@ -1,13 +1,5 @@
 import { type Bus, BusClosedError, type BusRecord } from '@sluice/bus';
-import {
-  type Cause,
-  formatServiceKey,
-  type PublishedResourceVersions,
-  parseServiceKey,
-  partitionOf,
-  type Stamp,
-  shortDigest,
-} from '@sluice/messages';
+import { type Cause, formatServiceKey, parseServiceKey, partitionOf, type Stamp, shortDigest } from '@sluice/messages';
 import {
   backoffMs,
   type Cancel,
@@ -37,8 +29,6 @@ export interface PublisherOptions {
   readonly sequence?: ChangeSequence;
   readonly bus: Bus;
   readonly indexer: Indexer;
-  /** resourceVersion that the indexer has reached of each written resource. */
-  readonly resourceVersions: () => PublishedResourceVersions;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -29,7 +29,8 @@ beforeEach(() => {
 
 function newPublisher(): Publisher {
   const ports = { cluster: 'c', fencingToken: 7, bus, clock, random: seededRandom(1), logger: silentLogger };
-  return new Publisher({ ...ports, indexer, resourceVersions: () => ({ endpoints: '3', endpointslices: '4' }) });
+  indexer.resourceVersions.set('endpoints', '3').set('endpointslices', '4');
+  return new Publisher({ ...ports, indexer });
 }
 
 function resyncer(given: Partial<ResyncerOptions> = {}): Resyncer {

@@ -31,6 +31,7 @@ const flushTimeoutMs = 500;
 export class WatchSession {
   readonly #options: ClusterWatcherOptions;
   readonly #publishedState: PublishedState | undefined;
+  readonly #indexer: Indexer;
   readonly #informer: Informer;
   readonly #publisher: Publisher;
   readonly #resyncer: Resyncer;
@@ -61,21 +62,19 @@ export class WatchSession {
       ...options,
       sequence,
       indexer,
-      resourceVersions: () => ({
-        endpoints: this.#informer.resourceVersion('endpoints'),
-        endpointslices: this.#informer.resourceVersion('endpointslices'),
-      }),
       publishedState,
     });
     const router = new Router(indexer, (namespace, service, reason, cause) => {
       if (this.#isPublishing) publisher.markDirty(namespace, service, reason, cause);
     });
+    this.#indexer = indexer;
     this.#publisher = publisher;
     this.#resyncer = new Resyncer({ ...options, indexer, publisher, publishedState });
     this.#compactor = options.compaction && new Compactor({ ...options, indexer, compaction: options.compaction });
     this.#informer = new Informer({
       ...options,
       permit,
+      indexer,
       handler: new EventHandler(indexer, router),
       notOlderThan: (resource) => publishedState?.resourceVersion(resource) ?? '',
       onSynced: () => {
@@ -190,7 +189,7 @@ export class WatchSession {
   }
 
   async #checkpoint(publishedState: PublishedState, all = false): Promise<void> {
-    const { resourceVersions } = this.#informer;
+    const { resourceVersions } = this.#indexer;
     await Promise.all([this.#publisher.checkpoint(all), publishedState.commitResourceVersions(resourceVersions)]);
   }
 
