@@ -6,10 +6,10 @@ export const queueRules: readonly Rule[] = [
     title: 'keys',
     broken: [
       {
-        file: 'libs/messages/src/service-key.ts',
+        file: 'libs/messages/src/identifiers.ts',
         search: '`${key.cluster}/${key.namespace}/${key.service}`',
         replace: '`${key.cluster}/${key.service}/${key.namespace}`',
-        tests: ['libs/messages/src/service-key.test.ts'],
+        tests: ['libs/messages/src/identifiers.test.ts'],
       },
     ],
   },
@@ -107,10 +107,10 @@ export const queueRules: readonly Rule[] = [
     title: 'invalid keys',
     broken: [
       {
-        file: 'libs/messages/src/service-key.ts',
+        file: 'libs/messages/src/identifiers.ts',
         search: 'if (!isServiceKey(text)) {',
         replace: "if (service === '') {",
-        tests: ['libs/messages/src/service-key.test.ts'],
+        tests: ['libs/messages/src/identifiers.test.ts'],
       },
     ],
   },

@@ -1,7 +1,6 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 import type { Causes } from './cause.ts';
-import type { PlanId } from './planned-mutations.ts';
-import type { ServiceKey } from './service-key.ts';
+import type { PlanId, ServiceKey } from './identifiers.ts';
 
 /** The result of a plan, published to the Service's partition of `changes`. */
 export interface Outcome {

@@ -1,13 +1,6 @@
 import type { Controller, EventToRecord, MutationGroup } from '@sluice/model';
 import type { Causes } from './cause.ts';
-import type { Stamp } from './change.ts';
-import type { ServiceKey } from './service-key.ts';
-
-/** Identifies a plan. `number` increases with each plan of a partition, across Services; `epoch` with each partition owner. */
-export interface PlanId {
-  readonly epoch: number;
-  readonly number: number;
-}
+import type { PlanId, ServiceKey, Stamp } from './identifiers.ts';
 
 /** Settings of the reconciler that differ from the defaults. Times in milliseconds. */
 export interface LoggedSettings {
@@ -53,15 +46,6 @@ export interface PlannedMutations {
   readonly basis?: PlanBasis;
   /** Time of the decision, in milliseconds since the Unix epoch. */
   readonly decidedAt: number;
-}
-
-export function comparePlans(a: PlanId, b: PlanId): number {
-  return a.epoch - b.epoch || a.number - b.number;
-}
-
-export function isPlanId(value: unknown): value is PlanId {
-  if (typeof value !== 'object' || value === null || !('epoch' in value) || !('number' in value)) return false;
-  return Number.isInteger(value.epoch) && Number.isInteger(value.number);
 }
 
 /** How a plan changes the ready endpoints, for the mass-removal and mass-addition guards (ADR 0029). */

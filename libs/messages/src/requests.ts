@@ -1,5 +1,4 @@
-import type { Stamp } from './change.ts';
-import type { ServiceKey } from './service-key.ts';
+import type { ServiceKey, Stamp } from './identifiers.ts';
 
 /**
  * Asks the watchers to publish snapshots again: of all Services in a partition of `changes`, of those of one cluster in it,

@@ -4,9 +4,8 @@ import type { Controller, EndpointSlice, Mutation, MutationGroup } from '@sluice
 import { compact } from './compact.ts';
 import { afterDecision, freeRepairs } from './controller-state.ts';
 import { isDue } from './due.ts';
-import { loggedSettings, othersInFlight } from './plan-basis.ts';
 import { readyEndpointsDelta } from './ready-endpoints-delta.ts';
-import { reconcile } from './reconcile.ts';
+import { loggedSettings, othersInFlight, reconcile } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 

@@ -6,7 +6,7 @@ import {
   type Outcome,
   type PlannedMutations,
 } from '@sluice/messages';
-import { isBasisReached } from './plan-basis.ts';
+import { isBasisReached } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 
 /** Records of one Service, each topic in log order. More may be appended while they are merged. */

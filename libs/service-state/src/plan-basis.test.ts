@@ -1,7 +1,7 @@
 import { decodeMessage, encodeMessage, type PlannedMutations } from '@sluice/messages';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { loggedSettings, settingsOfPlan } from './plan-basis.ts';
+import { loggedSettings, settingsOfPlan } from './reconcile.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 import { given } from './testing/given.ts';
 import { aSnapshot, fact } from './testing/messages.ts';

@@ -12,7 +12,7 @@ import { decide } from './decide.ts';
 import { isComplete, isDisposable, wantsDecisionAt } from './due.ts';
 import { evolve, initialState, type ServiceMessage } from './evolve.ts';
 import { LogMerge, type LogTopics } from './log-merge.ts';
-import { settingsOfPlan } from './plan-basis.ts';
+import { settingsOfPlan } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 

@@ -11,7 +11,7 @@ import { type EndpointSlice, endpointSliceController, managedByLabel } from '@sl
 import { sleep, TokenBucket } from '@sluice/platform';
 import type { ClusterWatcherOptions, CompactionOptions } from './cluster-watcher-options.ts';
 import type { Indexer } from './indexer.ts';
-import { type ObjectName, parseObjectName } from './object-event.ts';
+import { type ObjectName, parseObjectName } from './watched-objects.ts';
 
 interface CompactorOptions extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger'> {
   readonly indexer: Indexer;

@@ -9,7 +9,7 @@ import {
 import type { Node, NodePlacement, Pod, Service } from '@sluice/model';
 import type { DirtyEntry } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
-import { objectName, type WatchedPod } from './object-event.ts';
+import { objectName, type WatchedPod } from './watched-objects.ts';
 
 /** Facts per Change at most. A Change that exceeds the record size of the bus nevertheless is split further. */
 export const factsPerChange = 200;

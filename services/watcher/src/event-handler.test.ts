@@ -1,10 +1,9 @@
 import type { EndpointSlice, Pod } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { DecodedObject } from './decode-object.ts';
 import { EventHandler, Router } from './event-handler.ts';
 import { Indexer } from './indexer.ts';
-import type { WatchedObjects } from './object-event.ts';
 import { aNode, aPod, aService, aSlice, asksForHints, someEndpoints } from './testing/objects.ts';
+import type { DecodedObject, WatchedObjects } from './watched-objects.ts';
 
 describe('event handler', () => {
   let indexer: Indexer;

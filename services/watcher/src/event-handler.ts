@@ -1,10 +1,17 @@
 import { isOlderVersion, type Resource } from '@sluice/kubernetes';
 import type { Cause } from '@sluice/messages';
 import { type EndpointSlice, serviceNameLabel, type WrittenResource } from '@sluice/model';
-import type { DecodedObject } from './decode-object.ts';
 import type { DirtyReason } from './dirty-set.ts';
-import { equalSelectors, type Indexer, serviceOfSlice } from './indexer.ts';
-import { describeEvent, type ObjectEvent, type ObjectName, objectName, parseObjectName } from './object-event.ts';
+import { equalSelectors, type Indexer } from './indexer.ts';
+import {
+  type DecodedObject,
+  describeEvent,
+  type ObjectEvent,
+  type ObjectName,
+  objectName,
+  parseObjectName,
+  serviceOfSlice,
+} from './watched-objects.ts';
 
 interface ObjectIdentity {
   readonly namespace: string;

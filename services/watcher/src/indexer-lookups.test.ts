@@ -1,8 +1,8 @@
 import type { Resource } from '@sluice/kubernetes';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Indexer, serviceOfSlice } from './indexer.ts';
-import type { ObjectEvent, WatchedObjects } from './object-event.ts';
+import { Indexer } from './indexer.ts';
 import { aNode, aPod, aService, aSlice, asksForHints, someEndpoints } from './testing/objects.ts';
+import { type ObjectEvent, serviceOfSlice, type WatchedObjects } from './watched-objects.ts';
 
 let indexer: Indexer;
 

@@ -1,25 +1,24 @@
-import {
-  controllerManaging,
-  hintsEnabled,
-  nodeTopology,
-  ServiceSelectorCache,
-  selectorMatches,
-} from '@sluice/controllers';
+import { hintsEnabled, nodeTopology, ServiceSelectorCache, selectorMatches } from '@sluice/controllers';
 import type { Resource } from '@sluice/kubernetes';
 import type { SimilarPods } from '@sluice/messages';
 import {
   type EndpointSlice,
   type Endpoints,
   equalStringMaps,
-  managedByLabel,
   type Node,
   type NodeTopology,
   type Service,
   type StringMap,
-  serviceNameLabel,
 } from '@sluice/model';
-import { type ObjectEvent, type ObjectName, objectName, type WatchedObjects, type WatchedPod } from './object-event.ts';
 import { findSimilarPods, resembles } from './similar-pods.ts';
+import {
+  type ObjectEvent,
+  type ObjectName,
+  objectName,
+  serviceOfSlice,
+  type WatchedObjects,
+  type WatchedPod,
+} from './watched-objects.ts';
 
 type PodsByService = Map<ObjectName, Map<string, WatchedPod>>;
 
@@ -296,14 +295,6 @@ const noSlices: ReadonlyMap<string, EndpointSlice> = new Map();
 export function equalSelectors(a: StringMap | null, b: StringMap | null): boolean {
   if (a === null || b === null) return a === b;
   return equalStringMaps(a, b);
-}
-
-/** The Service that owns the slice, or undefined if the controllers do not manage the slice (E4, E5). */
-export function serviceOfSlice(slice: Pick<EndpointSlice, 'metadata'>): ObjectName | undefined {
-  const labels = slice.metadata.labels;
-  const service = labels?.[serviceNameLabel];
-  if (!service || !controllerManaging(labels?.[managedByLabel])) return undefined;
-  return objectName(slice.metadata.namespace, service);
 }
 
 function addTo(index: PodsByService, service: ObjectName, watched: WatchedPod): void {

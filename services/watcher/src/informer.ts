@@ -10,9 +10,9 @@ import type { WrittenResource } from '@sluice/model';
 import { type Clock, type Permit, Semaphore } from '@sluice/platform';
 import { AvailabilityMonitor } from './availability-monitor.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
-import { type DecodedObject, decodeObject } from './decode-object.ts';
 import type { EventHandler } from './event-handler.ts';
 import type { Indexer } from './indexer.ts';
+import { type DecodedObject, decodeObject } from './watched-objects.ts';
 
 export interface InformerOptions
   extends Pick<

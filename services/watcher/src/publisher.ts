@@ -16,9 +16,9 @@ import { ChangeTraces, type TracedChange } from './change-traces.ts';
 import { digestService } from './compose-changes.ts';
 import { type DirtyEntry, type DirtyReason, DirtySet, isWatchEcho, PublishedServices } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
-import { objectName } from './object-event.ts';
 import type { PublishedState } from './published-state.ts';
 import { ResyncPace } from './resync-pace.ts';
+import { objectName } from './watched-objects.ts';
 
 export interface PublisherOptions {
   /** Identity of the cluster. */

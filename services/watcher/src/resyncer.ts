@@ -14,9 +14,9 @@ import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { digestService } from './compose-changes.ts';
 import type { DirtyReason } from './dirty-set.ts';
 import type { Indexer } from './indexer.ts';
-import { objectName, parseObjectName } from './object-event.ts';
 import type { PublishedState } from './published-state.ts';
 import type { Publisher } from './publisher.ts';
+import { objectName, parseObjectName } from './watched-objects.ts';
 
 export interface ResyncerOptions
   extends Pick<ClusterWatcherOptions, 'bus' | 'cluster' | 'clock' | 'logger' | 'reader'> {

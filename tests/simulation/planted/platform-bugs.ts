@@ -76,13 +76,13 @@ export const platformBugs: readonly PlantedBug[] = [
   },
   {
     name: 'stamps ignore the epoch',
-    file: 'libs/messages/src/change.ts',
+    file: 'libs/messages/src/identifiers.ts',
     search: 'return a.epoch - b.epoch || a.sequence - b.sequence;',
     replace: 'return a.sequence - b.sequence;',
   },
   {
     name: 'plans ignore the epoch',
-    file: 'libs/messages/src/planned-mutations.ts',
+    file: 'libs/messages/src/identifiers.ts',
     search: 'return a.epoch - b.epoch || a.number - b.number;',
     replace: 'return a.number - b.number;',
   },

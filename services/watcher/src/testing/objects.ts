@@ -3,7 +3,7 @@
 import type { RawObject } from '@sluice/kubernetes';
 import type { EndpointSlice, Endpoints, Node, Pod, Service, StringMap } from '@sluice/model';
 import { aPodNamed, aService as ordinaryService } from '@sluice/model/testing';
-import type { WatchedPod } from '../object-event.ts';
+import type { WatchedPod } from '../watched-objects.ts';
 
 export function aService(name: string, given: Partial<Service> = {}): Service {
   return ordinaryService({ name, uid: `uid-${name}`, selector: { app: name }, ports: [], ...given });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatServiceKey, parseServiceKey, partitionOf } from './service-key.ts';
+import { comparePlans, compareStamps, formatServiceKey, parseServiceKey, partitionOf } from './identifiers.ts';
 
 test('a service key round-trips, and other text is rejected (B1, B8)', () => {
   const key = { cluster: '3f1c-uid', namespace: 'shop', service: 'cart' };
@@ -27,4 +27,12 @@ test('keys that differ in their last characters spread over all partitions', () 
   }
   expect(Math.min(...counts)).toBeGreaterThan(50);
   expect(Math.max(...counts)).toBeLessThan(160);
+});
+
+test('a later epoch outweighs any sequence of an earlier one', () => {
+  expect(compareStamps({ epoch: 2, sequence: 1 }, { epoch: 1, sequence: 999 })).toBeGreaterThan(0);
+});
+
+test('plans of one epoch are ordered by number', () => {
+  expect(comparePlans({ epoch: 1, number: 2 }, { epoch: 1, number: 3 })).toBeLessThan(0);
 });

@@ -1,7 +1,7 @@
 import type { RawObject, Resource } from '@sluice/kubernetes';
 import { describe, expect, test } from 'vitest';
-import { checkIdentity, type DecodedObject, decodeObject } from './decode-object.ts';
 import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/objects.ts';
+import { checkIdentity, type DecodedObject, decodeObject } from './watched-objects.ts';
 
 const metadata = { namespace: 'shop', name: 'web-1', resourceVersion: '7', labels: {}, annotations: {} };
 

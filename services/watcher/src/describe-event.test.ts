@@ -1,7 +1,7 @@
 import type { Node, Pod } from '@sluice/model';
 import { expect, test } from 'vitest';
-import { describeEvent, type ObjectEvent } from './object-event.ts';
 import { aNode, aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
+import { describeEvent, type ObjectEvent } from './watched-objects.ts';
 
 const podEvent = (old: Partial<Pod> | undefined, next: Partial<Pod> | undefined): ObjectEvent => ({
   ...{ resource: 'pods', type: 'modified', namespace: 'shop', name: 'cart-1', observedAt: 1 },
