@@ -5,7 +5,7 @@ import type { BusRecord, Delivery } from './bus.ts';
 const chunkHeader = 'Sluice-Chunk';
 
 /** Position of a chunk in its message. */
-export interface Chunk {
+interface Chunk {
   readonly index: number;
   readonly count: number;
   /** Size of the whole payload. */
@@ -43,7 +43,7 @@ export function chunkOf({ headers }: Delivery): Chunk | undefined {
 /**
  * The message whose last chunk is given, with its offset and id. Undefined if the chunks do not match the checksum.
  */
-export function joinChunks(payloads: readonly Uint8Array[], { checksum }: Chunk, last: Delivery): Delivery | undefined {
+function joinChunks(payloads: readonly Uint8Array[], { checksum }: Chunk, last: Delivery): Delivery | undefined {
   const payload = Buffer.concat(payloads);
   if (crc32(payload) !== checksum) return undefined;
   const { [chunkHeader]: _, ...headers } = last.headers;
@@ -61,7 +61,7 @@ interface Incomplete {
   holdUntil: number;
 }
 
-export interface ChunkAssemblerOptions {
+interface ChunkAssemblerOptions {
   /** Messages larger than this are dropped, and so are the oldest incomplete ones beyond twice this size. */
   readonly maxMessageBytes: number;
   /** How long after a chunk the next one is expected, in milliseconds. */

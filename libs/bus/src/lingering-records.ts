@@ -1,7 +1,7 @@
 import { backoffMs, type Clock, type Random, sleep } from '@sluice/platform';
 import { type AppendedOffsets, BusClosedError, type BusRecord } from './bus.ts';
 
-export interface LingeringRecordsOptions {
+interface LingeringRecordsOptions {
   readonly append: (records: readonly BusRecord[]) => Promise<AppendedOffsets>;
   readonly clock: Clock;
   readonly random: Random;

@@ -2,7 +2,7 @@ import type { AppendedOffsets, BusRecord, PartitionReader, StreamOffset } from '
 import type { LingeringRecords } from './lingering-records.ts';
 import { LocalReader } from './local-reader.ts';
 
-export interface LocalPlansOptions {
+interface LocalPlansOptions {
   readonly lingering: LingeringRecords;
   readonly append: (records: readonly BusRecord[]) => Promise<AppendedOffsets>;
 }

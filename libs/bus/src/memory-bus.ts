@@ -10,7 +10,7 @@ import {
 import { LogBus, PartitionLog } from './log-bus.ts';
 import { appendAcceptable, DeliveryByReference, oversizedPayload } from './records.ts';
 
-export interface MemoryBusOptions {
+interface MemoryBusOptions {
   readonly partitions: number;
   /**
    * Number of unreleased records per partition of `changes` above which `append` waits (default 10,000). `mutations` never

@@ -24,7 +24,7 @@ export interface ControllerMetrics {
 }
 
 /** A plan whose Outcome has arrived. */
-export interface CompletedWrites {
+interface CompletedWrites {
   readonly status: string;
   readonly groups: readonly MutationGroup[];
   readonly results: readonly {

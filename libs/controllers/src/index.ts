@@ -11,7 +11,6 @@ export {
   dumpEndpointPort,
   dumpEndpointPorts,
   endpointsEqualBeyondHash,
-  type KeyedPorts,
   portMapKey,
 } from './endpointslice/endpoint-identity.ts';
 export { endpointSlicePrefix, replaceSlice } from './endpointslice/slice.ts';
@@ -23,7 +22,7 @@ export { type Recycled, type Replacement, recycleSlices } from './endpointslicem
 export * from './failure-events.ts';
 export { endpointHostname, selectorMatches, shouldPodBeInEndpoints } from './pods.ts';
 export * from './registry.ts';
-export type { TrackedSlice, TrackedSlices } from './trackers/endpointslice-tracker.ts';
+export type { TrackedSlices } from './trackers/endpointslice-tracker.ts';
 export * as endpointSliceTracker from './trackers/endpointslice-tracker.ts';
 export * from './trackers/service-selector-cache.ts';
 export * from './trackers/topology-cache.ts';

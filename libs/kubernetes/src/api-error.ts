@@ -16,7 +16,7 @@ export type ApiErrorKind =
   | 'terminal';
 
 /** Cap of Retry-After in milliseconds, so that a server or proxy cannot stop a watch or a Service for long. */
-export const maxRetryAfterMs = 120_000;
+const maxRetryAfterMs = 120_000;
 
 /** A request that the API server rejected, or that did not reach it. */
 export class ApiError extends Error {

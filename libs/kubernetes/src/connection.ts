@@ -58,7 +58,7 @@ export interface ApiStream {
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Sends requests to one API server. Every failure is an ApiError, or what `beforeSend` threw. */
 export type ApiClient = Pick<Connection, 'server' | 'request' | 'stream'>;

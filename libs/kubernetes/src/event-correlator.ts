@@ -2,7 +2,7 @@ import type { EventToRecord } from '@sluice/model';
 import { TokenBucket } from '@sluice/platform';
 
 /** What to do with an event, given all earlier ones (J4). */
-export type EventCorrelateResult =
+type EventCorrelateResult =
   | {
       readonly action: 'create';
       readonly key: string;

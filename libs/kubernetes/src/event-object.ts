@@ -1,7 +1,7 @@
 import type { EventToRecord } from '@sluice/model';
 import type { Random } from '@sluice/platform';
 
-export interface EventCount {
+interface EventCount {
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly firstAt: number;

@@ -11,7 +11,7 @@ export interface EventStore {
   patchEvent(namespace: string, name: string, patch: unknown, signal: AbortSignal): Promise<void>;
 }
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly store: EventStore;
   readonly clock: Clock;
   readonly random: Random;

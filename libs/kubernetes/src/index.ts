@@ -21,4 +21,4 @@ export * from './reflector-options.ts';
 export { isOlderVersion } from './resource-version.ts';
 export { apiGroup, objectPath } from './resources.ts';
 export * from './service-account-access.ts';
-export { errorFromResponse, errorFromStatus, type RequestedObject, type ResponseHead } from './status.ts';
+export { errorFromResponse, errorFromStatus, type RequestedObject } from './status.ts';

@@ -37,7 +37,7 @@ export interface KubeconfigUser {
   readonly authProvider?: JsonRecord;
 }
 
-export interface KubeconfigContext {
+interface KubeconfigContext {
   readonly name: string;
   readonly cluster: string;
   readonly user?: string;

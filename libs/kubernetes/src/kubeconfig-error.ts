@@ -1,4 +1,4 @@
-export type KubeconfigErrorCode =
+type KubeconfigErrorCode =
   /** None of the files exists. */
   | 'KUBECONFIG_NOT_FOUND'
   /** A file exists but cannot be read. */

@@ -24,7 +24,7 @@ export interface ClusterAccess {
   open(): Promise<Authenticator>;
 }
 
-export interface KubeconfigOptions {
+interface KubeconfigOptions {
   /** The files in order, as in $KUBECONFIG; one for --kubeconfig. */
   readonly paths: readonly string[];
   /** The kubeconfig's current context if left out. */
@@ -49,7 +49,7 @@ export async function loadKubeconfig(options: KubeconfigOptions): Promise<Cluste
   };
 }
 
-export interface KubeconfigTextOptions {
+interface KubeconfigTextOptions {
   /** The source of the text, for messages: `Secret sluice/prod`. */
   readonly source: string;
   readonly text: string;

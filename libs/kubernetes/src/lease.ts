@@ -51,7 +51,7 @@ export function leaseRecord(lease: JsonRecord): LeaseRecord {
   };
 }
 
-export interface Renewal {
+interface Renewal {
   readonly holder: string;
   readonly durationMs: number;
   readonly now: number;
@@ -71,7 +71,7 @@ export function renewed(lease: JsonRecord, { holder, durationMs, now }: Renewal)
 }
 
 /** The Lease without a holder, as client-go's leader election releases it. */
-export function released(lease: JsonRecord): JsonRecord {
+function released(lease: JsonRecord): JsonRecord {
   return { ...lease, spec: { ...asRecord(lease.spec), holderIdentity: '', leaseDurationSeconds: releasedSeconds } };
 }
 

@@ -11,7 +11,7 @@ export class MalformedListError extends Error {
   override readonly name = 'MalformedListError';
 }
 
-export interface ListSplitterOptions {
+interface ListSplitterOptions {
   /** The JSON text of one element of `items`. */
   readonly onItem: (text: string) => void;
   /** The JSON text of one other member of the list, e.g. `"kind":"PodList"`. */

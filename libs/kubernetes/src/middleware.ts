@@ -124,7 +124,7 @@ interface Responses {
   delete: RawObject | undefined;
 }
 
-export type Verb = keyof Requests;
+type Verb = keyof Requests;
 export type WatchStream = AsyncIterable<readonly WatchEvent[]>;
 
 export type RequestOf<V extends Verb> = Requests[V] & {
@@ -182,7 +182,7 @@ export function checkRequests(checks: readonly RequestCheck[]): Middleware {
 export type ClusterChecks = Readonly<Partial<Record<'identity' | 'claim' | 'pause', RequestCheck>>>;
 
 /** `status`: null on success, the HTTP status of a failure, or 0 if there was no response. */
-export type OnResponse = (verb: Exclude<Verb, 'identity'>, resource: Resource, status: number | null) => void;
+type OnResponse = (verb: Exclude<Verb, 'identity'>, resource: Resource, status: number | null) => void;
 
 /** Reports the response to each request for a resource. */
 export function meterRequests(onResponse: OnResponse): Middleware {

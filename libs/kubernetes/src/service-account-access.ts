@@ -6,7 +6,7 @@ import type { ApiClient } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 
-export interface ServiceAccountOptions {
+interface ServiceAccountOptions {
   /** Access to the cluster as the user that requests the tokens. */
   readonly access: ClusterAccess;
   /** That user's client. */

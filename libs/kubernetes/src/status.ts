@@ -10,7 +10,7 @@ export interface RequestedObject {
 }
 
 /** Status line and headers of a rejected request. */
-export interface ResponseHead {
+interface ResponseHead {
   readonly status: number;
   /** Value of the header Retry-After: seconds or a date. */
   readonly retryAfter?: string | undefined;

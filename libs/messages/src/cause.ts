@@ -15,7 +15,7 @@ export interface Causes {
 }
 
 /** The kind of the observed object; `other` if the cause is not an object, as with a resync. */
-export type CauseKind = (typeof causeKinds)[number];
+type CauseKind = (typeof causeKinds)[number];
 const causeKinds = ['Service', 'Pod', 'Node', 'Endpoints', 'EndpointSlice', 'other'] as const;
 
 export function causeKindOf({ description }: Cause): CauseKind {
@@ -122,7 +122,7 @@ export function traceFields(context: TraceContext | undefined): { readonly trace
 
 /** The spans of a message: publish, create (watch or decide), process and commit. */
 const siblings = { publish: 0, create: 1, process: 2, commit: 3 } as const;
-export type SiblingSpan = keyof typeof siblings;
+type SiblingSpan = keyof typeof siblings;
 
 /**
  * A sibling of a message's span `publish`. Sibling ids differ only in the last digit, so every process that has the message

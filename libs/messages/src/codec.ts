@@ -19,7 +19,7 @@ export type Message =
  * Version of the message schemas. Within a major version fields are only added, and readers ignore unknown fields. Messages
  * of another major version are dead-lettered.
  */
-export const messageVersion = { major: 1, minor: 6 } as const;
+const messageVersion = { major: 1, minor: 6 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
 
 type Schemas = typeof import('./schemas.ts');
@@ -47,7 +47,7 @@ function byKind(schemas: Schemas): Readonly<Record<string, z.ZodType>> {
 }
 
 /** An invalid message: not JSON, too deep or too large, of an unsupported version, or not matching its schema. */
-export class MessageError extends Error {
+class MessageError extends Error {
   override readonly name = 'MessageError';
   readonly code = 'MESSAGE_INVALID';
 }

@@ -15,7 +15,7 @@ export interface LoggedSettings {
 }
 
 /** What had been applied to the state of the Service when a plan was decided. It orders the two topics when they are read again. */
-export interface PlanBasis {
+interface PlanBasis {
   /** Stamp of the last Change. */
   readonly stamp: Stamp;
   /** Numbers of the plans of other controllers whose Outcome was pending. */

@@ -57,7 +57,7 @@ export interface Instant {
 }
 
 /** Wall clock minus monotonic clock. */
-export const wallOffset = (clock: Clock): number => clock.now() - clock.monotonic();
+const wallOffset = (clock: Clock): number => clock.now() - clock.monotonic();
 
 export const instant = (clock: Clock): Instant => ({ monotonic: clock.monotonic(), wallOffset: wallOffset(clock) });
 

@@ -16,7 +16,7 @@ export function asString(value: unknown): string {
 }
 
 /** Bounds of a JSON value that was received from outside. */
-export interface JsonLimits {
+interface JsonLimits {
   /** Levels of nested objects and arrays. Recursive code, such as JSON.stringify, exhausts the stack above some thousands. */
   readonly maxDepth: number;
   /** Objects, arrays, strings, numbers, booleans and nulls. */

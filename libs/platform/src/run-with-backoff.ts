@@ -2,7 +2,7 @@ import { type Clock, sleep } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Random } from './random.ts';
 
-export interface RunWithBackoffOptions {
+interface RunWithBackoffOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   readonly clock: Clock;
   /** Tasks that run at once. */
   readonly permits: number;

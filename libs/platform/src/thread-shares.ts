@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-export interface ThreadSharesOptions {
+interface ThreadSharesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Resumes after pending timers and I/O. */

@@ -6,7 +6,7 @@ import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
 /** The writes of the requested compaction, and the number of slices after them. */
-export interface Compacted {
+interface Compacted {
   readonly groups: readonly MutationGroup[];
   readonly counts: SyncCounts | null;
   readonly compaction: { readonly removed: number; readonly moved: number };

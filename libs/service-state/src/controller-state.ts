@@ -30,7 +30,7 @@ export interface Timers {
 }
 
 /** What failed since the last plan that succeeded. */
-export interface Retries {
+interface Retries {
   /** Consecutive failed attempts; determines the backoff. */
   readonly failures: number;
   /** Delay of the last failed plan's retry by the writer's limit of retries, in milliseconds; absent: none. */
@@ -100,7 +100,7 @@ export interface UnconfirmedCreates extends PlanId {
 }
 
 /** Writes of other clients to a controller's slices, proven by their generations. */
-export interface ForeignWrites {
+interface ForeignWrites {
   /** Since the state exists. */
   readonly count: number;
   /** Name of the last slice, and when its write was noticed, in milliseconds since the Unix epoch. */

@@ -9,7 +9,7 @@ import { loggedSettings, othersInFlight, reconcile } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 import type { Settings } from './settings.ts';
 
-export interface DecisionInputs {
+interface DecisionInputs {
   readonly settings: Settings;
   /** Id of the next plan. */
   readonly nextPlan: PlanId;
@@ -47,13 +47,13 @@ export interface Unchanged {
 }
 
 /** The Outcome is overdue: the plan in flight is published again, unchanged. */
-export interface Redelivered {
+interface Redelivered {
   readonly kind: 'redelivered';
   readonly controller: Controller;
 }
 
 /** The decision failed with an error, or its plan can never be published. A plan in flight is dropped. */
-export interface Parked {
+interface Parked {
   readonly kind: 'parked';
   readonly controller: Controller;
   readonly reason: string;
@@ -168,7 +168,7 @@ const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const maxBaseLength = 58;
 const suffixLength = 5;
 
-export interface NameOptions {
+interface NameOptions {
   readonly ownerUid: string;
   /** Part of the seed because policies may number the plans of each controller separately. */
   readonly controller: Controller;

@@ -91,7 +91,7 @@ function isNews(state: ServiceState, { controller, plan }: PlannedMutations): bo
 }
 
 /** Applies what a controller decided at `now`. */
-export function applyDecision(state: ServiceState, decision: Decision, now: number, settings: Settings): void {
+function applyDecision(state: ServiceState, decision: Decision, now: number, settings: Settings): void {
   const { controller } = decision;
   switch (decision.kind) {
     case 'planned': {
@@ -162,7 +162,7 @@ function decided(
 export const compactionExpiresAfterMs = 60_000;
 
 /** Requests a decision that may compact the Service's slices. A parked key stays parked. */
-export function applyCompactionRequest(
+function applyCompactionRequest(
   state: ServiceState,
   { reason, requestedAt, maxWrites, onlyWorthwhile }: CompactionRequest,
   now: number,
@@ -179,7 +179,7 @@ export function applyCompactionRequest(
 }
 
 /** Decides parked keys at once and lets their next plan pass the guards against mass removals and additions. */
-export function applyRelease(state: ServiceState, { releasedAt }: RemovalRelease, now: number): void {
+function applyRelease(state: ServiceState, { releasedAt }: RemovalRelease, now: number): void {
   const causes = {
     first: [{ description: 'held-back change released by an operator', observedAt: releasedAt }],
     more: 0,
@@ -196,7 +196,7 @@ export function applyRelease(state: ServiceState, { releasedAt }: RemovalRelease
  * Ends the snapshot in progress without effect because a part of it is unreadable: what the missing part would have confirmed
  * must not count as deleted.
  */
-export function abortSnapshot(state: ServiceState): void {
+function abortSnapshot(state: ServiceState): void {
   if (state.snapshot.open !== null) state.setSnapshot({ ...state.snapshot, open: null });
 }
 
@@ -204,7 +204,7 @@ export function abortSnapshot(state: ServiceState): void {
  * Marks a state as possibly outdated or incomplete because messages were lost. Nothing is decided before the next snapshot
  * has ended. The Outcomes of plans in flight may be among the lost messages, so those plans are dropped and decided again.
  */
-export function invalidate(state: ServiceState, now: number): void {
+function invalidate(state: ServiceState, now: number): void {
   state.setSnapshot({ ...state.snapshot, complete: false, open: null, partial: undefined });
   state.clearTombstones();
   for (const controller of decisionOrder) {
@@ -218,7 +218,7 @@ export function invalidate(state: ServiceState, now: number): void {
 }
 
 /** The decision that led to a plan of the log. What the plan does not say follows from the state on which it was decided. */
-export function recordedDecision(state: ServiceState, plan: PlannedMutations, settings: Settings): Planned {
+function recordedDecision(state: ServiceState, plan: PlannedMutations, settings: Settings): Planned {
   const { controller, compaction } = plan;
   // A history that begins later than the state lacks objects, which would count as removed.
   const { complete } = state.snapshot;

@@ -15,7 +15,7 @@ export interface LogTopics<R> {
   readonly mutations: readonly R[];
 }
 
-export interface MergedRecord<R> {
+interface MergedRecord<R> {
   readonly record: R;
   /** Undefined if it is malformed. */
   readonly message: Message | undefined;

@@ -107,7 +107,7 @@ export const neverStale: ReconcilerPolicy = {
 };
 
 /** What an Outcome says about the time of its plan, in milliseconds. */
-export interface AppliedPlan {
+interface AppliedPlan {
   /** From decision to Outcome. */
   readonly tookMs: number;
   /** The cooldown that the writer asks for, because the API server is saturated. */

@@ -105,7 +105,7 @@ export interface GroupState {
   readonly leases: readonly Lease[];
 }
 
-export interface NextExpiry {
+interface NextExpiry {
   readonly member: string;
   /** Milliseconds until a heartbeat finds its leases free. */
   readonly inMs: number;

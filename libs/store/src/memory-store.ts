@@ -151,7 +151,7 @@ export class MemoryClusterDirectory implements ClusterDirectory {
   }
 }
 
-export interface MemoryDeadLettersOptions {
+interface MemoryDeadLettersOptions {
   /** Maximum number kept. */
   readonly max?: number;
   /** Maximum size of all payloads kept, in bytes. */

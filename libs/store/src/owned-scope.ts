@@ -1,6 +1,6 @@
 import type { Checkpoint, Store, StoredEntry } from './store.ts';
 
-export interface OwnedScopeOptions {
+interface OwnedScopeOptions {
   readonly store: Store;
   readonly scope: string;
   readonly fencingToken: number;

@@ -1,4 +1,4 @@
-export { type ClusterPhase, Metrics, type MetricsOptions, type SpanCounts, watchIdleTimes } from './metrics.ts';
+export { type ClusterPhase, Metrics, type SpanCounts, watchIdleTimes } from './metrics.ts';
 export { type PartitionLag, type PartitionTopic, partitionLag } from './partition-lag.ts';
 export * from './server/event-loop-monitor.ts';
 export * from './server/health.ts';

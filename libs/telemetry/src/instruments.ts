@@ -116,7 +116,7 @@ const registerHistogram =
     };
   };
 
-export type Report = (labels: Labels, value: number) => void;
+type Report = (labels: Labels, value: number) => void;
 /** Reports values at a scrape. */
 export type Source = (report: Report) => void | Promise<void>;
 

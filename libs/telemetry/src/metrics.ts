@@ -29,7 +29,7 @@ export interface SpanCounts {
   readonly failed: number;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   readonly clusters: ClusterNames & { readonly size?: number };
   /**
    * Whether metrics have a label `cluster`, which upstream's lack because kube-controller-manager serves one. Default: whether

@@ -13,14 +13,14 @@ const windowMs = 15_000;
 const sampleMs = 1_000;
 
 /** What a process has done since its start. */
-export interface WorkDone {
+interface WorkDone {
   /** Time for which the event loop was busy, in milliseconds. */
   readonly busyMs: number;
   /** Changes processed. */
   readonly records: number;
 }
 
-export interface Demand {
+interface Demand {
   /** Part of the time for which the event loop was busy, from 0 to 1. */
   readonly utilization: number;
   /** Time that the process needs for its unprocessed Changes if it does nothing else, in seconds. */

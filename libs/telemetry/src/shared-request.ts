@@ -1,7 +1,7 @@
 import type { Clock } from '@sluice/platform';
 
 /** Timeout of a request for metrics or health. */
-export const probeTimeoutMs = 1_000;
+const probeTimeoutMs = 1_000;
 
 /** How long an answer is used after its request was sent, in milliseconds: less than any interval of probes and scrapes. */
 const maxAgeMs = 1_000;

@@ -12,7 +12,7 @@ export interface Demand {
 }
 
 /** CPU in ms per second, memory in MB. */
-export interface PartUsage {
+interface PartUsage {
   readonly cpu: number;
   readonly memory: number;
 }

@@ -12,7 +12,7 @@ export interface FoundCompaction {
   readonly compaction: Compaction;
 }
 
-export interface FindCompactionsOptions {
+interface FindCompactionsOptions {
   readonly partitions: number;
   readonly maxEndpointsPerSlice: number;
   readonly matches: (key: ServiceKey) => boolean;

@@ -28,7 +28,7 @@ import {
   watchSpan,
 } from '@sluice/telemetry';
 
-export interface PartitionTracesOptions {
+interface PartitionTracesOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly partition: number;

@@ -27,7 +27,7 @@ import type { PartitionTraces } from './partition-traces.ts';
 import type { ResyncRequester } from './resync-requester.ts';
 import type { PartitionWorkerOptions } from './worker-options.ts';
 
-export interface RecordProcessorOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger'> {
+interface RecordProcessorOptions extends Pick<PartitionWorkerOptions, 'settings' | 'logger'> {
   readonly state: PartitionState;
   readonly resyncs: ResyncRequester;
   readonly metrics: PartitionMetrics | undefined;

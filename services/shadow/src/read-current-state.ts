@@ -7,7 +7,7 @@ import type { ClusterState } from './comparison/normalise.ts';
 /** Room for all EndpointSlices of the largest Service. */
 const maxResponseBytes = 64 * 1024 * 1024;
 
-export interface ReadCluster {
+interface ReadCluster {
   readonly connection: Pick<Connection, 'request'>;
   readonly reader: Pick<ClusterReader, 'resources'>;
 }

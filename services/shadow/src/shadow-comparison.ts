@@ -19,7 +19,7 @@ export interface ShadowedCluster {
   readonly existing: (key: ServiceKey, signal: AbortSignal) => Promise<ClusterState>;
 }
 
-export interface ShadowComparisonOptions {
+interface ShadowComparisonOptions {
   readonly clusters: readonly ShadowedCluster[];
   readonly maxEndpointsPerSlice: number;
   /** How long the upstream controllers may take before a disagreement counts as a difference, in milliseconds. */

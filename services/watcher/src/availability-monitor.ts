@@ -2,7 +2,7 @@ import { type ApiError, isOutage, outageReason } from '@sluice/kubernetes';
 import type { Clock, Logger } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 
-export interface AvailabilityMonitorOptions {
+interface AvailabilityMonitorOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called when the API server stops answering, and with null when it answers again. */

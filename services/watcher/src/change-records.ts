@@ -21,7 +21,7 @@ export interface ChangeSequence {
   last: number;
 }
 
-export interface ChangeRecordsOptions {
+interface ChangeRecordsOptions {
   readonly fencingToken: number;
   readonly sequence: ChangeSequence;
   readonly indexer: Indexer;
@@ -31,7 +31,7 @@ export interface ChangeRecordsOptions {
   readonly logger: Logger;
 }
 
-export interface ServiceRecords {
+interface ServiceRecords {
   readonly records: readonly MessageRecord[];
   readonly lastStamp: Stamp;
   /** False if an object exceeds what the bus accepts. The records then say so and carry no facts. */

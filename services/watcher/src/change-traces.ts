@@ -18,7 +18,7 @@ export interface TracedChange {
   readonly composedAt: number;
 }
 
-export interface ChangeTracesOptions {
+interface ChangeTracesOptions {
   readonly tracer: Tracer;
   readonly clock: Clock;
   readonly fencingToken: number;

@@ -3,4 +3,4 @@ export { ClusterWatcher } from './cluster-watcher.ts';
 export type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 export { listSemaphore } from './informer.ts';
 export { Prefetch } from './prefetch.ts';
-export { type RemoveClusterOptions, removeCluster } from './remove-cluster.ts';
+export { removeCluster } from './remove-cluster.ts';

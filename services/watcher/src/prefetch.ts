@@ -7,7 +7,7 @@ const keepMs = 2_000;
 /** Events of each resource that are read before the lease comes: what decodes in a few tenths of a second. */
 const readAhead = 5_000;
 
-export interface PrefetchOptions {
+interface PrefetchOptions {
   readonly reader: ClusterReader;
   readonly clock: Clock;
   /** Limits how many clusters are read at once. Default: this one is read at once. */

@@ -4,7 +4,7 @@ import { isServiceKey, isStamp, parseServiceKey, type Stamp } from '@sluice/mess
 import { backoffMs, type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import { isFencedError, OwnedScope, type Store, type StoredEntry } from '@sluice/store';
 
-export interface PublishedStateOptions {
+interface PublishedStateOptions {
   readonly store: Store;
   /** Identity of the cluster. */
   readonly cluster: string;

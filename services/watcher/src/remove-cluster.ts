@@ -4,7 +4,7 @@ import type { Clock } from '@sluice/platform';
 import type { Store } from '@sluice/store';
 import { publishedStateScope } from './published-state.ts';
 
-export interface RemoveClusterOptions {
+interface RemoveClusterOptions {
   /** Identity of the cluster. */
   readonly cluster: string;
   /** Fencing token of the cluster's last lease. */

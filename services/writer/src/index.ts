@@ -6,7 +6,7 @@ export { type Direction, MassChangeGuard, type MassChangeGuardOptions } from './
 export { mayWrite, requestChecks } from './may-write.ts';
 export type { PlanPartitionWorkerOptions, RetryOptions } from './partition/plan-partition-worker-options.ts';
 export { runPlanPartition, runWriter, type WriterOptions } from './run-writer.ts';
-export { AdaptiveLimit, type AdaptiveLimitOptions } from './scheduling/adaptive-limit.ts';
+export { AdaptiveLimit } from './scheduling/adaptive-limit.ts';
 export { FairShare, FixedLimit, type RequestLimit, unlimited } from './scheduling/request-limit.ts';
 export { RetryLimit } from './scheduling/retry-limit.ts';
 export type { CompetingControllerDetection, WritableCluster } from './writable-cluster.ts';

@@ -1,6 +1,5 @@
 export { connectJetStreamBus } from './jetstream-bus.ts';
 export {
-  type BusSetupCode,
   BusSetupError,
   defaultJetStreamOptions,
   type JetStreamBusOptions,

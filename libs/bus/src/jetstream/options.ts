@@ -115,7 +115,7 @@ function check(valid: boolean, message: string): asserts valid {
 /** Retrying helps only with `BUS_UNREACHABLE`. */
 export class BusSetupError extends SetupError<BusSetupCode> {}
 
-export type BusSetupCode =
+type BusSetupCode =
   | 'BUS_OPTIONS'
   | 'BUS_UNREACHABLE'
   | 'BUS_CREDENTIALS'

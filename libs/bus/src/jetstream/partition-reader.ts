@@ -15,14 +15,14 @@ import { PullSession, type SilenceWatch } from './pull-session.ts';
 import { toDelivery } from './record-message.ts';
 import { recordMismatch, streamResult, verifyOffset } from './verify-offset.ts';
 
-export interface ReaderTarget {
+interface ReaderTarget {
   readonly stream: string;
   /** The stream's only subject. */
   readonly subject: string;
   readonly inboxPrefix: string;
 }
 
-export interface ReaderPorts extends JetStreamBusPorts {
+interface ReaderPorts extends JetStreamBusPorts {
   /** Shared by all readers; its period is that of the heartbeats of their consumers. */
   readonly silence: SilenceWatch;
 }

@@ -15,7 +15,7 @@ import {
   writeNoTaggedFields,
 } from './protocol.ts';
 
-export interface FetchOptions {
+interface FetchOptions {
   /** How long the broker waits if it has no records. */
   readonly maxWaitMs: number;
   /** Limit of the response. The broker returns the first batch whole even if it is larger. */
@@ -30,7 +30,7 @@ export interface FetchPartition {
   readonly fetchOffset: number;
 }
 
-export interface FetchedPartition {
+interface FetchedPartition {
   readonly topicId: string;
   readonly partition: number;
   readonly errorCode: number;

@@ -16,7 +16,7 @@ const retryBackoff = { baseMs: 50, maxMs: 1_000 };
 /** Stands for the node id of the leader while a partition has none. */
 const noLeader = -1;
 
-export interface FetcherOptions {
+interface FetcherOptions {
   readonly brokers: Brokers;
   readonly metadata: MetadataCache;
   readonly outageLogger: OutageLogger;

@@ -50,7 +50,7 @@ const batchReserve = 4096;
  * The bus on Kafka: one topic each for changes, mutations and requests. `Delivery.offset` is Kafka's offset + 1, and the
  * stream id is the topic id. There are no consumer groups: leases assign partitions, in milliseconds (ADR 0014).
  */
-export class KafkaBus implements Bus {
+class KafkaBus implements Bus {
   readonly partitions: number;
   readonly #options: KafkaBusOptions;
   readonly #brokers: Brokers;

@@ -73,7 +73,7 @@ export function createDecoder(buffer: Buffer): Decoder {
   return new DecoderClass(buffer);
 }
 
-export interface BrokerConnectionOptions {
+interface BrokerConnectionOptions {
   readonly host: string;
   readonly port: number;
   readonly clientId: string;
@@ -155,7 +155,7 @@ export interface WireMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface TopicBatches {
+interface TopicBatches {
   readonly topic: string;
   readonly partitions: readonly { readonly partition: number; readonly messages: readonly WireMessage[] }[];
 }

@@ -1,7 +1,7 @@
 import { createDecoder, createEncoder, type Decoder, type Encoder, type ProtocolRequest } from './kafkajs-internals.ts';
 import { readCompactArray, skipTaggedFields, topicIdBytes, writeNoTaggedFields } from './protocol.ts';
 
-export interface ClusterMetadata {
+interface ClusterMetadata {
   readonly brokers: readonly BrokerAddress[];
   readonly topics: readonly TopicMetadata[];
 }
@@ -20,7 +20,7 @@ export interface TopicMetadata {
   readonly partitions: readonly PartitionMetadata[];
 }
 
-export interface PartitionMetadata {
+interface PartitionMetadata {
   readonly errorCode: number;
   readonly partition: number;
   /** Node id, or -1 while the partition has no leader. */

@@ -22,7 +22,7 @@ interface KafkaTls extends TlsMaterial {
   readonly servername?: string;
 }
 
-export interface KafkaSasl {
+interface KafkaSasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
   readonly username: string;
   readonly password: string;

@@ -2,14 +2,14 @@ import type { WireMessage } from './kafkajs-internals.ts';
 import { messageBytes } from './records.ts';
 
 /** Records that are sent together, and sent again unchanged until the broker has them. */
-export interface Batch {
+interface Batch {
   readonly messages: readonly WireMessage[];
   /** The appends that its messages are from, in their order, with the number of messages of each. */
   readonly appends: readonly { readonly append: Append; readonly count: number }[];
 }
 
 /** One call of `append`. */
-export interface Append {
+interface Append {
   /** Messages that are not in a batch yet. */
   readonly messages: WireMessage[];
   /** Number of unacknowledged batches that hold some of its messages. */

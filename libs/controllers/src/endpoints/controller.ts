@@ -57,7 +57,7 @@ export const endpointsController: ControllerDescriptor = {
   metrics: { queue: 'endpoint' },
 };
 
-export interface EndpointsInputs {
+interface EndpointsInputs {
   /** Null if the Service does not exist. */
   readonly service: Service | null;
   /** All Pods that the selector matches, eligible or not. */
@@ -70,7 +70,7 @@ export interface EndpointsInputs {
   readonly policy?: DecisionPolicy;
 }
 
-export interface EndpointsDecision {
+interface EndpointsDecision {
   readonly plan: Plan;
   /** State to store if the plan succeeds. Null if the Service does not exist. */
   readonly triggers: TriggerTimes | null;
@@ -167,7 +167,7 @@ function isCapacityAnnotationCorrect(existing: Endpoints): boolean {
 /** Maximum number of addresses, ready and not ready, in an Endpoints object (D27). */
 export const endpointsCapacity = 1000;
 
-export interface TruncatedSubsets {
+interface TruncatedSubsets {
   readonly truncated: boolean;
   readonly subsets: readonly EndpointSubset[];
 }

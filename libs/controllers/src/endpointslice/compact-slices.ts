@@ -2,7 +2,7 @@ import type { Endpoint, EndpointSlice, MutationGroup, Service } from '@sluice/mo
 import { portMapKey } from './endpoint-identity.ts';
 import { deletion, inWrittenOrder, ownedBy, replacement, withTriggerTime } from './slice.ts';
 
-export interface CompactionInputs {
+interface CompactionInputs {
   readonly service: Service;
   /** Slices of the Service and this controller, as a decision without writes left them. */
   readonly slices: Iterable<EndpointSlice>;

@@ -58,7 +58,7 @@ export const endpointSlicesController: ControllerDescriptor = {
   },
 };
 
-export interface EndpointSliceInputs {
+interface EndpointSliceInputs {
   /** Null if the Service does not exist. */
   readonly service: Service | null;
   /** All Pods that the selector matches, eligible or not. */
@@ -74,7 +74,7 @@ export interface EndpointSliceInputs {
   readonly policy?: DecisionPolicy;
 }
 
-export interface EndpointSliceDecision {
+interface EndpointSliceDecision {
   /** One group per wanted address type that needs writes, then one per slice of an unsupported type. */
   readonly plan: Plan;
   /** State to store if the plan succeeds. */

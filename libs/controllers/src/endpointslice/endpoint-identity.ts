@@ -120,7 +120,7 @@ function sameAddresses(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Ports in the order in which they are written, and the key shared by slices with the same ports (C25). */
-export interface KeyedPorts {
+interface KeyedPorts {
   readonly key: string;
   readonly ports: readonly EndpointPort[];
 }

@@ -5,7 +5,7 @@ import { type EndpointSet, endpointsEqualBeyondHash } from './endpoint-identity.
 import { hasSliceLabels, newEndpointSlice, type SliceChanges, sliceLabels } from './slice.ts';
 
 /** Changes for one port group, with the number of endpoints added and removed. */
-export interface PortMappingChanges extends SliceChanges {
+interface PortMappingChanges extends SliceChanges {
   readonly added: number;
   readonly removed: number;
 }

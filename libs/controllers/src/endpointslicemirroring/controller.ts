@@ -62,7 +62,7 @@ function failureText({ service, failures, groups }: FailedPlan): string {
   return aggregateText(failures.map((failure) => mirroringFailureText(service, failure))) ?? '';
 }
 
-export interface MirroringInputs {
+interface MirroringInputs {
   readonly service: Service | null;
   readonly endpoints: Endpoints | null;
   /** All slices labelled with the Endpoints' name and this controller, including those being deleted (H8). */
@@ -72,7 +72,7 @@ export interface MirroringInputs {
   readonly policy?: DecisionPolicy;
 }
 
-export interface MirroringDecision {
+interface MirroringDecision {
   readonly plan: Plan;
   /** Null if there is nothing to mirror. */
   readonly counts: MirroringCounts | null;

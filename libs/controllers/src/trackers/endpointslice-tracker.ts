@@ -7,7 +7,7 @@ import type { ObjectMeta } from '@sluice/model';
 export type TrackedSlices = Readonly<Record<string, number>>;
 
 /** The part of a slice that the tracker needs. */
-export interface TrackedSlice {
+interface TrackedSlice {
   readonly metadata: Pick<ObjectMeta, 'uid' | 'generation' | 'deletionTimestamp'>;
 }
 
@@ -96,7 +96,7 @@ export function observe(tracked: TrackedSlices, slice: TrackedSlice): TrackedSli
 }
 
 /** What a newer version of a slice proves. The API server raises the generation with each change of its content. */
-export type GenerationProof = 'foreignWrite' | 'restored' | undefined;
+type GenerationProof = 'foreignWrite' | 'restored' | undefined;
 
 /**
  * Compares a version of a slice that is newer than the last write with its generation. A higher generation proves a write by

@@ -16,7 +16,7 @@ export interface TriggerTimes {
 
 type Times = Readonly<Record<string, string>>;
 
-export interface ComputedTriggerTime {
+interface ComputedTriggerTime {
   /** State to keep if the plan that uses the time succeeds. The same object if nothing changed. */
   readonly state: TriggerTimes;
   /** Earliest time that is later than the known one, or null (C16). */

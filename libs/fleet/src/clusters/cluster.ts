@@ -23,7 +23,7 @@ export interface Cluster {
  * 0053). `serving`: connected. `paused`: connected, but writes are paused (ADR 0054). `stopping`: removed or handed over;
  * work in progress finishes.
  */
-export type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'conflict' | 'serving' | 'paused' | 'stopping';
+type ClusterPhase = 'connecting' | 'unavailable' | 'rejected' | 'conflict' | 'serving' | 'paused' | 'stopping';
 
 /** State of one configured cluster. */
 export interface ClusterState {

@@ -3,7 +3,7 @@ import { UsageError } from '@sluice/platform/process';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 
 /** What the sources list by now. */
-export interface Listing {
+interface Listing {
   /** Candidates by name, each name once. */
   readonly byName: ReadonlyMap<string, ClusterCandidate>;
   /** Whether a candidate is missing only because its source has a problem. */
@@ -96,7 +96,7 @@ export async function configuredNames(sources: readonly ClusterSource[]): Promis
 }
 
 /** Candidates by name, each name once. */
-export interface UniqueNames {
+interface UniqueNames {
   readonly byName: ReadonlyMap<string, ClusterCandidate>;
   /** Candidates whose name is already taken. */
   readonly duplicates: readonly InvalidCluster[];
@@ -107,7 +107,7 @@ export interface UniqueNames {
  *
  * @param holderOf the current holder of a name
  */
-export function uniqueNames(
+function uniqueNames(
   candidates: readonly ClusterCandidate[],
   holderOf: (name: string) => ClusterCandidate | undefined,
   isUnreadable: (candidate: ClusterCandidate) => boolean,
@@ -131,7 +131,7 @@ export function uniqueNames(
  * Matches the candidates from sources with problems. A half-written file or an invalid Secret must not remove a
  * cluster.
  */
-export function unreadableCandidates(
+function unreadableCandidates(
   problems: readonly Pick<InvalidCluster, 'from'>[],
 ): (candidate: ClusterCandidate) => boolean {
   const unreadable = new Set(problems.map(({ from }) => from));

@@ -48,7 +48,7 @@ import { type GuardOptions, guardWrites } from '../leader-election/guard-writes.
 import { LeaderElector } from '../leader-election/leader-elector.ts';
 import type { ConnectedCluster } from './cluster.ts';
 
-export interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
+interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly inCluster?: boolean;
@@ -197,7 +197,7 @@ async function asUsageError<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** A connected cluster that cannot be written: its connection sends only GET. */
-export interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
+interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
   /** Minor version of Kubernetes. */
   readonly minor: number;
   readonly reader: ClusterReader;

@@ -6,7 +6,7 @@ import type { ClusterCandidate, ClusterSource, SourceReading } from './cluster-s
 
 type Open = ClusterSetOptions['open'];
 
-export interface EarlyConnectionsOptions {
+interface EarlyConnectionsOptions {
   readonly sources: readonly ClusterSource[];
   readonly open: Open;
   readonly clock: Clock;

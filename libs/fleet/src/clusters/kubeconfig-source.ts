@@ -7,7 +7,7 @@ import { isKubeconfigError, listContexts, loadKubeconfig } from '@sluice/kuberne
 import { errorMessage } from '@sluice/platform';
 import type { ClusterCandidate, ClusterSource, InvalidCluster, SourceReading } from './cluster-source.ts';
 
-export interface KubeconfigSourceOptions {
+interface KubeconfigSourceOptions {
   /** A kubeconfig, a directory of kubeconfigs, or several kubeconfigs to merge. */
   readonly path: string | readonly string[];
   /** A context, several separated by commas, or `*` for all. Default: each file's current context. */

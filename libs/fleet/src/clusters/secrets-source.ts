@@ -3,7 +3,7 @@ import { type ClusterAccess, type Connection, KubeconfigError, loadKubeconfigTex
 import { asRecord, asString, isRecord, type JsonRecord } from '@sluice/platform';
 import type { ClusterCandidate, ClusterSource, InvalidCluster } from './cluster-source.ts';
 
-export interface SecretsSourceOptions {
+interface SecretsSourceOptions {
   /** Connection to the management cluster. */
   readonly connection: Pick<Connection, 'request' | 'server'>;
   readonly namespace: string;

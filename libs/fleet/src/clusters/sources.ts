@@ -14,7 +14,7 @@ import { inCluster } from './connect.ts';
 import { kubeconfigSource } from './kubeconfig-source.ts';
 import { secretsSource } from './secrets-source.ts';
 
-export interface ConfiguredClusters {
+interface ConfiguredClusters {
   readonly clusters: readonly ClusterConfiguration[];
   readonly clusterSecrets?: ClusterSecretsConfiguration | undefined;
 }

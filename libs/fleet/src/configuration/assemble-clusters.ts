@@ -4,7 +4,7 @@ import type { Problems } from './problems.ts';
 import { clusterSettings, type Path, settingAt } from './settings.ts';
 import { defined, type Values } from './values.ts';
 
-export interface Clusters {
+interface Clusters {
   readonly clusters: readonly ClusterConfiguration[];
   readonly origin: Origin;
 }

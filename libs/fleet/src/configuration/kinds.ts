@@ -20,7 +20,7 @@ import {
 export type Plain = string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain };
 
 /** Reports that a value is wrong, or an entry of a list. */
-export type Reject = (index?: number) => undefined;
+type Reject = (index?: number) => undefined;
 
 /** A type of setting: how its values are parsed, validated and shown. */
 export interface Kind<T> {

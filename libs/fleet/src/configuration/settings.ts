@@ -6,7 +6,7 @@ import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
 
 /** A setting, as it is declared below. */
-export interface Setting<T> {
+interface Setting<T> {
   readonly kind: Kind<T>;
   /** Description for the help, the documentation and the example. */
   readonly about: string;
@@ -354,7 +354,7 @@ const declared = {
 } as const;
 
 /** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */
-export const settings = declared as typeof declared & {
+const settings = declared as typeof declared & {
   readonly [P in
     | `controllers.${ReturnType<typeof batchPeriodOf>}`
     | `writer.${ReturnType<typeof concurrentSyncsOf>}`]: ControllerSetting;

@@ -9,7 +9,7 @@ export interface ClusterEvidence {
 }
 
 /** A cluster as the fleet knows it. */
-export interface ClusterPin {
+interface ClusterPin {
   readonly identity: string;
   /** Names under which it is configured. */
   readonly names: readonly string[];
@@ -35,7 +35,7 @@ export interface PinnedClusters {
   readonly conflicts: readonly IdentityConflict[];
 }
 
-export interface Admission {
+interface Admission {
   readonly clusters: PinnedClusters;
   /** Why the cluster must not be served; undefined if it may. */
   readonly refusal?: string;

@@ -4,14 +4,14 @@ import type { StoredDocument } from '@sluice/store';
 import { readGenerations } from '../roles/fleet-generation.ts';
 import { formatGenerations, type PartitionGenerations } from '../roles/generations.ts';
 
-export interface OpenLogs {
+interface OpenLogs {
   /** Opens the logs of a new fleet with the configured number of partitions; creates none before `expected` resolves. */
   readonly first: (expected: Promise<void>) => Promise<Bus>;
   /** Opens the logs of a generation. */
   readonly other: (generation: number, partitions: number) => Promise<Bus>;
 }
 
-export interface CurrentLogs {
+interface CurrentLogs {
   readonly bus: Bus;
   readonly generations: PartitionGenerations;
 }

@@ -3,7 +3,7 @@ import type { Configuration } from '../configuration/index.ts';
 
 type Backends = Pick<Configuration, 'bus' | 'store'>;
 
-export interface RereadPorts {
+interface RereadPorts {
   readonly logger: Logger;
   readonly reread?: (() => Backends) | undefined;
 }

@@ -39,7 +39,7 @@ export interface FleetIdentity {
   readonly releases?: boolean;
 }
 
-export interface ClusterClaimOptions {
+interface ClusterClaimOptions {
   readonly cluster: string;
   readonly connection: Pick<Connection, 'server' | 'request'>;
   /** Whether the same cluster as before still answers. */

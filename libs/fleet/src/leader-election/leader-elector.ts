@@ -14,7 +14,7 @@ import { type Clock, elapsedMs, type Instant, instant, type JsonRecord, type Log
 import { printableLine } from '@sluice/platform/process';
 import type { LeaderElectionConfiguration } from '../configuration/index.ts';
 
-export interface LeaderElectorOptions extends LeaderElectionConfiguration {
+interface LeaderElectorOptions extends LeaderElectionConfiguration {
   readonly cluster: string;
   /** Of its own, so that a renewal never waits for other requests. */
   readonly connection: Pick<Connection, 'server' | 'request' | 'destroy'>;

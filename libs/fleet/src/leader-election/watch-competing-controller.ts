@@ -9,7 +9,7 @@ import { type Clock, type Logger, sleep } from '@sluice/platform';
 import { fieldManager } from '@sluice/platform/process';
 import type { WriteGate } from './write-gate.ts';
 
-export interface WatchCompetingControllerOptions {
+interface WatchCompetingControllerOptions {
   readonly cluster: string;
   readonly connection: Connection;
   readonly controllers?: ReadonlySet<Controller> | undefined;

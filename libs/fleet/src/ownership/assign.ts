@@ -1,7 +1,7 @@
 import { hash32 } from '@sluice/messages';
 import { forAllScopes, type GroupState, type Lease } from '@sluice/store';
 
-export interface Assignable extends Pick<GroupState, 'members' | 'serves' | 'stalled'> {
+interface Assignable extends Pick<GroupState, 'members' | 'serves' | 'stalled'> {
   readonly leases?: readonly Pick<Lease, 'scope' | 'holder'>[];
 }
 
@@ -107,7 +107,7 @@ function rank(names: readonly string[], score: (name: string) => number): readon
     .map(({ name }) => name);
 }
 
-export interface Successor {
+interface Successor {
   readonly member: string;
   /** Those that members serve which do not declare theirs. */
   readonly scopes: readonly string[];

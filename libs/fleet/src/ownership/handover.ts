@@ -54,7 +54,7 @@ export class Handover {
   }
 }
 
-export interface HandoverGroup {
+interface HandoverGroup {
   /** The member that hands over. */
   readonly member: string;
   /** Number of scopes in the group. */

@@ -54,7 +54,7 @@ interface Failures {
 }
 
 /** What the next heartbeat reports. */
-export interface PendingReport {
+interface PendingReport {
   /** Scopes whose work has stopped, and restored leases on which nobody works. */
   readonly stopped: readonly string[];
   /** Lost scopes whose work has not stopped. */

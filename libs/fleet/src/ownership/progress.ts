@@ -11,7 +11,7 @@ export const giveUpMs = 2_000;
 export const provenMs = 5_000;
 
 /** A member that has not acquired a free scope within this time cannot work on it, in milliseconds. */
-export const acquireWithinMs = 3_000;
+const acquireWithinMs = 3_000;
 
 /**
  * For how long a member leaves a scope to others, in milliseconds: twice as long each time, because only another attempt can show that it

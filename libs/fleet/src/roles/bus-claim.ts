@@ -3,7 +3,7 @@ import { aborted, type Clock, type Logger, orAborted, sleep, untilNextTick } fro
 import { UsageError } from '@sluice/platform/process';
 import type { Lease, Leases } from '@sluice/store';
 
-export interface BusClaimOptions {
+interface BusClaimOptions {
   readonly fleet: string;
   readonly bus: Pick<Bus, 'beginning'>;
   readonly leases: Pick<Leases, 'heartbeat' | 'state'>;

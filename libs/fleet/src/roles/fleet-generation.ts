@@ -2,7 +2,7 @@ import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/platform'
 import type { Leases, Store, StoredDocument } from '@sluice/store';
 import { formatGenerations, type PartitionGenerations, parseGenerations, storedName } from './generations.ts';
 
-export interface GenerationPorts {
+interface GenerationPorts {
   readonly document: StoredDocument;
   readonly leases: Leases;
   readonly clock: Clock;

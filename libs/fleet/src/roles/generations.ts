@@ -1,7 +1,7 @@
 import { UsageError } from '@sluice/platform/process';
 
 /** The partitions of a fleet from one change of their number to the next. Its number is its index in the list of all. */
-export interface PartitionGeneration {
+interface PartitionGeneration {
   readonly partitions: number;
   /** When it began, in milliseconds since the Unix epoch; 0 for the first. */
   readonly since: number;

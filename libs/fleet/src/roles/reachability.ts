@@ -5,7 +5,7 @@ import { SharedRequest } from '@sluice/telemetry';
 
 export type OwningRole = 'watcher' | 'reconciler' | 'writer';
 
-export interface ReachabilityOptions {
+interface ReachabilityOptions {
   readonly bus: Bus;
   readonly member: string;
   readonly clock: Clock;

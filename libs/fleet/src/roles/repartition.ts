@@ -5,7 +5,7 @@ import type { StoredDocument } from '@sluice/store';
 import type { FleetGeneration } from './fleet-generation.ts';
 import { formatGenerations, type PartitionGenerations } from './generations.ts';
 
-export interface RepartitionPorts {
+interface RepartitionPorts {
   readonly generation: Pick<FleetGeneration, 'all' | 'partitions'>;
   /** The generations of the fleet. */
   readonly document: StoredDocument;

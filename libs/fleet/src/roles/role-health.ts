@@ -5,7 +5,7 @@ import { type Check, condition, type Health, LoopMonitor, SharedRequest } from '
 
 import type { FleetGeneration } from './fleet-generation.ts';
 
-export interface RoleHealthOptions {
+interface RoleHealthOptions {
   readonly bus: Bus;
   readonly store: Store;
   readonly generation?: FleetGeneration;

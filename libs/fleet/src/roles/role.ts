@@ -29,7 +29,7 @@ export interface RoleOptions extends Infrastructure {
 }
 
 /** What a role does with a scope while it owns it. `store` counts commits that are rejected because the lease was lost. */
-export type ScopeWork = (lease: HeldLease, store: Store) => Promise<void>;
+type ScopeWork = (lease: HeldLease, store: Store) => Promise<void>;
 
 /** Scopes that all members of a group share, and the work on them. */
 export interface Share {
@@ -47,13 +47,13 @@ export function own(options: RoleOptions, { role, group, scopes, work }: Share, 
 }
 
 /** A group whose members may serve different scopes. */
-export interface ServedGroup extends Pick<OwnershipOptions, 'handoverMs'> {
+interface ServedGroup extends Pick<OwnershipOptions, 'handoverMs'> {
   readonly role: OwningRole;
   readonly group: string;
 }
 
 /** A scope that a process can serve. */
-export interface ServedScope {
+interface ServedScope {
   /** Name of the scope in metrics and logs. */
   readonly name: string;
   readonly work: ScopeWork;

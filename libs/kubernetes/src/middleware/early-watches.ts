@@ -70,7 +70,7 @@ class SkippedObjects {
   }
 }
 
-export interface EarlyWatchesOptions {
+interface EarlyWatchesOptions {
   /** Closes the watches that no reader has taken over. */
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { ApiError, isApiError } from '../api-error.ts';
 import type { ClusterReader } from '../cluster.ts';
 import { type ClusterRequest, type Middleware, mapWatch, type RequestCheck, type WatchStream } from '../middleware.ts';
 
-export interface IdentityGuardOptions {
+interface IdentityGuardOptions {
   /** The expected identity, verified just before. */
   readonly identity: string;
   readonly cluster: Pick<ClusterReader, 'identity'>;

@@ -47,7 +47,7 @@ export async function checkCluster(
   }
 }
 
-export interface CheckedCluster {
+interface CheckedCluster {
   readonly checks: readonly Check[];
   /** Absent if it could not be read. */
   readonly evidence?: CompetingControllerEvidence;

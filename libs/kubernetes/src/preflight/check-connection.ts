@@ -6,7 +6,7 @@ import { type Access, type ClusterWork, controllerAccess, neededAccess } from '.
 import type { ClusterProbe } from './probe-controllers.ts';
 import { isSupportedVersion, type ServerVersion } from './server-version.ts';
 
-export interface CheckOptions {
+interface CheckOptions {
   /** The cluster's name in messages: its context, or its server's URL. */
   readonly cluster: string;
   /** The work whose permissions are checked. Default: watch and write. */
@@ -16,7 +16,7 @@ export interface CheckOptions {
   readonly signal: AbortSignal;
 }
 
-export interface CheckedCluster {
+interface CheckedCluster {
   /** uid of the namespace kube-system. */
   readonly identity: string;
   readonly version: ServerVersion;

@@ -1,6 +1,6 @@
 import type { ApiError } from '../index.ts';
 
-export type Unavailability =
+type Unavailability =
   | 'unreachable'
   | 'untrusted'
   | 'unauthenticated'

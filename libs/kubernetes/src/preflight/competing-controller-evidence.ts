@@ -13,7 +13,7 @@ import {
   upstreamManager,
 } from './competing-controller.ts';
 
-export interface CompetingControllerSearch {
+interface CompetingControllerSearch {
   readonly connection: Connection;
   /** Sluice's name in `managedFields`. */
   readonly ownManager: string;

@@ -1,6 +1,6 @@
 export * from './access-review.ts';
 export * from './check.ts';
-export { type CheckedCluster, checkCluster, checkOn } from './check-cluster.ts';
+export { checkCluster, checkOn } from './check-cluster.ts';
 export * from './check-connection.ts';
 export * from './cluster-unavailable-error.ts';
 export * from './competing-controller.ts';

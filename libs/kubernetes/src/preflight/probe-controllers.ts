@@ -4,7 +4,7 @@ import { reviewAccess } from './access-review.ts';
 import type { Access } from './permissions.ts';
 import { getServerVersion, type ServerVersion } from './server-version.ts';
 
-export interface ControllerProbe {
+interface ControllerProbe {
   readonly connection: Pick<Connection, 'request'>;
   /** Sluice's name in `managedFields`. */
   readonly ownManager: string;

@@ -12,7 +12,7 @@ import { MalformedProtobufError, WireReader } from './wire-reader.ts';
 
 type JsonObject = Record<string, unknown>;
 
-export interface Decoded {
+interface Decoded {
   /** In the shape of its JSON. */
   readonly object: JsonObject;
   /** A message type with all fields listed met an unlisted one. */

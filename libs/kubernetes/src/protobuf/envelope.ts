@@ -61,7 +61,7 @@ function envelopeOf(type: MessageType): MessageType {
   return wholeMessage({ 1: one('typeMeta', typeMetaType), 2: one('raw', type) });
 }
 
-export interface DecodedWatchEvent {
+interface DecodedWatchEvent {
   /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`, as the server sent it. */
   readonly type: string;
   /** In the shape of its JSON; a Status if `type` is `ERROR`. */

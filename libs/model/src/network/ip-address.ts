@@ -1,5 +1,5 @@
 /** An IP address as Kubernetes prints it. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) counts as IPv4 (C6). */
-export interface IpAddress {
+interface IpAddress {
   readonly family: 'IPv4' | 'IPv6';
   readonly text: string;
 }

@@ -17,7 +17,7 @@ export function isUsageError(error: unknown): error is UsageError {
   return error instanceof Error && 'code' in error && error.code === 'USAGE';
 }
 
-export interface StopSignal {
+interface StopSignal {
   /** Resolves when the process should stop. */
   readonly stopped: Promise<void>;
   /** Cancels the timer, which would otherwise keep the process alive. */

@@ -11,14 +11,14 @@ interface Window {
   suppressed: number;
 }
 
-export interface LoggedEvent {
+interface LoggedEvent {
   readonly message: string;
   /** The cluster that the event is about; undefined: none, or unknown. */
   readonly cluster: string | undefined;
 }
 
 /** An event whose window has ended, of which lines were suppressed. */
-export interface SuppressedLines extends LoggedEvent {
+interface SuppressedLines extends LoggedEvent {
   readonly suppressed: number;
 }
 

@@ -6,7 +6,7 @@ import { columnsOf, truncate } from './wrap.ts';
 const quietMs = 2_000;
 
 /** A terminal; a pipe or file gets nothing. */
-export interface WaitOutput {
+interface WaitOutput {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;

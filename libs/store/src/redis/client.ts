@@ -4,7 +4,7 @@ import { RedisStoreError, toRedisStoreError } from './redis-error.ts';
 import { type RedisOptions, type RedisSecrets, readAddresses } from './redis-options.ts';
 import type { Client } from './script.ts';
 
-export interface ClientOptions {
+interface ClientOptions {
   readonly commandTimeoutMs: number;
   /** Whether commands wait for a connection or reject at once while disconnected. */
   readonly offlineQueue: boolean;

@@ -6,7 +6,7 @@ export type {
   LeaseThreadRequest,
   StartLeaseThread,
 } from './lease-thread.ts';
-export { openRedis, type RedisDependencies, type RedisPorts } from './open-redis.ts';
-export { type RedisErrorCode, RedisStoreError } from './redis-error.ts';
-export type { RedisOptions, RedisSecrets, RedisTls, RedisTopology } from './redis-options.ts';
+export { openRedis, type RedisPorts } from './open-redis.ts';
+export { RedisStoreError } from './redis-error.ts';
+export type { RedisOptions, RedisSecrets } from './redis-options.ts';
 export { runLeaseThread } from './run-lease-thread.ts';

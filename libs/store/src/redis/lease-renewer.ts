@@ -3,7 +3,7 @@ import type { KeepAliveOptions } from '../index.ts';
 import type { LeaseThreadLine, LeaseThreadRequest } from './lease-thread.ts';
 import { RenewalCells } from './renewal-cells.ts';
 
-export interface LeaseRenewerOptions {
+interface LeaseRenewerOptions {
   /** Renews the member's leases if it still holds all of them, and returns whether it does. */
   readonly renew: (options: KeepAliveOptions, leases: readonly (readonly [string, number])[]) => Promise<boolean>;
   readonly clock: Clock;

@@ -46,7 +46,7 @@ export interface LeaseThreadEvents {
 /** Starts a thread that connects to Redis with these options. */
 export type StartLeaseThread = (options: RedisOptions, events: LeaseThreadEvents) => LeaseThread;
 
-export interface LeaseThreadClientOptions {
+interface LeaseThreadClientOptions {
   readonly start: StartLeaseThread;
   readonly redis: RedisOptions;
   readonly secrets?: (() => RedisSecrets) | undefined;

@@ -39,7 +39,7 @@ export interface RedisPorts {
   close(): 'closed' | 'abandoned';
 }
 
-export interface RedisDependencies {
+interface RedisDependencies {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Undefined: only heartbeats renew leases, which a busy event loop delays. Enough for observers, which hold none. */

@@ -1,7 +1,7 @@
 import { type Clock, errorMessage } from '@sluice/platform';
 import { forAllScopes, type GroupState } from '../index.ts';
 
-export type RedisErrorCode =
+type RedisErrorCode =
   /** No connection, or none in time. Whether a command was executed is unknown. */
   | 'UNREACHABLE'
   /** Connected, but no answer in time. Whether the command was executed is unknown. */

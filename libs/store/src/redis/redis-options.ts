@@ -24,7 +24,7 @@ export interface RedisOptions {
 /** What a connection authenticates with. */
 export type RedisSecrets = Pick<RedisOptions, 'urls' | 'username' | 'password' | 'tls' | 'topology'>;
 
-export type RedisTopology =
+type RedisTopology =
   | { readonly mode: 'standalone' }
   | { readonly mode: 'cluster' }
   | {
@@ -36,7 +36,7 @@ export type RedisTopology =
     };
 
 /** Certificates and key in PEM. */
-export interface RedisTls {
+interface RedisTls {
   /** Certificate authorities. Default: those of the system. */
   readonly ca?: string;
   readonly cert?: string;
@@ -46,7 +46,7 @@ export interface RedisTls {
 }
 
 /** The settings parsed from all URLs. */
-export interface RedisAddresses {
+interface RedisAddresses {
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly tls: boolean;
   readonly username: string | undefined;

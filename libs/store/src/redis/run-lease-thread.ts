@@ -7,7 +7,7 @@ import { leasesTimeoutMs } from './redis-leases.ts';
 import type { RedisOptions, RedisSecrets } from './redis-options.ts';
 import { groupKeys, Script } from './script.ts';
 
-export interface LeaseThreadPorts {
+interface LeaseThreadPorts {
   readonly clock: Clock;
   readonly send: (message: LeaseThreadMessage) => void;
 }

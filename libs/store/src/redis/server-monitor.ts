@@ -4,7 +4,7 @@ import type { ServerReport } from './check-server.ts';
 
 const periodMs = 60_000;
 
-export interface ServerMonitorOptions {
+interface ServerMonitorOptions {
   /** Reads and checks the settings of all masters. */
   readonly check: () => Promise<readonly ServerReport[]>;
   readonly clock: Clock;

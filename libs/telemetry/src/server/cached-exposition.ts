@@ -4,7 +4,7 @@ import type { Metrics } from '../metrics.ts';
 import { SharedRequest } from '../shared-request.ts';
 
 /** All metrics, encoded once for all responses, which share these bytes while they are unread. */
-export interface EncodedMetrics {
+interface EncodedMetrics {
   readonly contentType: string;
   readonly body: Buffer;
 }

@@ -31,7 +31,7 @@ export interface TelemetryServer {
 }
 
 /** In PEM. */
-export interface ServingTls {
+interface ServingTls {
   readonly cert: string;
   readonly key: string;
 }
@@ -49,7 +49,7 @@ export interface TelemetryServerOptions {
 }
 
 /** Another process listens on the address. */
-export class AddressInUseError extends Error {
+class AddressInUseError extends Error {
   override readonly name = 'AddressInUseError';
 }
 

@@ -31,7 +31,7 @@ import type { Controller } from '@sluice/model';
 import type { Span, SpanAttributes, Tracer } from './tracer.ts';
 
 /** Where a span belongs in its trace, when it was, and attributes in addition to those of its kind. */
-export interface SpanOptions extends Omit<Span, 'name' | 'kind' | 'attributes' | 'error'> {
+interface SpanOptions extends Omit<Span, 'name' | 'kind' | 'attributes' | 'error'> {
   readonly attributes?: SpanAttributes;
   readonly error?: string | undefined;
 }
@@ -55,7 +55,7 @@ function serviceAttributes(key: ServiceKey | undefined): SpanAttributes {
 }
 
 /** A record on the bus. */
-export interface TracedMessage {
+interface TracedMessage {
   readonly tracer: Tracer;
   readonly topic: 'changes' | 'mutations';
   readonly partition: number;
@@ -142,7 +142,7 @@ export function commitSpan(
 }
 
 /** A finished request to an API server. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly method: string;
   readonly path: string;
   /** The path with parameters in place of names. */

@@ -26,7 +26,7 @@ import type { Random } from '@sluice/platform';
 import { lateAttributes } from '../traces/spans.ts';
 import type { Span, Tracer } from '../traces/tracer.ts';
 
-export interface SdkTracerOptions {
+interface SdkTracerOptions {
   /** Share of the traces that are sampled at their beginning, 0 to 1. */
   readonly ratio: number;
   readonly slowMs: number;

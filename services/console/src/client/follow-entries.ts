@@ -1,6 +1,6 @@
 import { type HistoryEntry, QueryError } from './console-client.ts';
 
-export interface FollowOptions {
+interface FollowOptions {
   /** Entries that are already known. */
   readonly known: readonly HistoryEntry[];
   /** Start of the period, in milliseconds since the Unix epoch. */

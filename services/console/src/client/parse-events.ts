@@ -1,5 +1,5 @@
 /** One server-sent event. */
-export interface ServerSentEvent {
+interface ServerSentEvent {
   readonly name: string;
   readonly data: string;
 }

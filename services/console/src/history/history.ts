@@ -4,7 +4,7 @@ import type { Clock } from '@sluice/platform';
 import { Journal } from './journal.ts';
 import { messageOf, type RetainedRecord, retain } from './retained-record.ts';
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly clock: Clock;
   /** Maximum size of all records in bytes; beyond it, the older half of the longest histories is dropped. Default 128 MiB. */
   readonly maxBytes?: number;

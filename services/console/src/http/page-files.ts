@@ -3,7 +3,7 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export interface PageFile {
+interface PageFile {
   readonly type: string;
   readonly body: string;
 }

@@ -28,7 +28,7 @@ function whenText({ at, live, outage }: Pick<ServiceDetail, 'at' | 'live' | 'out
   return outage === null ? 'now' : `as of ${timeToSecond(outage.since, now)}`;
 }
 
-export interface PodHeading {
+interface PodHeading {
   /** `shop/cart` */
   readonly service: string;
   readonly clusterName: string;

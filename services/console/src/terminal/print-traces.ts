@@ -2,7 +2,7 @@ import { formatDuration, formatTable, localTime } from '@sluice/platform/process
 import type { HistoryView } from '../view/schemas.ts';
 import { causesText, type TextFormat, traceOf } from './text.ts';
 
-export interface TraceLine {
+interface TraceLine {
   readonly at: number;
   readonly traceId: string;
   /** False if the trace was not sampled; then there is no link. */

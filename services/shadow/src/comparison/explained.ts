@@ -15,7 +15,7 @@ export interface ExplainContext {
 }
 
 /** An accepted difference: caused by randomness upstream or by an intended deviation. */
-export interface Explanation {
+interface Explanation {
   /** Numbers of the rules of the behaviour specification. */
   readonly rules: string;
   readonly why: string;

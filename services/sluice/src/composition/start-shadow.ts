@@ -19,7 +19,7 @@ import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
 import { clusterCache } from './telemetry/cluster-cache.ts';
 
-export interface ShadowOptions {
+interface ShadowOptions {
   readonly clusters: readonly (ShadowedCluster & { readonly reader: ClusterReader })[];
   readonly settings: Settings;
   /** How long the upstream controllers may take before a disagreement counts as a difference, in milliseconds. */

@@ -19,7 +19,7 @@ import {
   type WritableCluster,
 } from '@sluice/writer';
 
-export interface WritableOptions {
+interface WritableOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Limits per cluster. Default: those of the flags. */

@@ -28,7 +28,7 @@ export interface ApplyResult {
 }
 
 /** A mutation that failed permanently, with the API server's message. */
-export interface Failure {
+interface Failure {
   readonly mutation: Mutation;
   readonly message: string;
 }

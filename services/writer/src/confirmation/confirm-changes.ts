@@ -37,7 +37,7 @@ const confirmations: Readonly<Record<Direction, Confirmation>> = {
 
 const counted = (count: number, noun: string, plural: string) => `${count} ${noun}${count === 1 ? '' : plural}`;
 
-export interface ConfirmOptions {
+interface ConfirmOptions {
   /** Default: no change needs confirmation. */
   readonly massChangeGuards?: readonly MassChangeGuard[] | undefined;
   readonly partition: number;

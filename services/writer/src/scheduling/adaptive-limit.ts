@@ -3,7 +3,7 @@ import { type Cancel, type Clock, TokenBucket } from '@sluice/platform';
 import { type FairShare, PriorityQueue } from './request-limit.ts';
 import { Saturation } from './saturation.ts';
 
-export interface AdaptiveLimitOptions {
+interface AdaptiveLimitOptions {
   /** Maximum number of concurrent requests. */
   readonly max: number;
   /** Initial limit. Default: an eighth of `max`, at least 8 (but at most `max`). */

@@ -1,6 +1,6 @@
 import { type Clock, TokenBucket } from '@sluice/platform';
 
-export interface RetryLimitOptions {
+interface RetryLimitOptions {
   /** Retries per second. */
   readonly perSecond: number;
   readonly clock: Clock;

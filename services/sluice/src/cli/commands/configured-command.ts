@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 
 export type Configuration = Awaited<ReturnType<typeof configurationOf>>;
 
-export interface Called<O> {
+interface Called<O> {
   /** Loads the configuration from file, environment and flags. Throws UsageError. */
   readonly configure: () => Promise<Configuration>;
   readonly args: readonly string[];

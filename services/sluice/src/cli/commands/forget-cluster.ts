@@ -4,7 +4,7 @@ import type { Clock } from '@sluice/platform';
 import { UsageError } from '@sluice/platform/process';
 import { readStoredClusters, removeStoredCluster, removeUnidentified } from '../../composition/stored-clusters.ts';
 
-export interface ForgottenCluster {
+interface ForgottenCluster {
   readonly name: string;
   /** Clusters whose state is removed. */
   readonly identities: readonly string[];
@@ -12,7 +12,7 @@ export interface ForgottenCluster {
   readonly pinned: boolean;
 }
 
-export interface ForgetOptions {
+interface ForgetOptions {
   readonly sources: readonly ClusterSource[];
   readonly fleet: Pick<OpenInfrastructure, 'bus' | 'store' | 'leases' | 'directory' | 'clusterPins'>;
   /** Unique name of this process. */

@@ -15,21 +15,21 @@ import {
 } from '@sluice/platform/process';
 import type { Command } from 'commander';
 
-export interface Ports {
+interface Ports {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
 }
 
 /** What a started process does until it is stopped. */
-export interface Running {
+interface Running {
   /** Rejects on a fatal error. */
   readonly done: Promise<unknown>;
   /** Stops the process, before bus and store are closed. */
   readonly stop: readonly ShutdownStep[];
 }
 
-export interface Configured {
+interface Configured {
   readonly configuration: Configuration;
   /** Reads the configuration again. */
   readonly reread: () => Configuration;

@@ -82,7 +82,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** The end of a log is what matters. */
-export const maxLogBytes = 16 * 1024 * 1024;
+const maxLogBytes = 16 * 1024 * 1024;
 
 /** The last bytes of a log file, from the beginning of a line. Throws UsageError if it cannot be read. */
 export function readLog(file: string, index: number): BundleFile {

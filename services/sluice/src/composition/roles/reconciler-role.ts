@@ -3,7 +3,7 @@ import { reconcilerMetrics, workPartition } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
 import { partitionLag } from '@sluice/telemetry';
 
-export interface ReconcilerRoleOptions extends RoleOptions {
+interface ReconcilerRoleOptions extends RoleOptions {
   readonly settings: Settings;
 }
 

@@ -2,7 +2,7 @@ import type { ClusterState } from '@sluice/fleet/clusters';
 import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/platform';
 import { type ClusterDirectory, isUnidentified, type KnownCluster, type Leases } from '@sluice/store';
 
-export interface RemoveUnconfiguredOptions {
+interface RemoveUnconfiguredOptions {
   readonly directory: Pick<ClusterDirectory, 'list'>;
   readonly leases: Pick<Leases, 'state'>;
   /** The clusters that this process is configured with. */

@@ -16,7 +16,7 @@ export const workOf = (role: Role): readonly ClusterWork[] =>
     part === 'watcher' ? ['watch' as const] : part === 'writer' ? ['write' as const] : [],
   );
 
-export interface ClusterConnectionsOptions {
+interface ClusterConnectionsOptions {
   readonly role: Role;
   readonly configuration: Pick<Configuration, 'clusters' | 'clusterSecrets' | 'controllers' | 'writer'>;
   readonly environment: NodeJS.ProcessEnv;

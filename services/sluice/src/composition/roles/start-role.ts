@@ -42,7 +42,7 @@ import { clusterConnections, partsOf, type Role, workOf } from './role.ts';
 import { watcherShare } from './watcher-role.ts';
 import { runWriterRole } from './writer-role.ts';
 
-export interface StartRoleOptions {
+interface StartRoleOptions {
   readonly role: Role;
   readonly infrastructure: Infrastructure;
   readonly member: string;

@@ -2,7 +2,7 @@ import { deadLetter, own, partitionScopes, type RoleOptions } from '@sluice/flee
 import { partitionLag } from '@sluice/telemetry';
 import { defaultRetry, type PlanPartitionWorkerOptions, type RetryOptions, runPlanPartition } from '@sluice/writer';
 
-export interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
+interface WriterRoleOptions extends RoleOptions, Pick<PlanPartitionWorkerOptions, 'cluster' | 'onOutcome'> {
   readonly retry?: RetryOptions;
   /** Aborts requests in flight. Before that, a partition that is handed over waits for them for at most a second. */
   readonly requests: AbortSignal;

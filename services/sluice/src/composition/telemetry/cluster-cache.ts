@@ -2,7 +2,7 @@ import { ListBudget } from '@sluice/kubernetes';
 import { heapLimitBytes } from '@sluice/platform/process';
 import type { Metrics } from '@sluice/telemetry';
 
-export interface ClusterCache {
+interface ClusterCache {
   readonly listBudget: ListBudget;
   /** Ends its metrics. */
   close(): void;

@@ -11,7 +11,7 @@ export interface LocalConsole {
   readonly tap: (bus: Bus) => Bus;
 }
 
-export interface JaegerAddresses {
+interface JaegerAddresses {
   /** URL of a trace in Jaeger's UI; `{traceId}` is replaced. */
   readonly jaegerUrl?: string | undefined;
   /** URL of Jaeger's query API. */
