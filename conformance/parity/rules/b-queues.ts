@@ -70,7 +70,7 @@ export const queueRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/service-state/src/apply-outcome.ts',
-        search: 'return { ...after, retries: { ...retries, failures: 0, parkedSince: null } };',
+        search: 'return { ...after, retries: { ...retries, failures: 0, heldBack: undefined, parkedSince: null } };',
         replace: 'return { ...after, retries: { ...retries, parkedSince: null } };',
         tests: ['libs/service-state/src/apply-outcome.test.ts'],
       },

@@ -26,6 +26,8 @@ export interface Outcome {
    * Absent: not at all.
    */
   readonly cooldownMs?: number;
+  /** A guard held the plan back, so nothing was written (ADR 0029). */
+  readonly heldBack?: true;
 }
 
 export type OutcomeStatus =

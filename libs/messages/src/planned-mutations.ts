@@ -54,7 +54,7 @@ export interface ReadyEndpointsDelta {
   readonly delta: number;
   /** Ready endpoints of the cluster's Services in this partition before the plan. */
   readonly total: number;
-  /** A previous plan for the same change was not applied. */
+  /** A guard held the previous plan back. */
   readonly repeated?: true;
   /** An operator released the change. */
   readonly released?: true;

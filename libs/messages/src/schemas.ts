@@ -280,6 +280,7 @@ export const outcomeSchema = z.object({
   retries: index,
   retryAfterMs: z.number().nonnegative().optional(),
   cooldownMs: z.number().nonnegative().optional(),
+  heldBack: z.literal(true).optional(),
 });
 
 export const resyncRequestSchema = z.object({

@@ -494,6 +494,23 @@ describe('a failed plan', () => {
     expect(slicesState()).toMatchObject({ retries: { parked: 'forbidden', parkedSince: now, failures: 0 } });
   });
 
+  test('remembers until the next Outcome whether a guard held the plan back', () => {
+    complete({ status: 'rejected', results: [], message: 'removal held back', heldBack: true });
+    expect(slicesState().retries.heldBack).toBe(true);
+    change(aChange(2, [fact.pod('q')]));
+    plan = decided('endpointslice');
+    complete({ status: 'conflict', results: [], message: 'removal', heldBack: true });
+    expect(slicesState().retries.heldBack).toBe(true);
+    change(aChange(3, [fact.pod('r')]));
+    plan = decided('endpointslice');
+    complete({ status: 'conflict', results: [], message: 'the object has been modified' });
+    expect(slicesState().retries.heldBack).toBe(false);
+    change(aChange(4, [fact.pod('s')]));
+    plan = decided('endpointslice');
+    complete();
+    expect(slicesState().retries.heldBack).toBeUndefined();
+  });
+
   test('keeps the time of the first parking until a plan succeeds', () => {
     complete({ status: 'rejected', results: [], message: 'forbidden' });
     const later = now + 60_000;

@@ -149,7 +149,7 @@ function nextState(
       };
       if (inFlight.message.incomplete.length > 0 && settings.policy.retriesIncomplete)
         return afterFailure(after, outcome, now, settings);
-      return { ...after, retries: { ...retries, failures: 0, parkedSince: null } };
+      return { ...after, retries: { ...retries, failures: 0, heldBack: undefined, parkedSince: null } };
     }
     case 'conflict':
     case 'unavailable':
@@ -194,6 +194,7 @@ function unconfirmedAfter(
 function afterFailure(idle: ControllerState, outcome: Outcome, now: number, settings: Settings): ControllerState {
   const { timers, retries } = idle;
   const failures = retries.failures + outcome.retries + 1;
+  const heldBack = outcome.heldBack ?? false;
   const isFinal = outcome.status === 'rejected' && settings.policy.parksRejected;
   // For the causes of the failed plan, and for those that arrived since.
   const causes = mergeCauses(outcome.causes, idle.causes);
@@ -203,11 +204,14 @@ function afterFailure(idle: ControllerState, outcome: Outcome, now: number, sett
     const { retryAfterMs } = outcome;
     const delayedUntil = Math.max(backedOffUntil, now + (retryAfterMs ?? 0));
     const dueAt = Math.min(timers.dueAt ?? Number.POSITIVE_INFINITY, delayedUntil);
-    const retry = { timers: { ...timers, dueAt, delayedUntil }, retries: { ...retries, failures, retryAfterMs } };
+    const retry = {
+      timers: { ...timers, dueAt, delayedUntil },
+      retries: { ...retries, failures, retryAfterMs, heldBack },
+    };
     return { ...idle, ...retry, causes };
   }
   // Whatever activates the key again gives it the full number of attempts (B4).
-  const rested = { ...idle, retries: { ...retries, failures: 0 }, causes };
+  const rested = { ...idle, retries: { ...retries, failures: 0, heldBack }, causes };
   if (timers.dueAt !== null) return rested;
   const { parkedRetryMs } = settings;
   // Reachable: Service parked

@@ -30,11 +30,13 @@ export interface Timers {
 }
 
 /** What failed since the last plan that succeeded. */
-interface Retries {
+export interface Retries {
   /** Consecutive failed attempts; determines the backoff. */
   readonly failures: number;
   /** Delay of the last failed plan's retry by the writer's limit of retries, in milliseconds; absent: none. */
   readonly retryAfterMs?: number | undefined;
+  /** Whether a guard held the last failed plan back; absent: none has failed, or a former version does not say. */
+  readonly heldBack?: boolean | undefined;
   /** Why the key is parked; null: it is not. A parked key waits for a change, a resync or the slow retry. */
   readonly parked: string | null;
   /** When the key was first parked without success since; null: the last plan succeeded. */

@@ -112,7 +112,7 @@ function applyDecision(state: ServiceState, decision: Decision, now: number, set
       if (tracked === null) return state.setController(controller, postponed(state, controller, now, settings));
       const { triggers, hints } = tracked;
       const idle = decided(state, controller, null, tracked, now, settings);
-      const retries = { ...idle.retries, failures: 0, parkedSince: null };
+      const retries = { ...idle.retries, failures: 0, heldBack: undefined, parkedSince: null };
       return state.setController(controller, { ...idle, retries, trackers: { ...idle.trackers, triggers, hints } });
     }
     case 'redelivered':

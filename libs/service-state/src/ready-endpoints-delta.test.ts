@@ -88,12 +88,21 @@ describe('ready endpoints delta', () => {
       expect(readyEndpointsDelta(state, 'endpoints', remove, 10)).toMatchObject({ delta: -2, total: 12 });
     });
 
-    test('of a plan after a failed one is marked', () => {
+    test('of a plan after a failed one is marked if a former version stored the failure', () => {
       const before = state.controller('endpointslice');
       state.setController('endpointslice', { ...before, retries: { ...before.retries, parkedSince: 5 } });
       expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
       state.setController('endpointslice', { ...before, retries: { ...before.retries, failures: 1 } });
       expect(change(update(sliceOf('a', [])))).toMatchObject({ repeated: true });
+    });
+
+    test('of a plan after one that was held back is marked, but not after one that the API server refused', () => {
+      const before = state.controller('endpointslice');
+      for (const heldBack of [true, false]) {
+        const retries = { ...before.retries, failures: 1, parkedSince: 5, heldBack };
+        state.setController('endpointslice', { ...before, retries });
+        expect(change(update(sliceOf('a', [])))?.repeated).toBe(heldBack || undefined);
+      }
     });
   });
 

@@ -9,6 +9,7 @@ import type {
   Mutation,
   MutationGroup,
 } from '@sluice/model';
+import type { Retries } from './controller-state.ts';
 import { slicesOf } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
 
@@ -33,12 +34,16 @@ export function readyEndpointsDelta(
   return {
     delta,
     total: elsewhere + readyAsWritten(state, controller),
-    ...((retries.failures > 0 || retries.parkedSince !== null) && { repeated: true as const }),
+    ...(isHeldBack(retries) && { repeated: true as const }),
     ...(requests.released && { released: true as const }),
     ...(delta < 0 && { evidence: evidenceOf(state, controller, mutations) }),
     ...(added && { added }),
   };
 }
+
+/** A plan that the API server refused or that met a conflict had passed the guards, and the next one may be another change. */
+const isHeldBack = ({ heldBack, failures, parkedSince }: Retries): boolean =>
+  heldBack ?? (failures > 0 || parkedSince !== null);
 
 /** Ready endpoints of the Service in the objects that this controller wrote, as far as they are known. */
 export function readyAsWritten(state: ServiceState, controller: Controller): number {

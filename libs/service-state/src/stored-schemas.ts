@@ -42,6 +42,7 @@ const timers = objectOf<Timers>({
 const retries = objectOf<ControllerState['retries']>({
   failures: number,
   retryAfterMs: number.optional(),
+  heldBack: z.boolean().optional(),
   parked: text.nullable(),
   parkedSince: number.nullable(),
 });

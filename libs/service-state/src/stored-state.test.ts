@@ -66,7 +66,7 @@ const timers = fc.record(
   { requiredKeys: ['dueAt', 'delayedUntil'] },
 );
 const retries = fc.record(
-  { failures: number, parked: maybe(text), parkedSince: maybe(number), retryAfterMs: number },
+  { failures: number, parked: maybe(text), parkedSince: maybe(number), retryAfterMs: number, heldBack: fc.boolean() },
   { requiredKeys: ['failures', 'parked', 'parkedSince'] },
 );
 const repairs = fc.record(

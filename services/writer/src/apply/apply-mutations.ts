@@ -23,6 +23,8 @@ export interface ApplyResult {
   readonly retryAfterMs?: number;
   /** How long the controller should leave the Service alone because the API server is saturated, in milliseconds. Default: 0. */
   readonly cooldownMs?: number;
+  /** Whether a guard held the plan back. Default: no. */
+  readonly heldBack?: true;
   /** Explanation, if no single mutation failed. */
   readonly message?: string;
 }

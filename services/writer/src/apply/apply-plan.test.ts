@@ -71,7 +71,7 @@ describe('apply plan', () => {
     });
 
     test('is held back if the cluster refutes it', async () => {
-      expect(await change(removal)).toMatchObject({
+      expect(await change({ ...removal, repeated: true })).toMatchObject({
         status: 'rejected',
         message: expect.stringMatching(/^removal held/),
       });
@@ -103,12 +103,12 @@ describe('apply plan', () => {
 
   test('a plan that is held back counts for both guards', async () => {
     const both = { ...removal, delta: -40, added: { count: 90, evidence: [added('10.1.0.1')] } };
-    expect((await change(both)).message).toContain('removal held back');
+    expect(await change(both)).toMatchObject({ status: 'conflict', heldBack: true });
     store('False');
     expect((await change({ delta: 0, total: 60, added: { count: 1, evidence: [added('10.1.0.1')] } })).status).toBe(
       'applied',
     );
-    expect(checked).toEqual(['removal refuted', 'addition confirmed']);
+    expect(checked).toEqual(['removal overtaken', 'addition confirmed']);
   });
 
   describe('a competing controller', () => {

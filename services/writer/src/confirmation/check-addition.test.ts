@@ -28,8 +28,8 @@ const aPod = ({ uid = 'u', labels = { app: 'web' }, ip = '10.1.0.1' } = {}) => (
 const fromPod: AdditionEvidence = { kind: 'pod', name: 'p', uid: 'u', address: '10.1.0.1' };
 const mirrored: AdditionEvidence = { kind: 'endpoints', address: '10.1.0.1' };
 
-const check = (evidence: readonly AdditionEvidence[], repeated = true) => {
-  const ready = { delta: 0, total: 1, added: { count: 1, evidence }, ...(repeated && { repeated: true as const }) };
+const check = (evidence: readonly AdditionEvidence[]) => {
+  const ready = { delta: 0, total: 1, added: { count: 1, evidence } };
   return checkAddition(aPlan([], { ready }), cluster, signal);
 };
 
@@ -70,11 +70,6 @@ describe('contradicts an addition:', () => {
   test('one of several', async () => {
     expect(await check([fromPod, { ...fromPod, name: 'q' }])).toMatchObject({ text: 'Pod q does not exist' });
   });
-
-  test('when it is seen for the first time, another decision is needed: the Pod may be gone since', async () => {
-    cluster.objects.delete('p');
-    expect(await check([fromPod], false)).toEqual({ text: 'Pod p does not exist', overtaken: true });
-  });
 });
 
 describe('a mirrored address', () => {
@@ -86,7 +81,7 @@ describe('a mirrored address', () => {
     },
   });
   const checkIn = (object: object) => {
-    const ready = { delta: 0, total: 1, repeated: true as const, added: { count: 1, evidence: [mirrored] } };
+    const ready = { delta: 0, total: 1, added: { count: 1, evidence: [mirrored] } };
     return checkAddition(aPlan([], { ready }), read(object), signal);
   };
 
@@ -114,7 +109,7 @@ test('an object that cannot be decoded confirms nothing', async () => {
   });
   const ready = { delta: 0, total: 1, added: { count: 1, evidence: [mirrored] } };
   expect(await checkAddition(aPlan([], { ready }), { get }, signal)).toEqual({
-    ...{ text: 'Endpoints web cannot be decoded', overtaken: true },
+    ...{ text: 'Endpoints web cannot be decoded', overtaken: false },
   });
 });
 

@@ -6,8 +6,7 @@ import { type Contradiction, decode, type FreshRead, freshReads } from './fresh-
 
 /**
  * Checks the evidence for added addresses against fresh reads. Returns the first contradiction, or undefined if there is
- * none. An object may have changed since the decision, so the first contradiction requests another decision. If that
- * plan repeats the addition, the contradiction is final.
+ * none.
  *
  * @throws ApiError if a read fails
  */
@@ -19,7 +18,7 @@ export async function checkAddition(
   const evidence = ready?.added?.evidence ?? [];
   const read = freshReads(cluster, namespace, signal);
   const found = decode(projectService, await read('services', service));
-  const contradicted = (text: string): Contradiction => ({ text, overtaken: ready?.repeated !== true });
+  const contradicted = (text: string): Contradiction => ({ text, overtaken: false });
   if (found === 'undecodable') return contradicted(`Service ${service} cannot be decoded`);
   if (found === undefined) return contradicted(`Service ${service} does not exist`);
   for (const item of evidence) {

@@ -1,4 +1,4 @@
-import type { PlannedMutations, RemovalEvidence } from '@sluice/messages';
+import type { PlannedMutations, ReadyEndpointsDelta, RemovalEvidence } from '@sluice/messages';
 import { VirtualClock } from '@sluice/platform';
 import { beforeEach, expect, test } from 'vitest';
 import { aPlan } from '../testing/plans.ts';
@@ -65,6 +65,24 @@ test('a Pod that is ready again causes a new decision and parks nothing', async 
   expect(checked).toEqual(['overtaken']);
 });
 
+test.each<['removal' | 'addition', Partial<ReadyEndpointsDelta>, string]>([
+  ['removal', { evidence: [gone] }, '30 ready endpoints would be removed, but Pod p exists, is selected and ready'],
+  [
+    'addition',
+    { added: { count: 30, evidence: [{ kind: 'pod', name: 'p', uid: 'u', address: '10.9.9.9' }] } },
+    '30 new addresses would be added, but Pod p does not have address 10.9.9.9',
+  ],
+])(
+  'the first contradiction of an %s causes a new decision: the Pod may have changed twice',
+  async (direction, what, message) => {
+    const onChecked = (result: CheckResult) => void checked.push(result);
+    const guard = new MassChangeGuard(direction, { percent: 25, clock: new VirtualClock(0), onChecked });
+    const plan = aPlan([], { ready: { delta: -30, total: 100, ...what } });
+    expect(await confirmBy(guard, plan)).toMatchObject({ status: 'conflict', message, heldBack: true });
+    expect(checked).toEqual(['overtaken']);
+  },
+);
+
 test.each([
   [unavailable, 'unavailable'],
   [apiError('retry', 429), 'unavailable'],
@@ -84,7 +102,7 @@ test.each([
   const evidence = [{ kind: 'pod', name: 'p', uid: 'u', address: '10.9.9.9' }] as const;
   const plan = aPlan([], { ready: { delta: 0, total: 10, repeated: true, added: { count, evidence } } });
   expect(await confirmBy(guard, plan)).toEqual({
-    ...{ status: 'rejected', message, results: [], failures: [] },
+    ...{ status: 'rejected', message, heldBack: true, results: [], failures: [] },
   });
   expect(checked).toEqual(['refuted', message]);
 });

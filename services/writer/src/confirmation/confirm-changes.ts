@@ -89,7 +89,8 @@ async function confirm(
       guard.recordCheck('confirmed', '');
       return undefined;
     }
-    if (contradiction.overtaken) {
+    // What the plan was decided on may have changed since. If the next plan repeats the change, the contradiction is final.
+    if (contradiction.overtaken || !plan.ready?.repeated) {
       guard.recordCheck('overtaken', '');
       return heldBack('conflict', `${change}, but ${contradiction.text}`);
     }
@@ -107,6 +108,7 @@ async function confirm(
 const heldBack = (status: OutcomeStatus, message: string): ApplyResult => ({
   status,
   message,
+  heldBack: true,
   results: [],
   failures: [],
 });

@@ -28,7 +28,7 @@ test('each plan is checked until twenty checks in a row have confirmed their pla
 test.each<[CheckResult, number]>([
   ['refuted', 10],
   ['unknown', 10],
-  ['overtaken', 1],
+  ['overtaken', 10],
 ])('after a check with result %s, %i of ten plans are checked', (result, expected) => {
   record('confirmed', 20);
   record(result);

@@ -8,7 +8,7 @@ export type FreshRead = (resource: Resource, name: string) => Promise<RawObject 
 /** Why the cluster does not confirm a change. */
 export interface Contradiction {
   readonly text: string;
-  /** The change may have been right when it was decided: decide again, and park nothing. */
+  /** The change was right when it was decided: decide again, and park nothing. */
   readonly overtaken: boolean;
 }
 
@@ -41,8 +41,8 @@ export function serves(pod: Pod, uid: string): boolean {
 }
 
 /**
- * Result of checking a change against the cluster. `overtaken`: the change was right when it was decided, and the cluster
- * has changed since.
+ * Result of checking a change against the cluster. `overtaken`: the cluster contradicts the change, but may have changed
+ * since it was decided.
  */
 export type CheckResult = 'confirmed' | 'refuted' | 'unknown' | 'overtaken';
 
@@ -79,6 +79,6 @@ export class CheckSampling {
       const now = this.#clock.monotonic();
       this.#confirmed = now - this.#confirmedAt < windowMs ? this.#confirmed + 1 : 1;
       this.#confirmedAt = now;
-    } else if (result !== 'overtaken') this.#confirmed = 0;
+    } else this.#confirmed = 0;
   }
 }

@@ -57,7 +57,7 @@ export class MassChangeGuard {
     const counts = this.#counts.get(controller) ?? newCounts();
     this.#counts.set(controller, counts);
     counts.ready.set(partition, Math.max(0, delta.total + delta.delta));
-    // A retried plan was counted the first time.
+    // A plan that was held back was counted the first time.
     const counted = delta.repeated ? undefined : delta;
     const { changed, before, total } = recentChange[this.direction](counts, counted, clock.monotonic());
     const concerns = this.direction === 'removal' ? delta.delta < 0 : delta.added !== undefined;

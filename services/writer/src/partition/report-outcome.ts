@@ -102,6 +102,7 @@ function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: nu
     retries: applied.retries ?? 0,
     ...(applied.retryAfterMs && { retryAfterMs: applied.retryAfterMs }),
     ...(applied.cooldownMs && { cooldownMs: applied.cooldownMs }),
+    ...(applied.heldBack && { heldBack: applied.heldBack }),
   };
 }
 

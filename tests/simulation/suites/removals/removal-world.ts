@@ -103,7 +103,7 @@ export class RemovalWorld implements SuiteWorld<'removals'> {
   #start(): Fleet {
     const { clock } = this.#ports;
     const onChecked = (result: string) => {
-      if (result !== 'overtaken') this.#confirmed = result === 'confirmed' ? this.#confirmed + 1 : 0;
+      this.#confirmed = result === 'confirmed' ? this.#confirmed + 1 : 0;
       this.#mostConfirmed = Math.max(this.#mostConfirmed, this.#confirmed);
     };
     const guard = new MassChangeGuard('removal', { percent, clock, onChecked });
