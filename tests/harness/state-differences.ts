@@ -29,7 +29,8 @@ export function isDeletion(message: ServiceMessage): boolean {
  * What the log determines. Not determined are deadlines and the pace of repairs, which follow from times of arrival, and:
  *
  * - what is remembered of a Service that was gone: its state is dropped with the next commit;
- * - foreign writes that a worker has noticed: it applies its own records before the log has them, perhaps in another order;
+ * - foreign writes that a worker has noticed, and the generations from which it notices them: it applies its own records before
+ *   the log has them, perhaps in another order;
  * - trigger times of a Service without a selector: the last decision before has set them, and the log has only decisions with a plan.
  */
 function contentOf(state: ServiceState, { wasGone, isWorker }: Undetermined): Readonly<Record<string, unknown>> {
@@ -41,13 +42,15 @@ function contentOf(state: ServiceState, { wasGone, isWorker }: Undetermined): Re
   for (const [name, entry] of state.slices) content[`slice ${name}`] = entry;
   for (const controller of decisionOrder) {
     const of = state.controller(controller);
-    const { trackers, requests, ...rest } = determined(of);
-    const { triggers, ...tracked } = trackers;
+    const { trackers, requests, unconfirmedCreates, ...rest } = determined(of);
+    const { triggers, tracked, ...counted } = trackers;
     const fields = {
       ...rest,
       ...requests,
-      ...tracked,
+      ...counted,
       ...(service?.selector && { triggers }),
+      ...(!wasGone && { unconfirmedCreates }),
+      ...(!isWorker && { tracked }),
       ...(!wasGone && !isWorker && { foreignWrites: of.repairs.foreignWrites?.count }),
     };
     for (const [field, value] of Object.entries(fields)) content[`${controller} ${field}`] = value;

@@ -53,10 +53,10 @@ const stopWithinMs = 20_000;
 /** How long the fleet must have been right at the end. */
 const calmMs = 2_500;
 
-/** Faults that suspend a process. */
+/** Faults that suspend a process, or its requests. */
 const suspending = [
   ...(['freeze', 'pause', 'slow link', 'requests wait', 'freeze at an operation'] as const),
-  ...(['commit after the next claim', 'unanswered creates'] as const),
+  ...(['commit after the next claim', 'unanswered creates', 'cut off from the bus'] as const),
 ] as const;
 
 /** Faults after which the store may not have what the owners of its scopes last committed. */

@@ -160,7 +160,8 @@ function nextState(
 
 /**
  * The plan whose creates may still arrive at the API server after this Outcome: a former owner of the partition may have
- * sent them, or the request timed out on its way. An answer, also AlreadyExists, confirms a create.
+ * sent them, or the request timed out on its way. Only an object that exists confirms a create: one that is absent after an
+ * error may still arrive.
  */
 function unconfirmedAfter(
   { unconfirmedCreates }: ControllerState,
@@ -178,7 +179,7 @@ function unconfirmedAfter(
   if (creates.length === 0) return unconfirmedCreates;
   if (status === 'applied') return undefined;
   const isConfirmed = (result: MutationResult | undefined) =>
-    result !== undefined && (result.status === 'applied' || result.current !== undefined);
+    result !== undefined && (result.status === 'applied' || Boolean(result.current));
   if (creates.every(isConfirmed)) return undefined;
   // Also those that were created: once they are deleted, a late create must not meet the next one under another name.
   const found = creates.flatMap((result) => (result !== undefined && isConfirmed(result) ? [result.name] : []));

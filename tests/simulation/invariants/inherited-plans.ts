@@ -12,6 +12,8 @@ interface Claim {
   end: number;
   /** Plans of the records up to it. */
   readonly inherited: Set<string>;
+  /** The same of chunks: whether the others of their message arrive is not known here. */
+  readonly inheritedChunks: Set<string>;
   /** Ids by offset, of the records delivered since the claim. */
   readonly ids: Map<number, string>;
 }
@@ -37,8 +39,7 @@ export class InheritedPlans {
     const partition = partitionOf(scope);
     if (partition === undefined) return;
     const { end } = this.#claim(member, partition);
-    const claim = { isDoubtful: checkpoint !== null && !intact, end, inherited: new Set<string>() };
-    this.#claims.set(`${member} ${partition}`, { ...claim, ids: new Map() });
+    this.#claims.set(`${member} ${partition}`, emptyClaim({ isDoubtful: checkpoint !== null && !intact, end }));
   }
 
   /** The member has asked for the end of the log. */
@@ -48,10 +49,12 @@ export class InheritedPlans {
 
   delivered(member: string, topic: Topic, partition: number, records: readonly Delivery[]): void {
     if (topic !== 'mutations') return;
-    const { end, inherited, ids } = this.#claim(member, partition);
+    const { end, inherited, inheritedChunks, ids } = this.#claim(member, partition);
     for (const { offset, id, headers } of records) {
-      // Whether the other chunks of a message arrive is not known here.
-      if (headers['Sluice-Chunk'] !== undefined) continue;
+      if (headers['Sluice-Chunk'] !== undefined) {
+        if (offset <= end) inheritedChunks.add(planOf(id));
+        continue;
+      }
       ids.set(offset, id);
       if (offset <= end) inherited.add(planOf(id));
     }
@@ -82,7 +85,8 @@ export class InheritedPlans {
 
   /** Whether the plan was in the log when the member claimed its partition, so that it may be a repetition. */
   isInherited(member: string, partition: number, plan: PlannedMutations): boolean {
-    return this.#claim(member, partition).inherited.has(nameOf(plan));
+    const { inherited, inheritedChunks } = this.#claim(member, partition);
+    return inherited.has(nameOf(plan)) || inheritedChunks.has(nameOf(plan));
   }
 
   #report(what: string): void {
@@ -93,11 +97,18 @@ export class InheritedPlans {
     const name = `${member} ${partition}`;
     const known = this.#claims.get(name);
     if (known !== undefined) return known;
-    const claim = { isDoubtful: false, end: 0, inherited: new Set<string>(), ids: new Map<number, string>() };
+    const claim = emptyClaim({ isDoubtful: false, end: 0 });
     this.#claims.set(name, claim);
     return claim;
   }
 }
+
+const emptyClaim = (known: Pick<Claim, 'isDoubtful' | 'end'>): Claim => ({
+  ...known,
+  inherited: new Set(),
+  inheritedChunks: new Set(),
+  ids: new Map(),
+});
 
 const nameOf = ({ key, controller, plan }: PlannedMutations): string =>
   `${formatServiceKey(key)}/${controller}/${plan.epoch}/${plan.number}`;

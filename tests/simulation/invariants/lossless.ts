@@ -49,9 +49,13 @@ export class LosslessInvariants {
     this.#violations.report('no error without a loss', `${member}: ${message} ${formatFields(fields)}`);
   }
 
-  /** Without these layers, a comparison of digests corrects the state. */
+  /**
+   * Without these layers, a comparison of digests corrects the state. Without preconditions, it also finds an object that was
+   * written while no watcher could decode it.
+   */
   get #isRepaired(): boolean {
-    return hasLayersOff(this.#scenario, ...repaired);
+    const isOverwritten = hasLayersOff(this.#scenario, 'preconditions') && hasFault(this.#scenario, 'malformed object');
+    return isOverwritten || hasLayersOff(this.#scenario, ...repaired);
   }
 
   /**
