@@ -27,6 +27,24 @@ test('asks for the end of a log again if the connection is lost before the answe
   await bus.close();
 });
 
+test('waits for the servers of a cluster that is starting', async () => {
+  const clock = new VirtualClock();
+  const nats = new MemoryNats(clock);
+  const { request } = nats;
+  let refused = 0;
+  nats.request = (subject, ...rest) => {
+    if (!subject.startsWith('$JS.API.STREAM.CREATE.') || refused === 4) return request.call(nats, subject, ...rest);
+    refused += 1;
+    return { error: { code: 400, err_code: 10005, description: 'no suitable peers for placement' } };
+  };
+  const opening = memoryJetStreamBus({ nats, partitions: 1 }, { clock, random: seededRandom(1), logger: silentLogger });
+  await advance(clock, 10_000);
+  const bus = await opening;
+  expect(refused).toBe(4);
+  expect(await bus.append('changes', 0, [record('a')])).toEqual([1]);
+  await bus.close();
+});
+
 test('records that the log has already get the offsets that they have', async () => {
   const { bus } = await openBus();
   const records = ['a', 'b', 'c'].map(record);

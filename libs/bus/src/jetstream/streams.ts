@@ -10,9 +10,11 @@ const retry = { baseMs: 100, maxMs: 2000 };
 /** JetStream not enabled; JetStream not enabled for account. */
 const notEnabled: readonly number[] = [10076, 10039];
 const unavailable = 503;
+/** No suitable peers for placement: too few servers of the cluster are known so far. */
+const noPeers = 10005;
 
 /**
- * Creates and checks the streams. Waits for a JetStream that is starting: a cluster has no leader at first.
+ * Creates and checks the streams. Waits for a JetStream that is starting: a cluster has no leader at first, and then not all peers.
  *
  * @throws BusSetupError `BUS_NO_JETSTREAM`, `BUS_FORBIDDEN`, `BUS_STREAM_MISMATCH`, `BUS_STREAM_REFUSED`
  */
@@ -69,7 +71,7 @@ function isNotEnabled(link: NatsLink, error: unknown): boolean {
 
 function isTemporary(error: unknown): boolean {
   if (error instanceof BusSetupError) return isTemporary(error.cause);
-  if (error instanceof JetStreamApiError) return error.status === unavailable;
+  if (error instanceof JetStreamApiError) return error.status === unavailable || error.code === noPeers;
   return error instanceof TimeoutError || hasNoResponders(error);
 }
 

@@ -1,4 +1,5 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,10 +22,21 @@ test('--metrics-bind-address 0 disables metrics', async () => {
 });
 
 test('a closed OTLP port costs one warning with the number of dropped spans, and exit status 0', async () => {
-  const closed = ['--otlp-endpoint', 'http://127.0.0.1:9', '--trace-ratio', '1', '--output', 'none'];
-  const { stderr } = await sluice('run', '--metrics-bind-address', '0', '--for', '3s', ...closed);
-  const warnings = stderr.split('\n').filter((line) => line.startsWith('warn') || line.startsWith('error'));
-  expect(warnings).toEqual([expect.stringMatching(/spans were not exported.* dropped=[1-9]/)]);
+  const closed = ['--otlp-endpoint', 'http://127.0.0.1:9', '--trace-ratio', '1', '--output', 'json'];
+  const run = spawn(process.execPath, [main, 'run', '--metrics-bind-address', '0', ...closed]);
+  const ended = once(run, 'exit');
+  let [stdout, stderr] = ['', ''];
+  run.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  run.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  await expect.poll(() => stdout).toContain('"event":"plan"');
+  run.kill();
+  expect(await ended).toEqual([0, null]);
+  const warnings = stderr.split('\n').filter((line) => /"level":"(warn|error)"/.test(line));
+  expect(warnings).toEqual([expect.stringMatching(/"dropped":[1-9].*spans were not exported/)]);
 });
 
 test('with one cluster, its phase is a metric: serving, then unavailable; upstream metrics have no label for it', async () => {
