@@ -11,7 +11,7 @@ export interface SeedRequest {
   readonly twice?: boolean;
 }
 
-export interface SeedReport extends Omit<RunResult, 'scenario'> {
+export interface SeedReport extends Omit<RunResult, 'scenario' | 'boundMs'> {
   readonly seed: number;
   /** CPU time, which other programs on the machine do not change. */
   readonly cpuMs: number;

@@ -1,6 +1,5 @@
 import type { Scenario } from './scenario.ts';
 import { type RunOptions, type RunResult, simulate } from './simulation.ts';
-import { boundOf } from './staleness-bound.ts';
 
 /** Runs that a shrink may take. */
 const mostRuns = 250;
@@ -15,7 +14,7 @@ export async function shrink(
   run: typeof simulate = simulate,
 ): Promise<RunResult> {
   const invariant = failed.violations[0]?.invariant;
-  const boundMs = boundOf(failed.scenario);
+  const { boundMs } = failed;
   let best = failed;
   let runs = 0;
   const attempt = async (scenario: Scenario): Promise<boolean> => {

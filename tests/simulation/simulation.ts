@@ -13,10 +13,12 @@ import { withoutPreconditions } from './doubles/without-preconditions.ts';
 import type { Interrupter } from './exhaustive/interrupter.ts';
 import { inject } from './faults.ts';
 import { Fleet, type Member } from './fleet.ts';
-import { checkBalance, checkHistories, exists, leftover } from './invariants/at-rest.ts';
+import { InjectedFaults } from './injected-faults.ts';
+import { checkBalance, checkHistories, exists, leftovers } from './invariants/at-rest.ts';
 import { checkConsole } from './invariants/console-history.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
 import { FailurePaces } from './invariants/failure-paces.ts';
+import type { Disturbance } from './invariants/held-back.ts';
 import { Invariants } from './invariants/invariants.ts';
 import { unknownObject } from './invariants/known-objects.ts';
 import { ReplayedLogs } from './invariants/replayed-logs.ts';
@@ -34,7 +36,7 @@ import {
 } from './scenario.ts';
 import { settingsOf } from './settings-of.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
-import { boundOf } from './staleness-bound.ts';
+import { boundAfter } from './staleness-bound.ts';
 import { type Servers, startServers } from './start-servers.ts';
 import { runSuite } from './suites/run-suite.ts';
 import { Timeline, type TimelineEntry } from './timeline.ts';
@@ -50,6 +52,8 @@ const tickMs = 250;
 const warmUpMs = 3_000;
 /** How long a fleet may take to stop. */
 const stopWithinMs = 20_000;
+/** How far the clocks of processes were set in all, at most. */
+const clockStepsMs = 300_000;
 /** How long the fleet must have been right at the end. */
 const calmMs = 2_500;
 
@@ -60,13 +64,7 @@ const suspending = [
 ] as const;
 
 /** Faults after which the store may not have what the owners of its scopes last committed. */
-const replacedValues = [
-  'store wiped',
-  'store rolled back',
-  'scope rolled back',
-  'store loss at an operation',
-  'stored value unreadable',
-] as const;
+const rolledBack = ['store wiped', 'store rolled back', 'scope rolled back', 'store loss at an operation'] as const;
 
 export interface RunResult {
   readonly scenario: Scenario;
@@ -77,6 +75,8 @@ export interface RunResult {
   readonly calls: number;
   /** Longest time a Service was wrong after the last disturbance, in milliseconds. */
   readonly longestStaleMs: number;
+  /** How long a Service might be wrong at the end of the run, in milliseconds. */
+  readonly boundMs: number;
   readonly timeline: readonly TimelineEntry[];
 }
 
@@ -93,10 +93,11 @@ export interface RunOptions {
 export async function simulate(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
   const clock = new VirtualClock(begin);
   const { all: wrong } = scenario.small ? new Violations(() => 0) : await runModelChecks(scenario.seed);
-  if (wrong.length > 0) return { scenario, violations: wrong, virtualMs: 0, calls: 0, longestStaleMs: 0, timeline: [] };
+  if (wrong.length > 0)
+    return { scenario, violations: wrong, virtualMs: 0, calls: 0, longestStaleMs: 0, boundMs: 0, timeline: [] };
   if (scenario.suite !== undefined) {
     const result = await runSuite(scenario.suite, scenario, clock, options.timeline ?? 40);
-    return { scenario, calls: 0, longestStaleMs: 0, ...result };
+    return { scenario, calls: 0, longestStaleMs: 0, boundMs: 0, ...result };
   }
   return new Simulation(scenario, options, clock, await startServers(scenario, clock)).run();
 }
@@ -114,13 +115,12 @@ class Simulation {
   readonly #store: SimulatedStore;
   readonly #deadLetters: DeadLetterObserver;
   readonly #backups: StoreBackup[] = [];
-  readonly #boundMs: number;
+  readonly #givenBoundMs: number | undefined;
+  readonly #faults = new InjectedFaults();
   readonly #replayedLogs: ReplayedLogs | undefined;
-  /** Whether the store has what the owners of its scopes last committed. */
-  readonly #isKept: boolean;
   readonly #interrupter: Interrupter | undefined;
-  /** When the last fault that may delay the cluster ended. */
-  readonly #undisturbed = new Map<SimulatedCluster, number>();
+  /** The last faults that may delay a cluster, by its name. */
+  readonly #disturbed = new Map<string, Disturbance>();
   /** When watchers list again after the last fault, at the latest. */
   #listedAgainAt = begin;
   #calls = 0;
@@ -142,9 +142,19 @@ class Simulation {
     );
     this.#clusters = clusters;
     const lossy = isLossy(scenario);
-    this.#boundMs = options.boundMs ?? boundOf(scenario);
+    this.#givenBoundMs = options.boundMs;
     const note = (actor: string, what: () => string) => this.#note(actor, what);
-    const invariants = new Invariants({ scenario, clock, clusters, violations, note, store: () => this.#store });
+    const faults = this.#faults;
+    const invariants = new Invariants({
+      scenario,
+      faults,
+      clock,
+      clusters,
+      violations,
+      note,
+      store: () => this.#store,
+      disturbance: (name) => this.#disturbanceOf(name),
+    });
     this.#invariants = invariants;
     const observer = invariants.storeObserver;
     const fencing = !disabled.includes('fencing');
@@ -170,6 +180,7 @@ class Simulation {
       scenario.bus === 'model' && recordBytes === null && !lossy
         ? new ReplayedLogs({
             ...{ log, store: () => this.#store, partitions: scenario.partitions, settings, violations },
+            now: () => clock.now(),
             isWorker: scenario.processes !== 'roles',
           })
         : undefined;
@@ -216,15 +227,15 @@ class Simulation {
         backups: this.#backups,
       },
     };
-    this.#isKept = !hasFault(scenario, ...replacedValues);
     this.#unfinished = new Unfinished({
-      // Chunks of a message that is never completed are passed by the next record only.
-      ...{ log, store: this.#store, isIntact: !lossy && recordBytes === null },
-      isKept: this.#isKept,
+      ...{ log, store: this.#store, isChunked: recordBytes !== null },
+      // An owner that commits nothing more does not notice that its last commit is lost.
+      isIntact: () => !faults.has(...rolledBack),
+      isKept: () => this.#isKept,
+      mayAwaitProbe: this.#mayAwaitProbe,
       replaced: invariants.replacedValues,
       // A former owner that was suspended while it sent appends what the next one has published.
       mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append', ...suspending),
-      exists: (key) => exists(clusters, key),
     });
     for (const cluster of clusters) this.#noteWrites(cluster);
   }
@@ -238,6 +249,7 @@ class Simulation {
       virtualMs: this.#clock.now() - begin,
       calls: this.#calls,
       longestStaleMs: this.#invariants.staleness.longestMs,
+      boundMs: this.#boundMs,
       timeline: this.#timeline.entries,
     };
   }
@@ -282,6 +294,7 @@ class Simulation {
       return;
     }
     if (!isFault(kind)) throw new RangeError(`no fleet has the event ${kind}`);
+    this.#faults.add(kind);
     const { forMs, what, only, retryMs = 0 } = inject(kind, random, this.#world);
     this.#note('fault', () => what);
     this.#listedAgainAt = Math.max(this.#listedAgainAt, this.#clock.now() + forMs + retryMs);
@@ -299,14 +312,30 @@ class Simulation {
   }
 
   #disturb(forMs: number, clusters: readonly SimulatedCluster[]): void {
-    const until = this.#clock.now() + forMs;
-    for (const cluster of clusters)
-      this.#undisturbed.set(cluster, Math.max(this.#undisturbed.get(cluster) ?? begin, until));
+    const now = this.#clock.now();
+    for (const cluster of clusters) {
+      const { since, until } = this.#disturbanceOf(cluster.name);
+      this.#disturbed.set(cluster.name, { since: now <= until ? since : now, until: Math.max(until, now + forMs) });
+    }
+  }
+
+  #disturbanceOf(name: string): Disturbance {
+    return this.#disturbed.get(name) ?? { since: begin, until: begin };
+  }
+
+  /** How long a Service may be wrong after the last disturbance, in milliseconds. */
+  get #boundMs(): number {
+    return this.#givenBoundMs ?? boundAfter(this.#faults, this.#scenario);
+  }
+
+  /** Whether the store has what reconcilers last committed. With digests they commit again and again, and notice a loss. */
+  get #isKept(): boolean {
+    return !this.#scenario.disabled.includes('digests') || !this.#faults.has(...rolledBack, 'stored value unreadable');
   }
 
   /** When the last fault ended; in the future while one is active. */
   get #undisturbedSince(): number {
-    return Math.max(begin, ...this.#undisturbed.values());
+    return Math.max(begin, ...this.#disturbed.values().map(({ until }) => until));
   }
 
   /** Advances to a time, checking on the way. Returns false after a violation. */
@@ -340,8 +369,8 @@ class Simulation {
   #check(): number {
     let wrong = 0;
     for (const cluster of this.#clusters) {
-      const since = this.#undisturbed.get(cluster) ?? begin;
-      wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), since, this.#boundMs);
+      const { until } = this.#disturbanceOf(cluster.name);
+      wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), until, this.#boundMs);
     }
     checkOwners(
       { ...this.#world, owners: this.#invariants.owners, partitions: this.#scenario.partitions },
@@ -374,27 +403,33 @@ class Simulation {
   async #untilFinished(): Promise<void> {
     const until = this.#clock.now() + this.#boundMs + this.#invariants.foreignWrites.longestPauseMs;
     for (;;) {
-      // Without first snapshots, nobody says that a Service is gone that was deleted while no watcher ran.
-      const mayLeave = isLossy(this.#scenario) || hasLayersOff(this.#scenario, 'snapshots');
-      const left = mayLeave ? undefined : leftover(this.#store, this.#clusters);
-      const unfinished =
-        this.#unfinished.find(this.#clock.now()) ?? this.#invariants.losses.unanswered(this.#partitionOf);
+      const now = this.#clock.now();
+      const left = leftovers(this.#store, this.#clusters, this.#mayAwaitProbe);
+      const unfinished = this.#unfinished.find(now) ?? this.#invariants.losses.unanswered(this.#partitionOf);
       const unknown =
-        left === undefined && unfinished === undefined && this.#isKept
+        left.length === 0 && unfinished === undefined && this.#isKept
           ? unknownObject(this.#store, this.#clusters, this.#invariants.replacedValues)
           : undefined;
-      if (left === undefined && unfinished === undefined && unknown === undefined) return;
-      if (this.#clock.now() >= until) {
-        if (left !== undefined) this.#violations.report('bounded', left);
-        if (unfinished !== undefined) this.#violations.report('everything is finished', unfinished);
-        if (unknown !== undefined) this.#violations.report('objects are known', unknown);
-        return;
-      }
+      if (left.length === 0 && unfinished === undefined && unknown === undefined) return;
+      const [overdue] = left.filter((one) => now >= Math.max(until, one.until === 0 ? 0 : one.until + clockStepsMs));
+      if (overdue !== undefined) this.#violations.report('bounded', `${overdue.what}, and the Service is gone`);
+      if (now >= until && unfinished !== undefined) this.#violations.report('everything is finished', unfinished);
+      if (now >= until && unknown !== undefined) this.#violations.report('objects are known', unknown);
+      if (this.#violations.all.length > 0) return;
       await advance(this.#clock, tickMs);
       this.#check();
       if (this.#violations.all.length > 0) return;
     }
   }
+
+  /**
+   * A watcher that never knew a Service does not publish that it is gone. After a loss of its deletion, the state is incomplete until
+   * the liveness probe, which takes hours.
+   */
+  readonly #mayAwaitProbe = (key: string, snapshot: string): boolean =>
+    (this.#faults.areLossy || hasLayersOff(this.#scenario, 'snapshots')) &&
+    !exists(this.#clusters, key) &&
+    /"complete":false/.test(snapshot);
 
   readonly #partitionOf = (key: string): number => this.#invariants.observations.partitionOf(key);
 

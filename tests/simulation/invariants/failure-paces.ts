@@ -33,8 +33,9 @@ export class FailurePaces {
         return this.#attempt(what, () => bus.append(topic, partition, records));
       },
       read: (...args) => bus.read(...args),
-      beginning: (...args) => bus.beginning(...args),
-      end: (...args) => bus.end(...args),
+      beginning: (...args) =>
+        this.#attempt(`${member} finds the beginning of ${args.join('/')}`, () => bus.beginning(...args)),
+      end: (...args) => this.#attempt(`${member} finds the end of ${args.join('/')}`, () => bus.end(...args)),
       close: () => bus.close(),
     };
   }
@@ -42,10 +43,10 @@ export class FailurePaces {
   store(member: string, store: Store): Store {
     return {
       claim: (scope, token) => this.#attempt(`${member} claims ${scope}`, () => store.claim(scope, token)),
-      commit: (commit) => store.commit(commit),
-      find: (...args) => store.find(...args),
-      setIfAbsent: (...args) => store.setIfAbsent(...args),
-      checkpoint: (...args) => store.checkpoint(...args),
+      commit: (commit) => this.#attempt(`${member} commits ${commit.scope}`, () => store.commit(commit)),
+      find: (...args) => this.#attempt(`${member} finds ${args.join()}`, () => store.find(...args)),
+      setIfAbsent: (name, value) => this.#attempt(`${member} sets ${name}`, () => store.setIfAbsent(name, value)),
+      checkpoint: (scope) => this.#attempt(`${member} reads the checkpoint of ${scope}`, () => store.checkpoint(scope)),
     };
   }
 

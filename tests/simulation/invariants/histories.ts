@@ -10,10 +10,12 @@ interface Recorded<T> extends Operation<T> {
   operation: T;
 }
 
-/** The requests for leases and commits as their senders saw them, in the order of requests and answers. */
+/** The requests for leases and commits before the first loss, as their senders saw them, in the order of requests and answers. */
 export class Histories {
   readonly #now: () => number;
   readonly #onHeartbeat: (heartbeat: Heartbeat, sentAt: number) => void;
+  /** Whether the store has lost nothing so far: it is one object for each lease and each checkpoint. */
+  readonly #isIntact: () => boolean;
   /** By group. */
   readonly #leases = new Map<string, Recorded<LeaseRequest>[]>();
   /** By scope. */
@@ -21,8 +23,9 @@ export class Histories {
   #events = 0;
 
   /** `onHeartbeat` is called with each heartbeat that is answered, and when it was sent. */
-  constructor(now: () => number, onHeartbeat: (heartbeat: Heartbeat, sentAt: number) => void) {
+  constructor(now: () => number, isIntact: () => boolean, onHeartbeat: (heartbeat: Heartbeat, sentAt: number) => void) {
     this.#now = now;
+    this.#isIntact = isIntact;
     this.#onHeartbeat = onHeartbeat;
   }
 
@@ -88,11 +91,13 @@ export class Histories {
 
   #sent<T>(history: Recorded<T>[], operation: T): Recorded<T> {
     const recorded = { calledAt: ++this.#events, returnedAt: Number.POSITIVE_INFINITY, operation };
-    history.push(recorded);
+    if (this.#isIntact()) history.push(recorded);
     return recorded;
   }
 
   #returned<T>(recorded: Recorded<T>, answer: Partial<T>): void {
+    // An answer after a loss may be of another store.
+    if (!this.#isIntact()) return;
     recorded.returnedAt = ++this.#events;
     recorded.operation = { ...recorded.operation, ...answer };
   }

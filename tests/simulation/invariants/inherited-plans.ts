@@ -2,7 +2,7 @@ import type { Delivery, Topic } from '@sluice/bus';
 import { formatServiceKey, type PlannedMutations } from '@sluice/messages';
 import type { Checkpoint, Commit, ScopeState } from '@sluice/store';
 import type { Violations } from '../violations.ts';
-import type { Conditions } from './observations.ts';
+import type { Conditions } from './conditions.ts';
 
 /** What a writer knows of a partition that it has claimed. */
 interface Claim {

@@ -4,13 +4,16 @@ import { describeRecord } from '../describe.ts';
 import type { BusObserver } from '../doubles/faulty-bus.ts';
 import type { SimulatedStore, StoreObserver } from '../doubles/simulated-store.ts';
 import { leaseTimes } from '../fleet.ts';
-import { type FaultKind, hasFault, hasLayersOff, isLossy, repaired, type Scenario } from '../scenario.ts';
+import type { InjectedFaults } from '../injected-faults.ts';
+import type { Scenario } from '../scenario.ts';
 import type { SimulatedCluster } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
 import { CommitInvariants } from './commits.ts';
+import { Conditions } from './conditions.ts';
 import { CountedWrites } from './counted-writes.ts';
 import { decode } from './decode.ts';
 import { ForeignWrites } from './foreign-writes.ts';
+import { type Disturbance, HeldBack } from './held-back.ts';
 import { Histories } from './histories.ts';
 import { InheritedPlans } from './inherited-plans.ts';
 import { LateMessages } from './late-messages.ts';
@@ -31,20 +34,16 @@ import { WorkingOwners } from './working-owners.ts';
 
 export interface InvariantsOptions {
   readonly scenario: Scenario;
+  readonly faults: InjectedFaults;
   readonly clock: VirtualClock;
   readonly clusters: readonly SimulatedCluster[];
   readonly violations: Violations;
   readonly store: () => SimulatedStore;
+  /** Of the cluster of this name. */
+  readonly disturbance: (cluster: string) => Disturbance;
   /** Adds an entry to the timeline. */
   readonly note: (actor: string, what: () => string) => void;
 }
-
-/** Losses after which a plan may be applied after a newer one. */
-const forgetful: readonly FaultKind[] = [
-  ...(['store wiped', 'store rolled back', 'scope rolled back', 'stored value unreadable'] as const),
-  'store loss at an operation',
-  ...(['leases lost', 'store clock set ahead', 'etcd restored'] as const),
-];
 
 /** The invariants of a run, and the observers through which they see the use of bus and store. */
 export class Invariants {
@@ -64,45 +63,29 @@ export class Invariants {
   readonly busObserver: BusObserver;
   readonly deliveredLocally: (member: string, plans: readonly Delivery[]) => void;
 
-  constructor({ scenario, clock, clusters, violations, store, note }: InvariantsOptions) {
-    const { recordBytes, partitions } = scenario;
-    const lossy = isLossy(scenario);
-    const isRestored = hasFault(scenario, 'etcd restored');
-    const intact = {
-      isLossy: lossy,
-      isIntact: !lossy,
-      isChunked: recordBytes !== null,
-      isOrdered: !hasFault(scenario, ...forgetful),
-      hasPreconditions: !scenario.disabled.includes('preconditions'),
-      hasExpiry: !scenario.disabled.includes('expiry'),
-      isRepaired: hasLayersOff(scenario, ...repaired),
-      hasEpochs: !scenario.disabled.includes('epochs'),
-      partitions,
-    };
-    const observations = new Observations(intact, () => clock.now(), violations);
+  constructor({ scenario, faults, clock, clusters, violations, store, note, disturbance }: InvariantsOptions) {
+    const conditions = new Conditions(scenario, faults);
+    const observations = new Observations(conditions, () => clock.now(), violations);
     const plans = new PlanInvariants(observations, violations);
     const byIdentity = new Map(clusters.map((cluster) => [cluster.identity, cluster]));
     const unreported = new UnreportedWrites((key) => observations.partitionOf(key));
     const outcomes = new OutcomeInvariants({ observations, violations, plans, unreported, clusters: byIdentity });
     const commits = new CommitInvariants(observations, violations, plans, store);
-    const inherited = new InheritedPlans(violations, intact);
-    const isReadable =
-      recordBytes === null &&
-      !isRestored &&
-      !hasFault(scenario, 'message of another version', 'stored value unreadable');
-    const losses = new LossInvariants(violations, isReadable, () => clock.now());
-    // A restored cluster has older versions.
-    const versions = isRestored ? undefined : new StoredVersions(violations, scenario.disabled);
-    const steady = new SteadyServices(violations);
-    // Of so few objects, the guard against mass removals lets a server delete all that lists none.
-    if (!isRestored && !hasFault(scenario, 'empty lists')) for (const cluster of clusters) steady.watch(cluster);
-    steady.mayRepeat = lossy;
+    const inherited = new InheritedPlans(violations, conditions);
+    const losses = new LossInvariants(violations, conditions, () => clock.now());
+    const versions = new StoredVersions(violations, scenario.disabled, conditions);
+    const steady = new SteadyServices(violations, conditions);
+    for (const cluster of clusters) steady.watch(cluster);
     const records = new RecordInvariants({ observations, violations, plans, outcomes, store, losses });
     this.observations = observations;
     this.records = records;
     this.losses = losses;
-    this.owners = new WorkingOwners(observations, violations, !hasFault(scenario, 'store clock set back'));
-    this.histories = new Histories(observations.now, (...args) => this.owners.answered(...args));
+    this.owners = new WorkingOwners(observations, violations, () => !faults.has('store clock set back'));
+    this.histories = new Histories(
+      observations.now,
+      () => conditions.isIntact,
+      (...args) => this.owners.answered(...args),
+    );
     const ownLeases = new OwnLeases(observations.now, leaseTimes.ttlMs);
     this.ownLeases = ownLeases;
     this.requests = new RequestInvariants({
@@ -113,8 +96,10 @@ export class Invariants {
         if (resource === 'endpointslices' && type === 'ADDED') this.requests.created(cluster, object);
       });
     }
+    const heldBack = new HeldBack(observations.now, disturbance);
+    for (const cluster of clusters) heldBack.watch(cluster);
     const late = new LateMessages(() => clock.now());
-    this.lossless = new LosslessInvariants(scenario, violations, late);
+    this.lossless = new LosslessInvariants(scenario, faults, violations, late, heldBack);
     for (const cluster of clusters) this.foreignWrites.watch(cluster);
     this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice, this.foreignWrites);
     this.storeObserver = {
@@ -126,7 +111,7 @@ export class Invariants {
       restored: (...args) => {
         inherited.claimed(...args);
         losses.claimed(...args);
-        versions?.claimed(args[1], args[2]);
+        versions.claimed(args[1], args[2]);
         this.replacedValues.claimed(args[1]);
       },
       committed: (member, commit, previous) => {
@@ -138,7 +123,7 @@ export class Invariants {
         commits.committed(member, commit, previous);
         inherited.committed(member, commit, previous);
         losses.committed(member, commit);
-        versions?.committed(member, commit);
+        versions.committed(member, commit);
         this.replacedValues.committed(commit);
       },
       group: (group, member, state) => observations.group(group, member, state),

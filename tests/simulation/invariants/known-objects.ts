@@ -27,10 +27,10 @@ export function unknownObject(
       const key = formatServiceKey({ cluster: identity, namespace, service: name });
       const stored: Fields = known.get(key) ?? new Map();
       for (const field of new Set([...expected.keys(), ...stored.keys()])) {
-        // What a controller remembers of a Service that it no longer handles means nothing.
-        if (field.startsWith('controller/') && !expected.has(field)) continue;
+        // Trigger times of a Service without a selector mean nothing.
+        if (field.endsWith(':triggers') && !expected.has(field)) continue;
         if (stored.get(field) === unread) continue;
-        const value = expected.get(field);
+        const value = expected.get(field) ?? (field.startsWith('controller/') ? {} : undefined);
         const remembered = replaced.remembered(key, field, value);
         const [wanted, found, kept] = [value, stored.get(field), remembered].map((one) => JSON.stringify(one));
         if (wanted !== found && kept !== found)

@@ -21,7 +21,10 @@ test('a message whose chunks are retried for longer than readers wait is late', 
   late.sent(message);
   now = 1_000;
   late.appended(message);
-  expect(late.hasAny).toBe(true);
+  now = 11_000;
+  expect(late.isRecent).toBe(true);
+  now = 11_001;
+  expect(late.isRecent).toBe(false);
 });
 
 test('no other message is late', () => {
@@ -31,5 +34,5 @@ test('no other message is late', () => {
   late.appended(message);
   now = 5_000;
   late.appended([{ ...chunk('b'), headers: {} }]);
-  expect(late.hasAny).toBe(false);
+  expect(late.isRecent).toBe(false);
 });

@@ -13,7 +13,7 @@ const removed = (epoch: number): ClusterRemoved => ({ kind: 'clusterRemoved', cl
 /** What is reported when a reconciler commits the last of these messages, and has requested no resync. */
 function committed(...messages: readonly (Change | ClusterRemoved)[]): readonly string[] {
   const violations = new Violations(() => 0);
-  const losses = new LossInvariants(violations, true, () => 0);
+  const losses = new LossInvariants(violations, { isReadable: true }, () => 0);
   losses.claimed('r', 'reconciler/0', { checkpoint, intact: true, entries: [] });
   const records = messages.map((message, i) => ({
     ...{ key: message.kind === 'change' ? formatServiceKey(message.key) : message.cluster, id: String(i), headers: {} },
@@ -48,7 +48,7 @@ test('a gap after the removal requires a resync', () => {
 /** What is reported about a plan that is committed up to this offset, if it was decided at the time at which a gap was delivered at offset 3. */
 function planned(upTo: number, isEarly = false): readonly string[] {
   const violations = new Violations(() => 0);
-  const losses = new LossInvariants(violations, true, () => 7);
+  const losses = new LossInvariants(violations, { isReadable: true }, () => 7);
   losses.claimed('r', 'reconciler/0', { checkpoint, intact: true, entries: [] });
   const resourceVersions = { endpoints: '1', endpointslices: '1' };
   const snapshot = { ...change(1, 0), snapshot: { first: true, last: true, initial: true, resourceVersions } };

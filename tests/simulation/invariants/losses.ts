@@ -12,6 +12,7 @@ import {
 } from '@sluice/messages';
 import type { Commit, NewDeadLetter, ScopeState } from '@sluice/store';
 import type { Violations } from '../violations.ts';
+import type { Conditions } from './conditions.ts';
 import { decode } from './decode.ts';
 
 /** How long a request may be pending, in milliseconds. */
@@ -25,6 +26,8 @@ interface Revealed {
 
 /** What a reconciler knows of a partition that it has claimed. */
 interface Claim {
+  /** Whether nothing has ever been committed. */
+  readonly isNew: boolean;
   /** A possible loss for which no resync of the partition has been requested yet. */
   loss: string | undefined;
   /** Whether a resync of the partition was requested. */
@@ -44,8 +47,8 @@ interface Claim {
 /** A reconciler that has lost messages or state requests a resync before it commits, and decides nothing before the answer. */
 export class LossInvariants {
   readonly #violations: Violations;
-  /** False if logs or stored state contain what no process can read, so that it is unknown which Change is the last one. */
-  readonly #isReadable: boolean;
+  /** Once logs or stored state contain what no process can read, it is unknown which Change is the last one. */
+  readonly #conditions: Pick<Conditions, 'isReadable'>;
   /** By member and scope. */
   readonly #claims = new Map<string, Claim>();
   readonly #plans = new Set<string>();
@@ -61,10 +64,10 @@ export class LossInvariants {
   readonly #begun = new Map<string, number>();
   readonly #snapshots = new Map<string, number>();
 
-  constructor(violations: Violations, isReadable: boolean, now: () => number) {
+  constructor(violations: Violations, conditions: Pick<Conditions, 'isReadable'>, now: () => number) {
     this.#now = now;
     this.#violations = violations;
-    this.#isReadable = isReadable;
+    this.#conditions = conditions;
   }
 
   claimed(member: string, scope: string, { checkpoint, intact, entries }: ScopeState): void {
@@ -72,10 +75,17 @@ export class LossInvariants {
     const last = new Map<string, Stamp>();
     for (const { key, field, value } of entries) if (field === 'lastChange' && isStamp(value)) last.set(key, value);
     this.#claims.set(`${member} ${scope}`, {
+      isNew: checkpoint === null,
       loss: checkpoint !== null && intact ? undefined : 'a claim that reports a possible loss',
       ...{ isResynced: false, incompleteSince: new Map(), complete: new Set(), completeUntil: new Map() },
       ...{ last, gaps: new Map() },
     });
+  }
+
+  /** Whether the member requests what a new partition begins with. */
+  isFirst(member: string, { scope, reason }: ResyncRequest): boolean {
+    if (reason !== 'no committed offset' || !('partition' in scope)) return false;
+    return this.#claims.get(`${member} reconciler/${scope.partition}`)?.isNew === true;
   }
 
   requested(member: string, { scope }: ResyncRequest): void {
@@ -99,7 +109,7 @@ export class LossInvariants {
     const claim = this.#claims.get(`${member} reconciler/${partition}`);
     if (topic !== 'changes' || claim === undefined) return;
     for (const record of records) this.#count(record);
-    if (!this.#isReadable) return;
+    if (!this.#conditions.isReadable) return;
     for (const { payload, offset, isEarly } of records) {
       const message = decode(payload);
       if (message.kind === 'change') this.#observe(claim, message, isEarly ? undefined : offset);
@@ -113,13 +123,14 @@ export class LossInvariants {
     const report = (what: string) =>
       this.#violations.report('losses are repaired', `${member} commits ${scope} ${what}`);
     if (claim.loss !== undefined) report(`after ${claim.loss}, and has requested no resync`);
+    if (!this.#conditions.isReadable) return;
     for (const { key, field, value } of entries) {
       if (field === 'lastChange' && isStamp(value)) {
         const gap = claim.gaps.get(key);
         if (gap !== undefined && compareStamps(value, gap) >= 0)
           report(`past a gap before ${gap.epoch}/${gap.sequence}, and has requested no resync`);
       }
-      if (!this.#isReadable || !/^controller\/.*:plan$/.test(field) || value === undefined) continue;
+      if (!/^controller\/.*:plan$/.test(field) || value === undefined) continue;
       if (this.#isNew(scope, value) && !wasComplete(claim, key, value, checkpoint.offset))
         report(`with a plan for ${key} that was decided without a new snapshot`);
     }

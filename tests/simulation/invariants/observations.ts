@@ -2,27 +2,7 @@ import { type PlanId, partitionOf } from '@sluice/messages';
 import type { GroupState } from '@sluice/store';
 import { leaseTimes } from '../fleet.ts';
 import type { Violations } from '../violations.ts';
-
-/** What the run has injected so far, which decides what may happen. */
-export interface Conditions {
-  /** Whether messages or stored state may have been lost. */
-  readonly isLossy: boolean;
-  /** Whether logs, checkpoints and leases are as the processes have left them. */
-  readonly isIntact: boolean;
-  /** Whether the store keeps what was applied, and gives no lease to two members. */
-  readonly isOrdered: boolean;
-  /** Whether API servers check the resourceVersion of a write. */
-  readonly hasPreconditions: boolean;
-  /** Whether processes stop when their leases have expired by their own clock. */
-  readonly hasExpiry: boolean;
-  /** Whether digests correct what a layer that is off would have kept away. */
-  readonly isRepaired: boolean;
-  /** Whether a watcher knows the last Change of the one before it. */
-  readonly hasEpochs: boolean;
-  /** Whether messages are sent in chunks, which hides their content. */
-  readonly isChunked: boolean;
-  readonly partitions: number;
-}
+import type { Conditions } from './conditions.ts';
 
 interface Acquisition {
   readonly holder: string;

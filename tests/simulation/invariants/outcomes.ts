@@ -29,12 +29,13 @@ export class OutcomeInvariants {
     const name = planName(partition, outcome.plan);
     const plan = plans.get(name);
     const cluster = clusters.get(outcome.key.cluster);
-    if (plan === undefined || cluster === undefined || !observations.conditions.isIntact) return;
+    if (!observations.conditions.isIntact) return;
     const report = (what: string) =>
       this.#options.violations.report(
         'Outcomes tell the truth',
-        `${member}, plan ${name} of ${plan.key.service}: ${what}`,
+        `${member}, plan ${name} of ${outcome.key.service}: ${what}`,
       );
+    if (plan === undefined || cluster === undefined) return report('nobody has committed it');
     // Of a message in chunks it is not known which one it is.
     if (concealed !== undefined && !observations.conditions.isChunked) report(concealed);
     const mutations = plan.groups.reduce((sum, group) => sum + group.mutations.length, 0);

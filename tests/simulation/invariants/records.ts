@@ -1,5 +1,12 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, compareStamps, formatServiceKey, isStamp, type Message } from '@sluice/messages';
+import {
+  type Change,
+  compareStamps,
+  formatServiceKey,
+  isStamp,
+  type Message,
+  type ResyncRequest,
+} from '@sluice/messages';
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import { decode, encoded } from './decode.ts';
@@ -20,14 +27,21 @@ export interface RecordInvariantsOptions {
   readonly losses: LossInvariants;
 }
 
+interface Resync {
+  /** Who requests it, and why. */
+  readonly what: string;
+  /** Whether another member holds the lease of the partition. */
+  readonly isOfFormerOwner: boolean;
+}
+
 /** Every record as it leaves a process: its partition, its number, and that an id never stands for two contents. */
 export class RecordInvariants {
   readonly #options: RecordInvariantsOptions;
   readonly #payloads = new Map<string, { readonly payload: Uint8Array; readonly member: string }>();
   /** Stamp of the last Change by member, cluster and partition. */
   readonly #lastOfPartition = new Map<string, { readonly epoch: number; readonly sequence: number }>();
-  /** Resync requests with their reasons. */
-  readonly resyncs: string[] = [];
+  /** Resync requests with their reasons, except those with which a partition begins. */
+  readonly resyncs: Resync[] = [];
 
   constructor(options: RecordInvariantsOptions) {
     this.#options = options;
@@ -62,7 +76,7 @@ export class RecordInvariants {
     if (record.message !== undefined) encoded(record.payload, record.message as Message);
     const message = decode(record.payload);
     if (message.kind === 'resync') {
-      this.resyncs.push(`${member}: ${message.reason}`);
+      if (!this.#options.losses.isFirst(member, message)) this.#addResync(member, message);
       this.#options.losses.requested(member, message);
       return;
     }
@@ -83,6 +97,15 @@ export class RecordInvariants {
       case 'outcome':
         return outcomes.check(member, partition, message);
     }
+  }
+
+  #addResync(member: string, { scope, reason }: ResyncRequest): void {
+    const lease =
+      'partition' in scope ? this.#options.observations.lease('reconciler', String(scope.partition)) : undefined;
+    this.resyncs.push({
+      what: `${member}: ${reason}`,
+      isOfFormerOwner: lease !== undefined && lease.holder !== member,
+    });
   }
 
   #checkChange(member: string, partition: number, change: Change): void {

@@ -2,16 +2,17 @@ import { slicesOf } from '../reference/actual-service.ts';
 import { managedByLabel, sliceManager } from '../reference/objects.ts';
 import { type SimulatedCluster, steadyNamespace, steadyServices } from '../simulated-cluster.ts';
 import type { Violations } from '../violations.ts';
+import type { Conditions } from './conditions.ts';
 
 /** A Service whose Pods stay has one set of slices: never two, and never none once it has been written. */
 export class SteadyServices {
   readonly #violations: Violations;
   readonly #written = new Set<string>();
-  /** Whether a second set may exist for a while, because the store has forgotten the first. */
-  mayRepeat = false;
+  readonly #conditions: Conditions;
 
-  constructor(violations: Violations) {
+  constructor(violations: Violations, conditions: Conditions) {
     this.#violations = violations;
+    this.#conditions = conditions;
   }
 
   watch(cluster: SimulatedCluster): void {
@@ -27,8 +28,10 @@ export class SteadyServices {
     const endpoints = own.flatMap((slice) => (slice.endpoints ?? []).map(({ targetRef }) => targetRef?.uid));
     const name = `${cluster.name}/${service}`;
     if (endpoints.length > 0) this.#written.add(name);
-    else if (this.#written.has(name)) this.#violations.report('steady Services', `${name} has no endpoints`);
-    if (!this.mayRepeat && new Set(endpoints).size < endpoints.length)
+    else if (this.#written.has(name) && this.#conditions.hasWholeLists)
+      this.#violations.report('steady Services', `${name} has no endpoints`);
+    // A store that has forgotten the first set lets a second one exist for a while.
+    if (this.#conditions.isIntact && new Set(endpoints).size < endpoints.length)
       this.#violations.report('steady Services', `${name} has endpoints in two slices`);
   }
 }

@@ -3,6 +3,7 @@ import { asRecord } from '@sluice/platform';
 import type { Commit, ScopeState, StoredEntry } from '@sluice/store';
 import type { Layer } from '../scenario.ts';
 import type { Violations } from '../violations.ts';
+import type { Conditions } from './conditions.ts';
 
 interface Version {
   readonly uid: string;
@@ -29,9 +30,11 @@ export class StoredVersions {
   readonly #comparesVersions: boolean;
   /** Without it, a late event or Outcome brings an object back. */
   readonly #remembersDeletions: boolean;
+  readonly #conditions: Conditions;
   readonly #scopes = new Map<string, Stored>();
 
-  constructor(violations: Violations, disabled: readonly Layer[]) {
+  constructor(violations: Violations, disabled: readonly Layer[], conditions: Conditions) {
+    this.#conditions = conditions;
     this.#violations = violations;
     this.#comparesVersions = !disabled.includes('versions');
     this.#remembersDeletions = !disabled.includes('tombstones');
@@ -47,7 +50,9 @@ export class StoredVersions {
   committed(member: string, { scope, entries }: Commit): void {
     const stored = this.#scopes.get(scope) ?? new Stored();
     this.#scopes.set(scope, stored);
-    const report = (what: string) => this.#violations.report('versions increase', `${member} commits ${what}`);
+    // A restored cluster has older versions.
+    const report = (what: string) =>
+      this.#conditions.isRestored || this.#violations.report('versions increase', `${member} commits ${what}`);
     for (const entry of entries) {
       const { key, field } = entry;
       const [version, stamp] = [stored.versions.get(nameOf(entry)), stored.stamps.get(key)];

@@ -10,15 +10,17 @@ const commitWithinMs = 1_000;
 export interface UnfinishedOptions {
   readonly log: SimulatedBus;
   readonly store: SimulatedStore;
-  /** Whether logs and checkpoints are as the processes have left them. */
-  readonly isIntact: boolean;
+  /** Whether checkpoints are as the processes have left them. */
+  readonly isIntact: () => boolean;
+  /** Whether large messages are sent in chunks. */
+  readonly isChunked: boolean;
   /** Whether workers that deliver their plans themselves may leave repeated ones unread until the next plan. */
   readonly mayLeaveRepeatedPlans: boolean;
   /** Whether the store has what the owners of its scopes last committed. */
-  readonly isKept: boolean;
+  readonly isKept: () => boolean;
   readonly replaced: ReplacedValues;
-  /** Whether the cluster has objects of the Service. */
-  readonly exists: (key: string) => boolean;
+  /** Whether only the liveness probe tells that the Service with this state of its snapshot is gone. */
+  readonly mayAwaitProbe: (key: string, snapshot: string) => boolean;
 }
 
 interface Ends {
@@ -46,7 +48,7 @@ export class Unfinished {
     const then = this.#remember(now);
     if (then === undefined) return 'the run has just ended';
     const { isIntact, isKept } = this.#options;
-    return (isIntact ? this.#uncommitted(then) : undefined) ?? (isKept ? this.#awaited() : undefined);
+    return (isIntact() ? this.#uncommitted(then) : undefined) ?? (isKept() ? this.#awaited() : undefined);
   }
 
   #remember(now: number): Ends | undefined {
@@ -62,13 +64,33 @@ export class Unfinished {
   }
 
   #uncommitted({ offsets }: Ends): string | undefined {
-    const { mayLeaveRepeatedPlans } = this.#options;
     for (const [scope, offset] of offsets) {
-      if (mayLeaveRepeatedPlans && scope.startsWith('writer/')) continue;
       const committed = this.#store.checkpoint(scope)?.offset ?? 0;
-      if (committed < offset) return `${scope} is committed up to ${committed}, and its log ends at ${offset}`;
+      if (committed < offset && !this.#mayStayUnread(scope, committed))
+        return `${scope} is committed up to ${committed}, and its log ends at ${offset}`;
     }
     return undefined;
+  }
+
+  /**
+   * Whether nothing follows that lets the owner commit: the records after its checkpoint are chunks of a message that is never
+   * completed, or second copies of plans.
+   */
+  #mayStayUnread(scope: string, committed: number): boolean {
+    const [role, partition] = scope.split('/');
+    const topic = role === 'writer' ? 'mutations' : 'changes';
+    const { appended } = this.#log.log(topic, Number(partition));
+    const { mayLeaveRepeatedPlans, isChunked } = this.#options;
+    const mayRepeat = mayLeaveRepeatedPlans && topic === 'mutations';
+    if (appended === undefined) return isChunked || mayRepeat;
+    const known = new Set<string>();
+    for (const { id, offset } of appended) {
+      const [plan = ''] = id.split('/again/');
+      const isRepeated = mayRepeat && known.has(plan);
+      if (offset > committed && !isRepeated && !id.includes('/chunk/')) return false;
+      known.add(plan);
+    }
+    return true;
   }
 
   #awaited(): string | undefined {
@@ -76,8 +98,8 @@ export class Unfinished {
       if (!scope.startsWith('reconciler/')) continue;
       for (const [name, json] of this.#store.entries(scope)) {
         const [key = '', field = ''] = name.split('\n');
-        // The state of a Service that is gone stays until the liveness probe, which takes hours.
-        if (!isServiceKey(key) || !this.#options.exists(key)) continue;
+        if (!isServiceKey(key)) continue;
+        if (field === 'snapshot' && this.#options.mayAwaitProbe(key, json)) continue;
         if (this.#options.replaced.isUnread(scope, name, json)) continue;
         if (field === 'resync') return `${scope} awaits a snapshot of ${key}: ${json}`;
         if (field === 'snapshot' && /"open":\{|"complete":false/.test(json))

@@ -25,7 +25,7 @@ interface Health {
 export class WorkingOwners {
   readonly #observations: Observations;
   readonly #violations: Violations;
-  readonly #isSteady: boolean;
+  readonly #isSteady: () => boolean;
   /** By group, then member. */
   readonly #health = new Map<string, Map<string, Health>>();
   /** When a scope was last seen with an owner, by group and scope. */
@@ -33,8 +33,8 @@ export class WorkingOwners {
   /** When work on a scope was last seen to have started, or since when it is awaited. */
   readonly #startedAt = new Map<string, number>();
 
-  /** `isSteady`: the clock by which leases expire is never set back, which makes those of dead members last longer. */
-  constructor(observations: Observations, violations: Violations, isSteady: boolean) {
+  /** `isSteady`: the clock by which leases expire was not set back so far, which makes those of dead members last longer. */
+  constructor(observations: Observations, violations: Violations, isSteady: () => boolean) {
     this.#isSteady = isSteady;
     this.#observations = observations;
     this.#violations = violations;
@@ -63,7 +63,7 @@ export class WorkingOwners {
       return;
     }
     this.#startedAt.delete(name);
-    if (!this.#isSteady) return;
+    if (!this.#isSteady()) return;
     const ownedAt = this.#ownedAt.get(name) ?? now;
     this.#ownedAt.set(name, ownedAt);
     for (const member of members) {

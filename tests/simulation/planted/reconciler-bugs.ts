@@ -132,6 +132,29 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     replace: 'return true;',
   },
   {
+    name: 'the state of a deleted Service is never dropped if only an Outcome has reported a deletion',
+    file: 'libs/service-state/src/due.ts',
+    search: 'let next = isEmpty(state) ? keptUntil(state, now) : null;',
+    replace: 'let next: number | null = null;',
+  },
+  {
+    name: 'nothing is decided for Endpoints whose Service was deleted',
+    file: 'libs/service-state/src/due.ts',
+    search: 'return isComplete(state) ? wantsDecisionAt(controllerState.timers) : null;',
+    replace: `const isLeft = controller === 'endpoints' && state.endpoints && !state.service?.service;
+  return isComplete(state) && !isLeft ? wantsDecisionAt(controllerState.timers) : null;`,
+  },
+  {
+    name: 'each new owner requests a resync of its partition',
+    file: `${reconciler}/partition-worker.ts`,
+    search: '    await this.#publishUnpublished();\n',
+    replace: `    await this.#publishUnpublished();
+    const { bus, partition } = this.#options;
+    const request = resyncRequest({ partition }, 'no committed offset', String(clock.now()));
+    if (isFirstRun) await bus.append('requests', 0, [request]);
+`,
+  },
+  {
     name: 'a repair that is made early delays the next one',
     file: 'libs/service-state/src/controller-state.ts',
     search: 'repairAt === null ? null : Math.min(repairAt, now)',

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { runTwice } from '../run-twice.ts';
 import { type Scenario, scenarioOf } from '../scenario.ts';
 import type { RunResult } from '../simulation.ts';
-import { boundOf } from '../staleness-bound.ts';
 
 /** A scenario that has broken an invariant, shrunk. It stays a test for good. */
 export interface Regression {
@@ -32,7 +31,7 @@ export function saveRegression(
   if (violation === undefined) throw new Error(`seed ${shrunk.scenario.seed} breaks no invariant`);
   const { invariant, what } = violation;
   const commit = commitOf(import.meta.dirname);
-  const boundMs = boundOf(failed.scenario);
+  const { boundMs } = failed;
   const regression: Regression = { invariant, what, commit, command, boundMs, scenario: shrunk.scenario };
   mkdirSync(to, { recursive: true });
   const path = join(to, `${invariant.toLowerCase().replace(/[^a-z]+/g, '-')}-${shrunk.scenario.seed}.json`);
