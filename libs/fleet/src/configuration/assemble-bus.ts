@@ -1,7 +1,7 @@
 import type { NatsCredentials } from '@sluice/bus/jetstream';
 import type { BusConfiguration, KafkaConfiguration } from './configuration.ts';
 import type { Problems } from './problems.ts';
-import type { Path } from './settings.ts';
+import type { Path } from './setting-paths.ts';
 import { defined, type Values } from './values.ts';
 
 type Nats = Extract<BusConfiguration, { kind: 'nats' }>;

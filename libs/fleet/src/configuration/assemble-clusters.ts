@@ -1,7 +1,8 @@
 import type { ClusterConfiguration } from './configuration.ts';
 import { type Layer, type Origin, where } from './layer.ts';
 import type { Problems } from './problems.ts';
-import { clusterSettings, type Path, settingAt } from './settings.ts';
+import { type Path, settingAt } from './setting-paths.ts';
+import { clusterSettings } from './settings.ts';
 import { defined, type Values } from './values.ts';
 
 interface Clusters {

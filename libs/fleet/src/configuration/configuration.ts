@@ -7,7 +7,8 @@ import type { BindAddress } from '@sluice/platform/process';
 import { defaultSettings, type Settings } from '@sluice/service-state';
 import type { RedisOptions } from '@sluice/store/redis';
 import type { Environment } from './process-layers.ts';
-import { batchPeriodOf, concurrentSyncsOf, type Section } from './settings.ts';
+import type { Section } from './setting-paths.ts';
+import { batchPeriodOf, concurrentSyncsOf } from './settings.ts';
 
 /** The validated configuration of a process, with defaults: file < environment < flags. Contains secrets. */
 export interface Configuration {

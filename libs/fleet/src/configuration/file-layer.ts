@@ -4,7 +4,8 @@ import { load } from 'js-yaml';
 import * as kinds from './kinds.ts';
 import { type Given, type Layer, where } from './layer.ts';
 import { isMap, type Problems, parse } from './problems.ts';
-import { clusterSettings, isClusterPath, paths, settingAt, visibilityOf } from './settings.ts';
+import { isClusterPath, paths, settingAt, visibilityOf } from './setting-paths.ts';
+import { clusterSettings } from './settings.ts';
 
 /** Reads a text file; errors have the system's `code`. */
 export type ReadText = (path: string) => string;

@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import type { Plain } from './kinds.ts';
 import type { Origin } from './layer.ts';
-import { isClusterPath, kindsOf, type Path, paths, settingAt } from './settings.ts';
+import { isClusterPath, kindsOf, type Path, paths, settingAt } from './setting-paths.ts';
 import type { Entry } from './values.ts';
 
 /** Formats the configuration as a YAML file, with the origin of each value as a comment. */

@@ -1,6 +1,6 @@
 import { UsageError } from '@sluice/platform/process';
 import type { Kind } from './kinds.ts';
-import type { Visibility } from './settings.ts';
+import type { Visibility } from './setting-paths.ts';
 
 /** Collects all problems of a configuration, so that they are reported at once. */
 export class Problems {

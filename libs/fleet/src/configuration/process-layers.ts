@@ -1,6 +1,6 @@
 import type { Given, Layer } from './layer.ts';
 import { nearest, type Problems } from './problems.ts';
-import { flagOf, paths, settingAt, variableOf } from './settings.ts';
+import { flagOf, paths, settingAt, variableOf } from './setting-paths.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,7 +3,7 @@ import { isUsageError } from '@sluice/platform/process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toJson, toYaml } from './print.ts';
-import { paths, settingAt, variableOf } from './settings.ts';
+import { paths, settingAt, variableOf } from './setting-paths.ts';
 import { entry, type Given, resolve } from './testing/resolve.ts';
 
 /** Part of every secret in these tests, to detect any leak. */

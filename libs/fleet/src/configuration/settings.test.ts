@@ -9,7 +9,7 @@ import { fileLayer } from './file-layer.ts';
 import { addConfigurationOptions, addConsoleOptions, configurationSources } from './options/add-flags.ts';
 import { exampleFile, toJson, toYaml } from './print.ts';
 import { Problems } from './problems.ts';
-import { flagOf, isClusterPath, type Path, paths, settingAt, variableOf } from './settings.ts';
+import { flagOf, isClusterPath, type Path, paths, settingAt, variableOf } from './setting-paths.ts';
 import { entry, errorOf, type Given, resolve } from './testing/resolve.ts';
 import { settingsTable } from './testing/settings-table.ts';
 

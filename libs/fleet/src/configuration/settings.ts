@@ -6,7 +6,7 @@ import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
 
 /** A setting, as it is declared below. */
-interface Setting<T> {
+export interface Setting<T> {
   readonly kind: Kind<T>;
   /** Description for the help, the documentation and the example. */
   readonly about: string;
@@ -386,63 +386,5 @@ export const clusterSettings = {
   }),
 } as const;
 
-const all = { ...settings, ...clusterSettings } as typeof settings & typeof clusterSettings;
-
-export type Path = keyof typeof all;
-type ValueOf<P extends Path> = (typeof all)[P]['kind'] extends Kind<infer T> ? T : never;
-
-/** The value of a setting: undefined only without a default. */
-export type Value<P extends Path> = (typeof all)[P] extends { readonly default: unknown }
-  ? ValueOf<P>
-  : ValueOf<P> | undefined;
-
-/** The values of all settings below a path, by their names. */
-export type Section<S extends string> = {
-  readonly [P in Path as P extends `${S}.${infer Name}` ? Name : never]: Value<P>;
-};
-
-export const paths = Object.keys(all) as readonly Path[];
-
-/** Setting without the type of its value. */
-export function settingAt(path: Path): Setting<unknown> {
-  const setting: Setting<unknown> | undefined = all[path];
-  if (setting === undefined) throw new Error(`no setting is called ${path}`);
-  return setting;
-}
-
-/** The defaults of all settings below a path, by their names. */
-export function defaultsOf<S extends string>(name: S): Section<S> {
-  const below = paths.filter((path) => path.startsWith(`${name}.`));
-  // Safe: these are the paths of that type.
-  return Object.fromEntries(
-    below.map((path) => [path.slice(name.length + 1), settingAt(path).default]),
-  ) as unknown as Section<S>;
-}
-
-/** Kinds of bus or store to which a setting applies; undefined: all. */
-export function kindsOf(path: Path): readonly string[] | undefined {
-  if (path.endsWith('.kind')) return undefined;
-  if (path.startsWith('store.')) return ['redis'];
-  return path.startsWith('bus.') ? (settingAt(path).of ?? ['nats', 'kafka']) : undefined;
-}
-
-/** `--max-cache-bytes` */
-export function flagOf(path: Path): string | undefined {
-  return settingAt(path).flag?.split(' ')[0];
-}
-
-/** `bus.maxAge.changes` → `SLUICE_BUS_MAX_AGE_CHANGES` */
-export function variableOf(path: string): string {
-  return `SLUICE_${path.replace(/[A-Z]/g, '_$&').replaceAll('.', '_').toUpperCase()}`;
-}
-
-/** How much of a wrong value a message may show. */
-export type Visibility = 'shown' | 'address' | 'hidden';
-
-export function visibilityOf({ secret, address }: Setting<unknown>): Visibility {
-  return secret ? 'hidden' : address ? 'address' : 'shown';
-}
-
-export function isClusterPath(path: Path): path is keyof typeof clusterSettings {
-  return path in clusterSettings;
-}
+/** With those of a single cluster. */
+export const allSettings = { ...settings, ...clusterSettings } as typeof settings & typeof clusterSettings;

@@ -11,7 +11,7 @@ import {
   settingAt,
   type Value,
   visibilityOf,
-} from './settings.ts';
+} from './setting-paths.ts';
 
 /** One line of `sluice config`, in the form of the file, with secrets masked. */
 export interface Entry {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Configuration } from '../configuration.ts';
 import type { ConfigurationSources } from '../load-configuration.ts';
 import type { Environment } from '../process-layers.ts';
-import { flagOf, type Path, paths, settingAt } from '../settings.ts';
+import { flagOf, type Path, paths, settingAt } from '../setting-paths.ts';
 
 /** The flag of a setting. */
 class SettingOption extends Option {

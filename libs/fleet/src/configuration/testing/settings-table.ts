@@ -1,4 +1,4 @@
-import { flagOf, kindsOf, type Path, paths, settingAt } from '../settings.ts';
+import { flagOf, kindsOf, type Path, paths, settingAt } from '../setting-paths.ts';
 
 /** Renders the table of docs/reference/settings.md. */
 export function settingsTable(): string {
