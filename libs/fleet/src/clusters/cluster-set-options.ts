@@ -1,6 +1,6 @@
 import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Clock, Logger, Random } from '@sluice/platform';
-import type { IdentityRegistry } from '../identity/identity-registry.ts';
+import type { StoredIdentities } from '../identity/identity-registry.ts';
 import type { ConnectedCluster } from './cluster.ts';
 import type { ClusterSource } from './cluster-source.ts';
 
@@ -22,7 +22,7 @@ export interface ClusterSetOptions {
   /** Called after a cluster was removed and serving it has stopped. */
   readonly onRemoved?: (cluster: ConnectedCluster) => Promise<unknown>;
   /** Pinned identities: a cluster is served only while they admit it. Default: every cluster is admitted. */
-  readonly identities?: IdentityRegistry | undefined;
+  readonly identities?: StoredIdentities | undefined;
   /** Interval between reads of a source and checks of pinned identities, in milliseconds. Default 5,000. */
   readonly refreshMs?: number;
   readonly clock: Clock;

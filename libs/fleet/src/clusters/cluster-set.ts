@@ -1,5 +1,5 @@
 import { backoffMs, errorMessage, type Logger, orAborted, sleep } from '@sluice/platform';
-import { guardIdentity, type IdentityRegistry } from '../identity/identity-registry.ts';
+import { guardIdentity, type StoredIdentities } from '../identity/identity-registry.ts';
 import { type ClusterEntry, type ClusterState, type ConnectedCluster, stateOf, unidentified } from './cluster.ts';
 import { ClusterConnector, evidenceOf } from './cluster-connector.ts';
 import type { ClusterSetOptions, StopReason } from './cluster-set-options.ts';
@@ -73,7 +73,7 @@ export class ClusterSet {
         await sleep(clock, refreshMs, signal);
       }
     };
-    const verify = async (identities: IdentityRegistry) => {
+    const verify = async (identities: StoredIdentities) => {
       while (!signal.aborted) {
         await sleep(clock, refreshMs, signal);
         if (signal.aborted) return;
@@ -150,7 +150,7 @@ export class ClusterSet {
   }
 
   /** Stops serving clusters whose identities are in conflict by now. A store that cannot be read changes nothing. */
-  async #verifyIdentities(identities: IdentityRegistry): Promise<void> {
+  async #verifyIdentities(identities: StoredIdentities): Promise<void> {
     const { logger } = this.#options;
     const served = new Map([...this.#served.values()].map(({ cluster }) => [cluster.name, cluster]));
     if (served.size === 0) return;

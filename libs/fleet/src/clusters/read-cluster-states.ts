@@ -1,5 +1,5 @@
 import { aborted, type Clock, type Logger, type Random, sleep } from '@sluice/platform';
-import type { IdentityRegistry } from '../identity/identity-registry.ts';
+import type { StoredIdentities } from '../identity/identity-registry.ts';
 import type { ClusterState } from './cluster.ts';
 import { ClusterSet } from './cluster-set.ts';
 import type { ClusterSource } from './cluster-source.ts';
@@ -20,7 +20,7 @@ interface Ports {
 export async function readClusterStates(
   sources: readonly ClusterSource[],
   ports: Ports,
-  identities?: IdentityRegistry,
+  identities?: StoredIdentities,
 ): Promise<readonly ClusterState[]> {
   await configuredNames(sources);
   const stop = new AbortController();

@@ -12,19 +12,6 @@ import {
   release,
 } from './pinned-clusters.ts';
 
-/** Decides for every process of a fleet whether the cluster behind a name may be served (ADR 0053). */
-export interface IdentityRegistry {
-  /** Pins the cluster at its first contact. Returns why it must not be served; undefined if it may. */
-  admit(name: string, evidence: ClusterEvidence): Promise<string | undefined>;
-  /**
-   * Like `admit`, for all clusters that a process serves, by name. Returns why some of them must not be served anymore.
-   * However many there are, it reads the pins once.
-   */
-  verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>>;
-  /** Unpins a name that is no longer configured. */
-  release(name: string): Promise<void>;
-}
-
 type PinsChange = (clusters: PinnedClusters) => PinnedClusters;
 
 /** A change that is not stored yet. */
@@ -34,8 +21,11 @@ interface PendingChange {
   readonly reject: (error: unknown) => void;
 }
 
-/** The identities that a fleet's store pins. Every method rejects if the store cannot be reached. */
-export class StoredIdentities implements IdentityRegistry {
+/**
+ * The identities that a fleet's store pins. They decide for every process whether the cluster behind a name may be served
+ * (ADR 0053). Every method rejects if the store cannot be reached.
+ */
+export class StoredIdentities {
   readonly #pins: ClusterPins;
   #pending: PendingChange[] = [];
   #isUpdating = false;
@@ -44,6 +34,7 @@ export class StoredIdentities implements IdentityRegistry {
     this.#pins = pins;
   }
 
+  /** Pins the cluster at its first contact. Returns why it must not be served; undefined if it may. */
   async admit(name: string, evidence: ClusterEvidence): Promise<string | undefined> {
     let refusal: string | undefined;
     await this.#update((clusters) => {
@@ -54,6 +45,10 @@ export class StoredIdentities implements IdentityRegistry {
     return refusal;
   }
 
+  /**
+   * Like `admit`, for all clusters that a process serves, by name. Returns why some of them must not be served anymore.
+   * However many there are, it reads the pins once.
+   */
   async verify(served: ReadonlyMap<string, ClusterEvidence>): Promise<ReadonlyMap<string, string>> {
     let refusals: ReadonlyMap<string, string> = new Map();
     await this.#update((clusters) => {
@@ -64,6 +59,7 @@ export class StoredIdentities implements IdentityRegistry {
     return refusals;
   }
 
+  /** Unpins a name that is no longer configured. */
   async release(name: string): Promise<void> {
     await this.#update((clusters) => release(clusters, name));
   }
