@@ -51,6 +51,11 @@ export class ClusterSet {
     return this.#configured.readable;
   }
 
+  /** What the source is that lists the name. */
+  sourceOf(name: string): string | undefined {
+    return this.#entries.get(name)?.candidate.source;
+  }
+
   /** Whether every configured cluster is connected, so that an unknown cluster is not one of them. */
   get allConnected(): boolean {
     const isConnected = ({ state: { phase } }: ClusterEntry) => phase === 'serving' || phase === 'stopping';

@@ -6,6 +6,8 @@ import { outageOf } from './cluster-outages.ts';
 interface Options {
   readonly directory: ClusterDirectory;
   readonly states: () => readonly ClusterState[];
+  /** What the source is that lists the name. Default: unknown. */
+  readonly sourceOf?: (name: string) => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -16,7 +18,8 @@ const periodMs = 2_000;
  * Publishes clusters that have not answered since this process started, so that the console shows them. An entry is
  * removed once the cluster is connected, and when `signal` aborts.
  */
-export async function publishUnidentified({ directory, states, clock, logger }: Options, signal: AbortSignal) {
+export async function publishUnidentified(options: Options, signal: AbortSignal): Promise<void> {
+  const { directory, states, sourceOf, clock, logger } = options;
   const published = new Set<string>();
   const cleared = new Set<string>();
   const update = async (current: readonly ClusterState[]) => {
@@ -25,7 +28,9 @@ export async function publishUnidentified({ directory, states, clock, logger }: 
       const { name } = state;
       const outage = outageOf(state);
       if (published.has(name) || outage === null) continue;
-      await directory.put({ identity: unidentified(name), name, version: '', server: '', outage });
+      const source = sourceOf?.(name);
+      const known = { identity: unidentified(name), name, version: '', server: '', outage };
+      await directory.put({ ...known, ...(source !== undefined && { source }) });
       published.add(name);
       cleared.delete(name);
     }

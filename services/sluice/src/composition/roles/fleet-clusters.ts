@@ -60,6 +60,11 @@ export class FleetClusters {
     return this.#set.readableSources;
   }
 
+  /** What the source is that lists the name. */
+  sourceOf(name: string): string | undefined {
+    return this.#set.sourceOf(name);
+  }
+
   get initialized(): boolean {
     return this.#set.initialized;
   }

@@ -40,9 +40,16 @@ test.each([
   expect(unconfiguredClusters([stored], states, sources, watched)).toEqual([]);
 });
 
-test('a stored cluster is taken for configured if another process cannot connect to it', () => {
-  const waiting = { ...west, identity: unidentified('west') };
+test('a stored cluster is taken for configured if a process that reads another source cannot connect to it', () => {
+  const waiting = { ...west, identity: unidentified('west'), source: 'a file' };
   expect(unconfiguredClusters([west, waiting], [state({})], readable, nobody)).toEqual([]);
+});
+
+test('what a crashed process left of a cluster that it waited for does not keep the cluster', () => {
+  const left = { ...west, identity: unidentified('west') };
+  expect(unconfiguredClusters([west, left], [state({})], readable, nobody)).toEqual([west, left]);
+  const waiting = state({ name: 'west', phase: 'unavailable', identity: '' });
+  expect(unconfiguredClusters([west, left], [waiting], readable, nobody)).toEqual([]);
 });
 
 test('a cluster is removed once nobody has watched it for thirty seconds without a break', async () => {

@@ -3,7 +3,7 @@ import { type Clock, type Logger, sleep, untilNextTick } from '@sluice/platform'
 import { type ClusterDirectory, isUnidentified, type KnownCluster, type Leases } from '@sluice/store';
 
 interface RemoveUnconfiguredOptions {
-  readonly directory: Pick<ClusterDirectory, 'list'>;
+  readonly directory: Pick<ClusterDirectory, 'list' | 'remove'>;
   readonly leases: Pick<Leases, 'state'>;
   /** The clusters that this process is configured with. */
   readonly states: () => readonly ClusterState[];
@@ -36,6 +36,10 @@ export async function removeUnconfigured(options: RemoveUnconfiguredOptions, sig
       unwatchedSince = new Map(unconfigured.map(({ identity }) => [identity, unwatchedSince.get(identity) ?? now]));
       for (const { identity, name } of unconfigured) {
         if (now - (unwatchedSince.get(identity) ?? now) < unwatchedMs) continue;
+        if (isUnidentified(identity)) {
+          await directory.remove(identity);
+          continue;
+        }
         if ((await remove(identity)) !== undefined) continue;
         logger.warn('removed the state of a cluster that is no longer configured', { cluster: name, identity });
       }
@@ -46,9 +50,9 @@ export async function removeUnconfigured(options: RemoveUnconfiguredOptions, sig
 }
 
 /**
- * The stored clusters that nobody watches and that their source does not list anymore. Only a process that reads the source
- * that listed a cluster can tell: the clusters of other processes may come from elsewhere, and a process that is down
- * removes nothing.
+ * The stored clusters that nobody watches and that their source does not list anymore, and what crashed processes left of those
+ * for which they waited. Only a process that reads the source that listed a cluster can tell: the clusters of other processes
+ * may come from elsewhere, and a process that is down removes nothing.
  */
 export function unconfiguredClusters(
   known: readonly KnownCluster[],
@@ -56,10 +60,12 @@ export function unconfiguredClusters(
   readableSources: ReadonlySet<string>,
   watched: ReadonlySet<string>,
 ): readonly KnownCluster[] {
-  const waiting = new Set(known.filter(({ identity }) => isUnidentified(identity)).map(({ name }) => name));
-  return known.filter(({ identity, name, source }) => {
-    if (source === undefined || !readableSources.has(source)) return false;
-    if (watched.has(identity) || waiting.has(name)) return false;
+  const isRead = ({ source }: KnownCluster) => source !== undefined && readableSources.has(source);
+  const elsewhere = known.filter((one) => isUnidentified(one.identity) && !isRead(one));
+  const waiting = new Set(elsewhere.map(({ name }) => name));
+  return known.filter((cluster) => {
+    const { identity, name } = cluster;
+    if (!isRead(cluster) || watched.has(identity) || waiting.has(name)) return false;
     return !states.some((state) => state.identity === identity || (state.name === name && !isAnother(state, identity)));
   });
 }

@@ -205,7 +205,12 @@ export function startRole(options: StartRoleOptions): RunningRole {
       ...(work.length > 0 ? [clusters.run(connecting.signal)] : []),
       ...(directory && does('watcher')
         ? [
-            untilStopped(publishUnidentified({ directory, ...observed }, working.signal)),
+            untilStopped(
+              publishUnidentified(
+                { directory, ...observed, sourceOf: (name) => clusters.sourceOf(name) },
+                working.signal,
+              ),
+            ),
             untilStopped(
               removeUnconfigured(
                 {
