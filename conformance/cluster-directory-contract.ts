@@ -38,8 +38,7 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
     test('says why writes to a cluster are paused until they are not, whatever else is written', async () => {
       const directory = await create();
       await directory.put(cluster('a', 'west'));
-      await directory.setPaused('a', 'another controller writes');
-      await directory.setPaused('unknown', 'another controller writes');
+      expect(await directory.setPaused('a', 'another controller writes')).toBe(true);
       await directory.put(cluster('a', 'new'));
       expect(await directory.list()).toEqual([{ ...cluster('a', 'new'), paused: 'another controller writes' }]);
       await directory.setPaused('a', undefined);
@@ -49,6 +48,14 @@ export function clusterDirectoryContract(name: string, create: () => Promise<Clu
       await directory.remove('a');
       await directory.put(cluster('a', 'new'));
       expect(await directory.list()).toEqual([cluster('a', 'new')]);
+    });
+
+    test('keeps nothing of pauses of clusters that are not listed', async () => {
+      const directory = await create();
+      expect(await directory.setPaused('a', 'another controller writes')).toBe(false);
+      expect(await directory.setPaused('a', undefined)).toBe(true);
+      await directory.put(cluster('a', 'west'));
+      expect(await directory.list()).toEqual([cluster('a', 'west')]);
     });
 
     test('removes entries; removing an unknown one has no effect; a removed one can be added again', async () => {

@@ -2,8 +2,11 @@
 export interface ClusterDirectory {
   /** Adds the cluster or replaces the entry with the same identity. */
   put(cluster: KnownCluster): Promise<void>;
-  /** Says why the fleet's writes to the cluster are paused; undefined: they are not. */
-  setPaused(identity: string, reason: string | undefined): Promise<void>;
+  /**
+   * Says why the fleet's writes to the cluster are paused; undefined: they are not. Returns false, and does nothing, if they are paused
+   * and the cluster is not listed: it may have been removed.
+   */
+  setPaused(identity: string, reason: string | undefined): Promise<boolean>;
   /** Removes the cluster; does nothing if it is not listed. */
   remove(identity: string): Promise<void>;
   /** Sorted by identity. */

@@ -136,9 +136,11 @@ export class MemoryClusterDirectory implements ClusterDirectory {
     this.#clusters.set(cluster.identity, cluster);
   }
 
-  async setPaused(identity: string, reason: string | undefined): Promise<void> {
+  async setPaused(identity: string, reason: string | undefined): Promise<boolean> {
     if (reason === undefined) this.#pauses.delete(identity);
-    else this.#pauses.set(identity, reason);
+    else if (this.#clusters.has(identity)) this.#pauses.set(identity, reason);
+    else return false;
+    return true;
   }
 
   async remove(identity: string): Promise<void> {

@@ -18,12 +18,14 @@ const periodMs = 2_000;
 export async function publishPauses({ directory, states, clock, logger }: Options, signal: AbortSignal): Promise<void> {
   const published = new Map<string, string | undefined>();
   const update = async () => {
-    for (const { identity, phase, reason } of states()) {
+    const current = states();
+    for (const known of published.keys())
+      if (!current.some(({ identity }) => identity === known)) published.delete(known);
+    for (const { identity, phase, reason } of current) {
       if (phase !== 'paused' && phase !== 'serving') continue;
       const paused = phase === 'paused' ? reason : undefined;
       if (published.has(identity) && published.get(identity) === paused) continue;
-      await directory.setPaused(identity, paused);
-      published.set(identity, paused);
+      if (await directory.setPaused(identity, paused)) published.set(identity, paused);
     }
   };
   while (!signal.aborted) {

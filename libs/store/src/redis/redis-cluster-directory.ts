@@ -1,11 +1,13 @@
 import { byIdentity, type ClusterDirectory, type KnownCluster, withPauses } from '../index.ts';
 import { withTimeout } from './redis-error.ts';
-import { type Commands, hashTagged } from './script.ts';
+import { type Commands, hashTagged, Script } from './script.ts';
 
 /** Version of the values. */
 const formatVersion = 1;
 /** Prefix of the fields that say why writes to a cluster are paused. */
 const pausePrefix = 'paused/';
+
+const pauseScript = new Script(['pause']);
 
 /** Cluster directory in Redis: one hash with a JSON value per cluster, and a text per cluster whose writes are paused. */
 export class RedisClusterDirectory implements ClusterDirectory {
@@ -26,11 +28,14 @@ export class RedisClusterDirectory implements ClusterDirectory {
     );
   }
 
-  async setPaused(identity: string, reason: string | undefined): Promise<void> {
+  async setPaused(identity: string, reason: string | undefined): Promise<boolean> {
     const { client } = this.#options;
     const field = `${pausePrefix}${identity}`;
-    const change = reason === undefined ? client.hdel(this.#key, field) : client.hset(this.#key, field, reason);
-    await withTimeout(this.#options, 'changing whether writes are paused', change);
+    const change =
+      reason === undefined
+        ? client.hdel(this.#key, field).then(() => 1)
+        : pauseScript.run(client, [this.#key], [identity, field, reason]);
+    return (await withTimeout(this.#options, 'changing whether writes are paused', change)) === 1;
   }
 
   async remove(identity: string): Promise<void> {
