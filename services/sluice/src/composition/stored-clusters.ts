@@ -1,6 +1,7 @@
 import { parsePinnedClusters } from '@sluice/fleet/clusters';
 import type { Infrastructure } from '@sluice/fleet/roles';
-import type { Clock } from '@sluice/platform';
+import { type Clock, elapsedMs, instant } from '@sluice/platform';
+import { UsageError } from '@sluice/platform/process';
 import { type ClusterDirectory, type ClusterPins, isUnidentified, unidentified } from '@sluice/store';
 import { removeCluster } from '@sluice/watcher';
 
@@ -73,12 +74,16 @@ export async function removeStoredCluster(
   { leases, store, bus, directory, member, clock }: RemovalParts,
   identity: string,
 ): Promise<string | undefined> {
+  const startedAt = instant(clock);
   const heartbeat = { group, member, ttlMs: removalMs, release: [], acquire: [identity], serves: [identity] };
   try {
     const { leases: held } = await leases.heartbeat(heartbeat);
     const lease = held.find(({ scope }) => scope === identity);
     if (lease?.holder !== member) return lease?.holder ?? 'another process';
     await removeCluster({ cluster: identity, fencingToken: lease.fencingToken, bus, store, clock });
+    // A watcher that has taken over has listed the cluster again.
+    if (elapsedMs(clock, startedAt) >= removalMs)
+      throw new UsageError(`removing the state of ${identity} took longer than ${removalMs / 1_000} s; try again`);
     await directory.remove(identity);
     return undefined;
   } finally {

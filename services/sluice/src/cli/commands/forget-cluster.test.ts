@@ -1,7 +1,8 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { type ClusterSource, StoredIdentities } from '@sluice/fleet/clusters';
 import { decodeMessage } from '@sluice/messages';
-import { VirtualClock } from '@sluice/platform';
+import { sleep, VirtualClock } from '@sluice/platform';
+import { advance } from '@sluice/platform/testing';
 import { MemoryClusterDirectory, MemoryDocument, MemoryLeases, MemoryStore, unidentified } from '@sluice/store';
 import { beforeEach, expect, test } from 'vitest';
 import { readStoredClusters } from '../../composition/stored-clusters.ts';
@@ -87,6 +88,18 @@ test('a cluster is not forgotten while a process with another configuration watc
   const before = await left();
   await expect(forget('west')).rejects.toThrow('cluster west is watched by b');
   expect(await left()).toEqual(before);
+});
+
+test('a cluster stays listed if removing its state outlasts the lease, so that another process may watch it', async () => {
+  const append = fleet.bus.append.bind(fleet.bus);
+  fleet.bus.append = async (topic, partition, records) => {
+    await sleep(clock, 10_000);
+    return append(topic, partition, records);
+  };
+  const forgetting = expect(forget('west')).rejects.toThrow('took longer than 15 s; try again');
+  await advance(clock, 25_000);
+  await forgetting;
+  expect(await left()).toMatchObject({ names: ['east', 'west'] });
 });
 
 test('of a cluster with two names only the name is forgotten', async () => {

@@ -2,7 +2,7 @@ import { MemoryBus, streamStart } from '@sluice/bus';
 import { FakeApiServer, FakeClient, populate } from '@sluice/fake-apiserver';
 import { chainReader } from '@sluice/kubernetes';
 import { decodeMessage, type Message } from '@sluice/messages';
-import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
+import { seededRandom, silentLogger, sleep, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import { type Leases, MemoryClusterDirectory, MemoryDeadLetters, MemoryLeases, MemoryStore } from '@sluice/store';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -128,6 +128,21 @@ test('a removed cluster is removed from each partition and from the list', async
   await one.end('removed');
   expect(await listed()).toEqual([]);
   expect(await forgotten()).toBe(partitions);
+});
+
+test('a removal that outlasts the lease leaves the list to the next watcher', async () => {
+  const one = start('a');
+  await advance(clock, 5_000);
+  start('b');
+  await advance(clock, 5_000);
+  const append = bus.append.bind(bus);
+  bus.append = async (topic, partition, records) => {
+    if (records.some(({ key }) => key === server.identity)) await sleep(clock, 1_000);
+    return append(topic, partition, records);
+  };
+  cutOff.add('a');
+  await one.end('removed');
+  expect(await listed()).toEqual(['prod']);
 });
 
 test('a cluster removed from its watcher but not from a standby continues there and is listed again', async () => {

@@ -65,7 +65,7 @@ export async function runWatcherRole(options: WatcherRoleOptions, served: AbortS
     {
       name: cluster.name,
       prepare: () => prefetch.start(),
-      work: async ({ fencingToken, signal, started }, store) => {
+      work: async ({ fencingToken, signal, started, isCurrent }, store) => {
         const { identity } = cluster;
         const reader = prefetch.reader(signal);
         // In order, so that the last state is the one that stays.
@@ -108,7 +108,8 @@ export async function runWatcherRole(options: WatcherRoleOptions, served: AbortS
         if (served.reason !== 'removed') return;
         await removeCluster({ ...options, cluster: identity, fencingToken });
         await published;
-        await options.directory?.remove(identity);
+        // The next watcher has listed the cluster again.
+        if (isCurrent()) await options.directory?.remove(identity);
       },
     },
     served,
