@@ -5,8 +5,8 @@ import { choice, flag, integer, list, oneOf, runCommand, say, text, textOr } fro
 import type { PlantedBug } from '@sluice/program/planted-bug';
 import { Coverage } from './coverage/coverage.ts';
 import { reachableBranches } from './coverage/reachable.ts';
-import { describeInterruption, type Interruption } from './exhaustive/interruption.ts';
-import { allStates, type SmallState } from './exhaustive/states.ts';
+import { describeInterruption, type Interruption, type SmallState } from './exhaustive/interruption.ts';
+import { allStates } from './exhaustive/states.ts';
 import { heldOutBugs } from './planted/held-out/held-out-bugs.ts';
 import { measure } from './planted/held-out/measure.ts';
 import { formatMeasured, jsonOfMeasured } from './planted/held-out/report.ts';
@@ -181,7 +181,7 @@ async function runExhaustive({ processes }: Pick<Many, 'processes'>): Promise<nu
 
 function formatStates(states: readonly SmallState[]): string {
   const count = (kind: Interruption['kind']) => states.filter(({ interruption }) => interruption.kind === kind).length;
-  return `${states.length} states: ${count('crash')} crashes, ${count('unobserved')} unobserved events, ${count('stale')} stale reads`;
+  return `${states.length} states: ${count('crash')} crashes, ${count('unobserved')} unobserved events, ${count('stale')} stale reads, ${count('removal')} removals of clusters`;
 }
 
 interface Many {

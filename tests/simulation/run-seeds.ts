@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { SmallState } from './exhaustive/states.ts';
+import type { SmallState } from './exhaustive/interruption.ts';
 import type { ScenarioOptions } from './scenario.ts';
 import type { SeedReport, SeedRequest } from './seed-report.ts';
 

@@ -164,12 +164,13 @@ export function scenarioOf(seed: number, options: ScenarioOptions): Scenario {
 
 function suiteScenario(seed: number, suite: SuiteName): Scenario {
   const random = seededRandom(seed);
-  const activeMs = randomInteger(random, 60_000, 240_000);
+  const activeMs = randomInteger(random, 60_000, suite === 'clusters' ? 120_000 : 240_000);
   const kinds: readonly SuiteEventKind[] = suiteKinds[suite];
   // Every other seed has few kinds of faults, so that others do not hide what they do.
   const several = random.next() < 0.5 ? kinds.length : randomInteger(random, 1, 4);
   const chosen = Array.from({ length: several }, () => kinds[randomInteger(random, 0, kinds.length - 1)]);
-  const events = Array.from({ length: randomInteger(random, 5, 40) }, (): ScenarioEvent => {
+  const most = suite === 'clusters' ? 12 : 40;
+  const events = Array.from({ length: randomInteger(random, 5, most) }, (): ScenarioEvent => {
     const kind = chosen[randomInteger(random, 0, chosen.length - 1)] ?? suiteKinds[suite][0];
     return { atMs: randomInteger(random, 0, activeMs), kind, seed: randomInteger(random, 0, 2 ** 31 - 1) };
   });

@@ -1,4 +1,4 @@
-import type { SmallState } from './exhaustive/states.ts';
+import type { SmallState } from './exhaustive/interruption.ts';
 import type { ScenarioOptions } from './scenario.ts';
 import type { RunResult } from './simulation.ts';
 

@@ -1,3 +1,4 @@
+export { forgetCluster } from './cli/commands/forget-cluster.ts';
 export * from './composition/all-in-one.ts';
 export * from './composition/operator-requests.ts';
 export { assertUsable } from './composition/roles/fleet-clusters.ts';

@@ -9,7 +9,7 @@ import {
   type WatchStream,
 } from '@sluice/kubernetes';
 import { aborted, type Cancel, type Clock, type Random, randomInteger, sleep } from '@sluice/platform';
-import type { Leases, Store } from '@sluice/store';
+import type { ClusterDirectory, Leases, Store, StoredDocument } from '@sluice/store';
 import { type Cut, Reach } from './reach.ts';
 
 const writeVerbs: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);
@@ -223,6 +223,22 @@ export class SimulatedProcess {
       leave: (...args) => this.#call('store', () => leases.leave(...args), timeoutsMs.leases),
       state: (...args) => this.#call('store', () => leases.state(...args), timeoutsMs.leases),
       watch: (group, onChange) => leases.watch(group, () => void this.#awake().then(onChange)),
+    };
+  }
+
+  directory(directory: ClusterDirectory): ClusterDirectory {
+    return {
+      put: (...args) => this.#call('store', () => directory.put(...args)),
+      setPaused: (...args) => this.#call('store', () => directory.setPaused(...args)),
+      remove: (...args) => this.#call('store', () => directory.remove(...args)),
+      list: (...args) => this.#call('store', () => directory.list(...args)),
+    };
+  }
+
+  document(document: StoredDocument): StoredDocument {
+    return {
+      read: (...args) => this.#call('store', () => document.read(...args)),
+      replace: (...args) => this.#call('store', () => document.replace(...args)),
     };
   }
 

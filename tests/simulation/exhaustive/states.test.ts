@@ -14,7 +14,7 @@ test('the undisturbed small world keeps all invariants', async () => {
 test('a sample of the states keeps all invariants', async () => {
   const states = await allStates();
   expect(new Set(states.map(({ interruption }) => interruption.kind))).toEqual(
-    new Set(['crash', 'unobserved', 'stale']),
+    new Set(['crash', 'unobserved', 'stale', 'removal']),
   );
   for (let i = 0; i < states.length; i += every) {
     const state = states[i];

@@ -1,14 +1,9 @@
 import type { Scenario } from '../scenario.ts';
 import { type RunResult, simulate } from '../simulation.ts';
 import { Interrupter } from './interrupter.ts';
-import type { Interruption } from './interruption.ts';
+import type { Interruption, SmallState } from './interruption.ts';
+import { removals } from './removals.ts';
 import { smallActions } from './small-user.ts';
-
-/** A run of the small world, and where it is interrupted. */
-export interface SmallState {
-  readonly scenario: Scenario;
-  readonly interruption: Interruption;
-}
 
 /** Time between two actions, in milliseconds: shorter and longer than the batches and commits of the pipeline. */
 const periodsMs = [40, 400];
@@ -51,7 +46,7 @@ export async function allStates(): Promise<readonly SmallState[]> {
     const interruptions = [...(await crashes(scenario)), ...unobserved(), ...stale()];
     states.push(...interruptions.map((interruption) => ({ scenario, interruption })));
   }
-  return states;
+  return [...states, ...(await removals())];
 }
 
 /** How long a Service may be wrong, with the interruption, in milliseconds: some seconds longer than the longest one. */

@@ -6,7 +6,7 @@ export interface SuiteBug extends PlantedBug {
   readonly suite?: SuiteName;
 }
 
-/** The lease thread, generations of partitions, and the guard against mass removals. */
+/** The lease thread, generations of partitions, the guard against mass removals, and removed clusters. */
 export const suiteBugs: readonly SuiteBug[] = [
   {
     suite: 'partitions',
@@ -113,5 +113,90 @@ export const suiteBugs: readonly SuiteBug[] = [
     search:
       "if (found === undefined) return undefined;\n      if (found === 'undecodable') return undecodable(evidence.name);",
     replace: "if (found === undefined || found === 'undecodable') return undecodable(evidence.name);",
+  },
+  {
+    suite: 'clusters',
+    name: 'a removed cluster keeps what its watcher has published',
+    file: 'services/watcher/src/remove-cluster.ts',
+    search: 'if (store !== undefined) await deletePublishedState(',
+    replace: 'if (store === undefined) await deletePublishedState(store as never, ',
+  },
+  {
+    suite: 'clusters',
+    name: 'the removal of a cluster is not announced to the first partition',
+    file: 'services/watcher/src/remove-cluster.ts',
+    search: 'for (let partition = 0; partition < bus.partitions; partition++) {\n    const id = recordId(cluster',
+    replace: 'for (let partition = 1; partition < bus.partitions; partition++) {\n    const id = recordId(cluster',
+  },
+  {
+    suite: 'clusters',
+    name: 'a watcher removes the entry of its cluster before the state',
+    file: 'services/sluice/src/composition/roles/watcher-role.ts',
+    search: 'await removeCluster({ ...options, cluster: identity, fencingToken });',
+    replace:
+      'await published;\n        await options.directory?.remove(identity);\n        await removeCluster({ ...options, cluster: identity, fencingToken });',
+  },
+  {
+    suite: 'clusters',
+    name: 'the entry of an unconfigured cluster is removed before its state',
+    file: 'services/sluice/src/composition/stored-clusters.ts',
+    search: 'await removeCluster({ cluster: identity,',
+    replace: 'await directory.remove(identity);\n    await removeCluster({ cluster: identity,',
+  },
+  {
+    suite: 'clusters',
+    name: 'a cluster that was removed while no process ran is never removed',
+    file: 'services/sluice/src/composition/roles/remove-unconfigured.ts',
+    search: 'if (now - (unwatchedSince.get(identity) ?? now) < unwatchedMs) continue;',
+    replace: 'if (now - (unwatchedSince.get(identity) ?? now) >= 0) continue;',
+  },
+  {
+    suite: 'clusters',
+    name: 'a cluster whose name another one has is never removed',
+    file: 'services/sluice/src/composition/roles/remove-unconfigured.ts',
+    search: "(phase === 'serving' || phase === 'paused') && identity !== stored;",
+    replace: "(phase === 'serving' || phase === 'paused') && identity === stored;",
+  },
+  {
+    suite: 'clusters',
+    name: 'reconcilers keep the last Change of a removed cluster',
+    file: 'services/reconciler/src/partition-state.ts',
+    search: '    this.gaps.removeCluster(cluster);\n',
+    replace: '',
+  },
+  {
+    suite: 'clusters',
+    name: 'a forgotten cluster stays pinned',
+    file: 'services/sluice/src/cli/commands/forget-cluster.ts',
+    search: '    await new StoredIdentities(fleet.clusterPins).release(name);\n',
+    replace: '',
+  },
+  {
+    suite: 'clusters',
+    name: 'a removed cluster stays connected',
+    file: 'libs/fleet/src/clusters/cluster-set.ts',
+    search: "      await cluster.close();\n      if (signal.reason === ('removed'",
+    replace: "      if (signal.reason === ('removed'",
+  },
+  {
+    suite: 'clusters',
+    name: 'whoever removes a cluster ignores who holds its lease',
+    file: 'services/sluice/src/composition/stored-clusters.ts',
+    search: 'if (lease?.holder !== member) return',
+    replace: 'if (lease === undefined) return',
+  },
+  {
+    suite: 'clusters',
+    name: 'what a crashed process left keeps a cluster that was removed',
+    file: 'services/sluice/src/composition/roles/remove-unconfigured.ts',
+    search: 'isUnidentified(one.identity) && !isRead(one)',
+    replace: 'isUnidentified(one.identity)',
+  },
+  {
+    suite: 'clusters',
+    name: 'a removal that outlasts its lease removes the entry of the next watcher',
+    file: 'services/sluice/src/composition/roles/watcher-role.ts',
+    search: 'if (isCurrent()) await options.directory',
+    replace: 'await options.directory',
   },
 ];

@@ -6,6 +6,7 @@ import { loadedLua } from '../start-servers.ts';
 import { Timeline, type TimelineEntry } from '../timeline.ts';
 import { type Violation, Violations } from '../violations.ts';
 import { ClaimWorld } from './claims/claim-world.ts';
+import { ClusterWorld } from './clusters/cluster-world.ts';
 import { ElectionWorld } from './election/election-world.ts';
 import { PartitionWorld } from './partitions/partition-world.ts';
 import { RemovalWorld } from './removals/removal-world.ts';
@@ -21,6 +22,7 @@ const stopWithinMs = 60_000;
 
 const worlds: Readonly<Record<SuiteName, (ports: SuitePorts) => SuiteWorld | Promise<SuiteWorld>>> = {
   claims: (ports) => new ClaimWorld(ports),
+  clusters: async (ports) => new ClusterWorld(ports, await loadedLua()),
   election: (ports) => new ElectionWorld(ports),
   partitions: async (ports) => new PartitionWorld(ports, await loadedLua()),
   removals: (ports) => new RemovalWorld(ports),

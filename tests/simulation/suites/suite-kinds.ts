@@ -28,6 +28,14 @@ export const suiteKinds = {
     ...(['lists lack objects', 'watches report deletions', 'Services are scaled to zero'] as const),
     ...(['Pods become ready', 'Pods become unready', 'fleet restarts'] as const),
   ],
+  clusters: [
+    ...(['cluster is removed or added', 'removal is interrupted', 'removal is interrupted'] as const),
+    ...(['cluster is removed while the fleet is down', 'cluster is removed while it is unreachable'] as const),
+    ...(['cluster is removed or added', 'another cluster is added', 'fleet is down'] as const),
+    ...(['cluster is forgotten', 'cluster is forgotten twice', 'forgetting is interrupted'] as const),
+    ...(['API server is down', 'another fleet claims a cluster', 'Pods change'] as const),
+    ...(['process is killed', 'process stops', 'process freezes'] as const),
+  ],
 } as const;
 
 export type SuiteName = keyof typeof suiteKinds;
