@@ -4,7 +4,7 @@
  * - The replay runs all services in this process on a fake cluster, and divides the CPU time of a change by that of a loop measured in
  *   turn. It varies by a tenth, on a busy machine too, so it detects 60 to 75 % more CPU per change in watching, deciding and
  *   writing, if the recorded value is of this speed: each run proves that by planting a loss. It contains no HTTP, TLS or JSON of
- *   API objects, no process start, and no bus or store over the network.
+ *   API objects, no process start, and no bus or store over the network. What it allocates varies by a hundredth.
  * - The comparison contains the first three, and latency, memory and waits. It divides Sluice by kube-controller-manager within a
  *   round, so that load on the machine affects both. It varies more: expect it to detect what doubles a figure.
  * - A flip that Sluice never shows fails at once, whatever the load.
@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { flag, runCommand, say } from '@sluice/program';
 import { compareWithPeer, comparisonNames } from './src/guard/comparison.ts';
 import { attempts, type Figures, isWithin, limitOf, measureUntilWithin, mostOfRecorded } from './src/guard/limits.ts';
-import { measureReplays, replayNames } from './src/guard/replays.ts';
+import { measureAllocations, measureReplays, replayNames } from './src/guard/replays.ts';
 
 const file = join(import.meta.dirname, 'budget.json');
 /** The planted loss as a share of the cost, more if the recorded value is of a slower program or machine. */
@@ -27,6 +27,7 @@ const plantedIn = '20x10';
 
 interface Recorded {
   readonly replay: Figures;
+  readonly allocation: Figures;
   readonly comparison: Figures;
 }
 
@@ -64,6 +65,13 @@ async function replays(recorded: Figures): Promise<{ readonly found: Figures; re
   return { found, verdicts };
 }
 
+async function allocations(
+  recorded: Figures,
+): Promise<{ readonly found: Figures; readonly verdicts: readonly Verdict[] }> {
+  const found = await measureAllocations(replayNames);
+  return { found, verdicts: verdictsOf((name) => `kB allocated per change at ${name}`, recorded, found) };
+}
+
 async function comparison(
   recorded: Figures,
 ): Promise<{ readonly found: Figures; readonly verdicts: readonly Verdict[] }> {
@@ -80,8 +88,8 @@ async function comparison(
 
 await runCommand({
   usage: 'node bench/guard.ts',
-  about: `Detects losses of speed. Compares the CPU time per change of a fixed replay, relative to a calibration loop, and the ratios of
-Sluice to kube-controller-manager on a real API server, with ${mostOfRecorded} × the values in bench/budget.json. Proves that it can fail by
+  about: `Detects losses of speed. Compares the CPU time per change of a fixed replay, relative to a calibration loop, the bytes that it
+allocates, and the ratios of Sluice to kube-controller-manager on a real API server, with ${mostOfRecorded} × the values in bench/budget.json. Proves that it can fail by
 planting a loss in the replay. A flip that Sluice never shows fails in any case. Exit status 0 if everything is within
 its limits, 1 if not, 2 for a usage error.
 `,
@@ -93,18 +101,20 @@ its limits, 1 if not, 2 for a usage error.
   async main({ replay, compare, update }) {
     const recorded: Recorded = JSON.parse(readFileSync(file, 'utf8'));
     const replayed = compare ? undefined : await replays(recorded.replay);
+    const allocated = compare ? undefined : await allocations(recorded.allocation);
     const compared = replay ? undefined : await comparison(recorded.comparison);
     if (update) {
       const rounded = (figures: Figures) =>
         Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, Number(value.toPrecision(3))]));
       const now = {
         replay: { ...recorded.replay, ...rounded(replayed?.found ?? {}) },
+        allocation: { ...recorded.allocation, ...rounded(allocated?.found ?? {}) },
         comparison: { ...recorded.comparison, ...rounded(compared?.found ?? {}) },
       };
       writeFileSync(file, `${JSON.stringify(now, undefined, 2)}\n`);
       say(`recorded in ${file}`);
     }
-    const verdicts = [...(replayed?.verdicts ?? []), ...(compared?.verdicts ?? [])];
+    const verdicts = [replayed, allocated, compared].flatMap((measured) => measured?.verdicts ?? []);
     const failed = verdicts.filter(({ passed }) => !passed);
     for (const { passed, text } of verdicts) console.log(`${passed ? 'ok    ' : 'FAILED'} ${text}`);
     console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed, 0 skipped`);

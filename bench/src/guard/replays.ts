@@ -1,3 +1,4 @@
+import { allocatedBytes } from '../allocation.ts';
 import { calibrate, roundTrips } from '../calibrate.ts';
 import { Replay } from '../replay-cost.ts';
 import type { Figures } from './limits.ts';
@@ -18,6 +19,24 @@ export async function measureReplays(names: readonly string[], plantedUnits = 0)
   const figures: Record<string, number> = {};
   for (const name of replayNames.filter((each) => names.includes(each)))
     figures[name] = await costOf(name, plantedUnits);
+  return figures;
+}
+
+/** Kilobytes that the replay allocates per change at these shapes, the fake API server included. Other load has no effect on it. */
+export async function measureAllocations(names: readonly string[]): Promise<Figures> {
+  const figures: Record<string, number> = {};
+  for (const name of replayNames.filter((each) => names.includes(each))) {
+    const replay = new Replay(shapes[name]);
+    const run = async () => {
+      for (let round = 0; round < warmUp; round++) await replay.round(changes);
+    };
+    try {
+      await run();
+      figures[name] = (await allocatedBytes(run)) / (warmUp * changes) / 1024;
+    } finally {
+      await replay.stop();
+    }
+  }
   return figures;
 }
 
