@@ -75,7 +75,6 @@ const chain = [
   '  watcher: publish changes',
   '    reconciler: process changes',
   '      reconciler: decide endpointslice',
-  '        reconciler: commit',
   '        reconciler: publish mutations',
   '          writer: process mutations',
 ];

@@ -129,12 +129,13 @@ export class PartitionTraces {
     this.#decisions.push({ trace, key });
   }
 
-  /** The batch is committed. */
-  committed(startedAt: number): void {
+  /** The batch is committed. `startedAt`: when the commit started; undefined if nothing waits for it. */
+  committed(startedAt: number | undefined): void {
     const { tracer } = this.#options;
     const endedAt = this.now();
     for (const span of this.#uncommitted) tracer.record(span);
     for (const { trace, key } of this.#decisions) {
+      if (startedAt === undefined) break;
       const [context, parent] = [siblingOf(trace, 'commit'), siblingOf(trace, 'create')];
       tracer.record(commitSpan(key, this.#options, { context, parent, startedAt, endedAt }));
     }

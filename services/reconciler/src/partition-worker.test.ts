@@ -620,8 +620,8 @@ describe('a Service whose decision fails', () => {
 });
 
 describe('work without a plan', () => {
-  const startPatient = (epoch = 1) => {
-    running = new PartitionWorker({ ...options({}, epoch), commitIntervalMs: 100 }).run(stop.signal);
+  const startPatient = (epoch = 1, isVolatile = false) => {
+    running = new PartitionWorker({ ...options({}, epoch), commitIntervalMs: 100, isVolatile }).run(stop.signal);
     running.catch(() => {});
   };
   const offset = () => store.peek('reconciler/0').checkpoint.offset;
@@ -641,6 +641,15 @@ describe('work without a plan', () => {
     await send(aChange(3, [fact.pod('r')]));
     expect(offset()).toBe(5);
     expect(await numbers()).toEqual(['web 1/1', 'web 1/2', 'web 1/3']);
+  });
+
+  test('and with one waits for its deadline if the store ends with the process', async () => {
+    startPatient(1, true);
+    await send(first);
+    expect((await lastPlan()).plan.number).toBe(1);
+    expect(offset()).toBe(0);
+    await settle(100);
+    expect(offset()).toBe(1);
   });
 
   test('is committed on shutdown', async () => {

@@ -239,8 +239,10 @@ export class PartitionWorker {
     for (const key of workSet) plans.push(...this.#decider.decide(key, now));
     const last = batch.findLast(({ isEarly }) => !isEarly);
     this.#pending.add(workSet, last && { offset: last.offset, id: last.id, streamId }, batch.length, now);
+    const { isVolatile = false } = this.#options;
+    if (isVolatile) this.#traces?.committed(undefined);
     // A plan is published only after it is stored.
-    if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();
+    if ((plans.length > 0 && !isVolatile) || this.#pending.isDue(now)) await this.#commitPending();
     await this.#publish(plans);
   }
 

@@ -24,6 +24,8 @@ export interface PartitionWorkerOptions {
    * what was not committed again. Default 0: at once.
    */
   readonly commitIntervalMs?: number;
+  /** The store ends with this process, so plans are not committed before they are published. Default: false. */
+  readonly isVolatile?: boolean;
   /**
    * Resync a Service that has had no Change for this long, in milliseconds; longer than the interval at which watchers
    * compare each Service. Default: never.

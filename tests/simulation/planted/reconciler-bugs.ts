@@ -37,9 +37,9 @@ export const reconcilerBugs: readonly PlantedBug[] = [
     name: 'plans are published before they are committed',
     file: `${reconciler}/partition-worker.ts`,
     search:
-      'if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();\n    await this.#publish(plans);',
+      'if ((plans.length > 0 && !isVolatile) || this.#pending.isDue(now)) await this.#commitPending();\n    await this.#publish(plans);',
     replace:
-      'await this.#publish(plans);\n    if (plans.length > 0 || this.#pending.isDue(now)) await this.#commitPending();',
+      'await this.#publish(plans);\n    if ((plans.length > 0 && !isVolatile) || this.#pending.isDue(now)) await this.#commitPending();',
   },
   {
     name: 'committed plans of a former owner are not published',

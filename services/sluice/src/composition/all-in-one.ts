@@ -71,6 +71,8 @@ export interface AllInOne {
 
 /** Partitions of the bus in memory, where they cost nothing. Records of a partition are handled one after the other. */
 const partitionsInMemory = 64;
+/** What has been committed is read only for the list of parked Services. All partitions commit at the same moment. */
+const commitIntervalMs = 1_000;
 
 /** Runs all services in this process, on the in-process bus and store. */
 export function startAllInOne(options: AllInOneOptions): AllInOne {
@@ -124,7 +126,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     return { watcher, close };
   };
   const watched = options.clusters.map((cluster) => watch(cluster).watcher);
-  const work = { ...ports, store, fencingToken: epoch, logger, partitions };
+  const work = { ...ports, store, fencingToken: epoch, logger, partitions, commitIntervalMs };
   const lag = (topic: PartitionTopic) => {
     const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
     return (offset: number, partition: number) => lags[partition]?.reached(offset);
@@ -134,6 +136,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     runReconciler(
       {
         ...work,
+        isVolatile: true,
         settings,
         tracer: options.tracers?.reconciler,
         ...(options.metrics && { metrics: reconcilerMetrics(options.metrics, clock) }),
