@@ -18,9 +18,9 @@ export class Conditions {
   readonly isRepaired: boolean;
   /** Whether a watcher knows the last Change of the one before it. */
   readonly hasEpochs: boolean;
-  /** Whether messages are sent in chunks, which hides their content. */
-  readonly isChunked: boolean;
   readonly partitions: number;
+  /** Whether messages are sent in chunks, which hides the content of deliveries. */
+  readonly #isChunked: boolean;
   readonly #faults: InjectedFaults;
 
   constructor(scenario: Scenario, faults: InjectedFaults) {
@@ -30,7 +30,7 @@ export class Conditions {
     this.hasExpiry = !disabled.includes('expiry');
     this.isRepaired = hasLayersOff(scenario, ...repaired);
     this.hasEpochs = !disabled.includes('epochs');
-    this.isChunked = recordBytes !== null;
+    this.#isChunked = recordBytes !== null;
     this.partitions = partitions;
   }
 
@@ -52,7 +52,7 @@ export class Conditions {
   /** Whether processes can read what logs and the store contain, as can invariants, which do not join chunks. */
   get isReadable(): boolean {
     return (
-      !this.isChunked && !this.#faults.has('etcd restored', 'message of another version', 'stored value unreadable')
+      !this.#isChunked && !this.#faults.has('etcd restored', 'message of another version', 'stored value unreadable')
     );
   }
 

@@ -36,8 +36,7 @@ export class OutcomeInvariants {
         `${member}, plan ${name} of ${outcome.key.service}: ${what}`,
       );
     if (plan === undefined || cluster === undefined) return report('nobody has committed it');
-    // Of a message in chunks it is not known which one it is.
-    if (concealed !== undefined && !observations.conditions.isChunked) report(concealed);
+    if (concealed !== undefined) report(concealed);
     const mutations = plan.groups.reduce((sum, group) => sum + group.mutations.length, 0);
     const applied = outcome.results.filter(({ status }) => status === 'applied').length;
     if (outcome.status === 'applied' && applied !== mutations)

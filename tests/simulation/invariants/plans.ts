@@ -88,8 +88,8 @@ export class PlanInvariants {
     const after = value === undefined ? undefined : planName(partition, (value as PlannedMutations).plan);
     if (after === undefined) this.#inFlight.delete(place);
     else this.#inFlight.set(place, after);
-    const { isIntact, isChunked, isRepaired } = this.#observations.conditions;
-    if (before === undefined || before === after || !isIntact || isChunked) return;
+    const { isIntact, isRepaired } = this.#observations.conditions;
+    if (before === undefined || before === after || !isIntact) return;
     if (this.#unsent.values().some((names) => names.values().some((name) => name === before)))
       this.#violations.report('the log has every plan', `plan ${before} of ${key} has ended, and no log has it`);
     // A state that digests have found wrong drops its plan.
@@ -128,8 +128,7 @@ export class PlanInvariants {
 
   /** A plan counts as published only once it is on the bus. */
   #checkPublished(partition: number, epoch: number, number: number): void {
-    const { isIntact, isChunked } = this.#observations.conditions;
-    if (!isIntact || isChunked) return;
+    if (!this.#observations.conditions.isIntact) return;
     const unsent = this.#unsent.get(seriesOf(partition, { epoch, number }));
     for (const [ofPlan, name] of unsent ?? []) {
       if (ofPlan > number) continue;

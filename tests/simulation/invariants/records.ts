@@ -10,6 +10,7 @@ import {
 import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import { decode, encoded } from './decode.ts';
+import { joined } from './joined.ts';
 import type { LossInvariants } from './losses.ts';
 import type { Observations } from './observations.ts';
 import type { OutcomeInvariants } from './outcomes.ts';
@@ -48,8 +49,7 @@ export class RecordInvariants {
   }
 
   sent(member: string, topic: Topic, partition: number, records: readonly BusRecord[]): void {
-    for (const record of records) {
-      if (record.headers['Sluice-Chunk'] !== undefined) continue;
+    for (const record of joined(records)) {
       const isRepeated = this.#isRepeated(member, topic, partition, record);
       this.#check(member, topic, partition, record, isRepeated);
     }
@@ -117,8 +117,8 @@ export class RecordInvariants {
     const before = this.#lastOfPartition.get(ofPartition);
     if (before !== undefined && stamp.sequence <= before.sequence)
       violations.report('sequences increase', `${what} after ${before.epoch}/${before.sequence}`);
-    const { isIntact, isChunked } = observations.conditions;
-    if (isIntact && !isChunked && before !== undefined && previousSequence !== before.sequence)
+    const { isIntact } = observations.conditions;
+    if (isIntact && before !== undefined && previousSequence !== before.sequence)
       violations.report(
         'sequences increase',
         `${what}, which names ${previousEpoch}/${previousSequence} before it, not ${before.sequence}`,

@@ -11,6 +11,7 @@ import {
 } from './expected-service.ts';
 import {
   type EndpointsObject,
+  endpointsManagedByLabel,
   headlessLabel,
   managedByLabel,
   mirrorManager,
@@ -45,6 +46,12 @@ export function actualLines(
     lines.push(...properties);
   }
   if (service !== undefined && selects(service)) lines.push(...endpointsLines(view, namespace, name));
+  // Those that users create may be there before their Service (D4).
+  if (
+    service === undefined &&
+    view.get('endpoints', namespace, name)?.metadata.labels?.[endpointsManagedByLabel] !== undefined
+  )
+    lines.push('endpoints without a Service');
   const properties = new Set<string>();
   for (const slice of slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === mirrorManager)) {
     for (const property of sliceProperties('mirrored', slice, Number.POSITIVE_INFINITY)) properties.add(property);
