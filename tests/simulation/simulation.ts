@@ -424,12 +424,19 @@ class Simulation {
 
   /**
    * A watcher that never knew a Service does not publish that it is gone. After a loss of its deletion, the state is incomplete until
-   * the liveness probe, which takes hours.
+   * the liveness probe, which takes hours. So is a state that was rolled back to a time before the deletion, if no digests show it.
    */
   readonly #mayAwaitProbe = (key: string, snapshot: string): boolean =>
-    (this.#faults.areLossy || hasLayersOff(this.#scenario, 'snapshots')) &&
     !exists(this.#clusters, key) &&
-    /"complete":false/.test(snapshot);
+    (this.#mayBeRolledBack || (this.#mayBeIncomplete && /"complete":false/.test(snapshot)));
+
+  get #mayBeRolledBack(): boolean {
+    return this.#faults.has(...rolledBack) && hasLayersOff(this.#scenario, 'digests');
+  }
+
+  get #mayBeIncomplete(): boolean {
+    return this.#faults.areLossy || hasLayersOff(this.#scenario, 'snapshots');
+  }
 
   readonly #partitionOf = (key: string): number => this.#invariants.observations.partitionOf(key);
 
