@@ -9,32 +9,38 @@ const waitMs = 60_000;
  */
 export class PendingClusters {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #waiting = new Map<string, { readonly since: number; readonly removed: boolean }>();
+  readonly #waiting = new Map<string, Waiting>();
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** Whether to wait for the cluster. `complete`: every configured cluster is connected. */
+  /** Whether a plan waits for the cluster. `complete`: every configured cluster is connected. */
   mayConnect(identity: string, complete: boolean): boolean {
     const now = this.#clock.monotonic();
-    const { since, removed } = this.#waiting.get(identity) ?? this.#wait(identity, false);
+    const known = this.#waiting.get(identity);
+    // A plan after a long silence is of a cluster that another process serves again.
+    const isKnown = known !== undefined && now - known.plannedAt <= waitMs;
+    const { since, removed } = isKnown ? known : { since: now, removed: false };
+    this.#waiting.set(identity, { since, removed, plannedAt: now });
     return (!complete && !removed) || now - since < waitMs;
   }
 
   /** The cluster was removed. Until the other processes know, there may be plans for it. */
   removed(identity: string): void {
-    this.#wait(identity, true);
+    const now = this.#clock.monotonic();
+    this.#waiting.set(identity, { since: now, removed: true, plannedAt: now });
   }
 
   /** The cluster is connected. */
   connected(identity: string): void {
     this.#waiting.delete(identity);
   }
+}
 
-  #wait(identity: string, removed: boolean) {
-    const entry = { since: this.#clock.monotonic(), removed };
-    this.#waiting.set(identity, entry);
-    return entry;
-  }
+interface Waiting {
+  readonly since: number;
+  readonly removed: boolean;
+  /** When the last plan for it arrived, or when it was removed. */
+  readonly plannedAt: number;
 }
