@@ -48,6 +48,8 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
   readonly #former: ServedCluster[] = [];
   readonly #removedAt = new Map<ServedCluster, number>();
   readonly #processes = new Set<FleetProcess>();
+  /** When processes last stood still. */
+  readonly #awakeSince = new WeakMap<FleetProcess['process'], number>();
   /** When the last record about a cluster was appended. */
   readonly #recordAt = new Map<ServedCluster, number>();
   #started = 0;
@@ -230,15 +232,19 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
     };
   }
 
-  /** Bus and store lose nothing, so nothing is published again. */
-  #withoutResyncs(logger: Logger): Logger {
+  /** Bus and store lose nothing, so nothing is published again, and every plan is for a cluster that its writer knows. */
+  #lossless(logger: Logger): Logger {
     return {
       ...logger,
       warn: (message, fields) => {
         if (message.startsWith('gap in change log')) this.#report('no resyncs', JSON.stringify(fields));
         logger.warn(message, fields);
       },
-      with: (fields) => this.#withoutResyncs(logger.with(fields)),
+      error: (message, fields) => {
+        if (message === 'record dead-lettered') this.#report('no dead letters', JSON.stringify(fields));
+        logger.error(message, fields);
+      },
+      with: (fields) => this.#lossless(logger.with(fields)),
     };
   }
 
@@ -290,7 +296,7 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
     return {
       ...{ name, process: skewedProcess(clock, random), store: this.#store, steps: this.steps, clock, random },
       configured: () => [this.#east, this.#west].filter((one) => this.#isConfigured(one)),
-      logger: this.#withoutResyncs(logger(name)),
+      logger: this.#lossless(logger(name)),
     };
   }
 
@@ -331,7 +337,7 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
 
   #thaw(process: FleetProcess['process']): void {
     if (!process.isFrozen) return;
-    for (const one of this.#processes) if (one.process === process) one.awakeSince = this.#ports.clock.now();
+    this.#awakeSince.set(process, this.#ports.clock.now());
     process.thaw();
   }
 
@@ -367,14 +373,14 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
     await pins.accept(name, { identity, server: `https://${name}`, authorities: [] });
   }
 
-  #requested({ name, process, awakeSince }: FleetProcess, cluster: ServedCluster): void {
+  #requested({ name, process }: FleetProcess, cluster: ServedCluster): void {
     const removedAt = this.#removedAt.get(cluster);
     if (removedAt === undefined || process.isFrozen) return;
     const isReplaced = cluster !== this.#west;
     // A process that finds another cluster under the name leaves the former one once it has connected.
     const { upSince } = isReplaced ? this.#west : { upSince: 0 };
     if (upSince === undefined) return;
-    const forMs = this.#ports.clock.now() - Math.max(removedAt, awakeSince, upSince);
+    const forMs = this.#ports.clock.now() - Math.max(removedAt, this.#awakeSince.get(process) ?? 0, upSince);
     if (forMs > requestsEndWithinMs + (isReplaced ? longestBackoffMs : 0))
       this.#report('no requests to removed clusters', `${name} sends one to ${cluster.identity} after ${forMs} ms`);
   }

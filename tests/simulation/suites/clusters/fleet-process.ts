@@ -57,8 +57,6 @@ export class FleetProcess implements Remover {
   readonly name: string;
   readonly role: Role;
   readonly process: SimulatedProcess;
-  /** Since when it has not stood still. */
-  awakeSince: number;
   readonly #options: FleetProcessOptions;
   readonly #running: RunningRole;
 
@@ -72,7 +70,6 @@ export class FleetProcess implements Remover {
     this.role = role;
     this.process = options.process;
     const { process, clock, random, logger } = options;
-    this.awakeSince = clock.now();
     const open = async ({ cluster }: { readonly cluster: ServedCluster }) =>
       cluster.connect({ process, clock, random, onRequest: () => onRequest(this, cluster) });
     this.#running = startRole({
