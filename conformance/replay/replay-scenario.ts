@@ -126,6 +126,8 @@ class Replay {
       random: this.#random,
       logger: silentLogger,
       partitions: 1,
+      // No timer of Sluice's own moves the clock.
+      commitIntervalMs: 0,
       epoch: ++this.#starts,
       // Resyncs are steps of the scenario.
       resyncPeriodMs: Number.MAX_SAFE_INTEGER,

@@ -22,6 +22,8 @@ export interface AllInOneOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly partitions?: number;
+  /** What was done is committed at multiples of this interval, in milliseconds. Default: a second. */
+  readonly commitIntervalMs?: number;
   /** Fencing token of all leases, because only one process owns everything here. Default: the start time. */
   readonly epoch?: number;
   /** Nothing is decided or written before this resolves. Default: once the caches are synced. */
@@ -72,7 +74,7 @@ export interface AllInOne {
 /** Partitions of the bus in memory, where they cost nothing. Records of a partition are handled one after the other. */
 const partitionsInMemory = 64;
 /** What has been committed is read only for the list of parked Services. All partitions commit at the same moment. */
-const commitIntervalMs = 1_000;
+const defaultCommitIntervalMs = 1_000;
 
 /** Runs all services in this process, on the in-process bus and store. */
 export function startAllInOne(options: AllInOneOptions): AllInOne {
@@ -126,6 +128,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     return { watcher, close };
   };
   const watched = options.clusters.map((cluster) => watch(cluster).watcher);
+  const { commitIntervalMs = defaultCommitIntervalMs } = options;
   const work = { ...ports, store, fencingToken: epoch, logger, partitions, commitIntervalMs };
   const lag = (topic: PartitionTopic) => {
     const lags = partitions.map((partition) => partitionLag(options.metrics, ports, topic, partition));
