@@ -328,9 +328,9 @@ class Simulation {
     return this.#givenBoundMs ?? boundAfter(this.#faults, this.#scenario);
   }
 
-  /** Whether the store has what reconcilers last committed. With digests they commit again and again, and notice a loss. */
+  /** Whether the store has what reconcilers last committed. */
   get #isKept(): boolean {
-    return !this.#scenario.disabled.includes('digests') || !this.#faults.has(...rolledBack, 'stored value unreadable');
+    return !this.#faults.has(...rolledBack, 'stored value unreadable');
   }
 
   /** When the last fault ended; in the future while one is active. */

@@ -1,5 +1,5 @@
 import type { Delivery } from '@sluice/bus';
-import { compareStamps, isServiceKey, type PlannedMutations } from '@sluice/messages';
+import { compareStamps, formatServiceKey, isServiceKey, type PlannedMutations } from '@sluice/messages';
 import { loadState, replayLog, type ServiceMessage, type Settings, type StoredField } from '@sluice/service-state';
 import { isDeletion, stateDifferences } from '../../harness/state-differences.ts';
 import type { SimulatedBus } from '../doubles/simulated-bus.ts';
@@ -39,6 +39,7 @@ export class ReplayedLogs {
   /** Call this once everything is committed. */
   check(): void {
     const { log, store, partitions, isWorker, settings, violations } = this.#options;
+    const isResynced = resynced(log);
     for (let partition = 0; partition < partitions; partition++) {
       const changes = recordsOf(log, 'changes', partition);
       const mutations = recordsOf(log, 'mutations', partition);
@@ -54,7 +55,7 @@ export class ReplayedLogs {
         const replayed = replayLog(stored.key, { changes: read, mutations: plans }, settings);
         const undetermined = { wasGone: messages.some(isDeletion), isWorker };
         const different = stateDifferences(stored, replayed, undetermined);
-        if (different.length === 0 || !this.#isComplete(key, records)) continue;
+        if (different.length === 0 || isResynced(partition, key) || !this.#isComplete(key, records)) continue;
         violations.report('the log gives the state', `${key}: ${different.join('; ')}`);
       }
     }
@@ -73,6 +74,17 @@ export class ReplayedLogs {
       return known !== undefined && Buffer.compare(known, payload) === 0;
     });
   }
+}
+
+/** Whether a reconciler has requested a resync of the Service after its start: it then drops what the log does not say. */
+function resynced(log: SimulatedBus): (partition: number, key: string) => boolean {
+  const scopes = (log.log('requests', 0).appended ?? []).flatMap(({ payload }) => {
+    const request = decode(payload);
+    return request.kind === 'resync' && request.reason !== 'no committed offset' ? [request.scope] : [];
+  });
+  const keys = new Set(scopes.flatMap((scope) => ('key' in scope ? [formatServiceKey(scope.key)] : [])));
+  const partitions = new Set(scopes.flatMap((scope) => ('partition' in scope ? [scope.partition] : [])));
+  return (partition, key) => keys.has(key) || partitions.has(partition);
 }
 
 function recordsOf(log: SimulatedBus, topic: 'changes' | 'mutations', partition: number): Map<string, Delivery[]> {
