@@ -180,7 +180,6 @@ class Simulation {
       scenario.bus === 'model' && recordBytes === null && !lossy
         ? new ReplayedLogs({
             ...{ log, store: () => this.#store, partitions: scenario.partitions, settings, violations },
-            now: () => clock.now(),
             isWorker: scenario.processes !== 'roles',
           })
         : undefined;
@@ -235,7 +234,9 @@ class Simulation {
       mayAwaitProbe: this.#mayAwaitProbe,
       replaced: invariants.replacedValues,
       // A former owner that was suspended while it sent appends what the next one has published.
-      mayLeaveRepeatedPlans: scenario.processes !== 'roles' && hasFault(scenario, 'duplicate append', ...suspending),
+      mayLeaveRepeatedPlans:
+        scenario.processes !== 'roles' &&
+        hasFault(scenario, 'duplicate append', 'message of another version', ...suspending),
     });
     for (const cluster of clusters) this.#noteWrites(cluster);
   }
@@ -424,19 +425,15 @@ class Simulation {
 
   /**
    * A watcher that never knew a Service does not publish that it is gone. After a loss of its deletion, the state is incomplete until
-   * the liveness probe, which takes hours. So is a state that was rolled back to a time before the deletion, if no digests show it.
+   * the liveness probe, which takes hours. So is a state of before the deletion: one that was rolled back, if no digests show it, or
+   * that a new watcher without snapshots does not correct.
    */
-  readonly #mayAwaitProbe = (key: string, snapshot: string): boolean =>
-    !exists(this.#clusters, key) &&
-    (this.#mayBeRolledBack || (this.#mayBeIncomplete && /"complete":false/.test(snapshot)));
-
-  get #mayBeRolledBack(): boolean {
-    return this.#faults.has(...rolledBack) && hasLayersOff(this.#scenario, 'digests');
-  }
-
-  get #mayBeIncomplete(): boolean {
-    return this.#faults.areLossy || hasLayersOff(this.#scenario, 'snapshots');
-  }
+  readonly #mayAwaitProbe = (key: string, snapshot: string): boolean => {
+    if (exists(this.#clusters, key)) return false;
+    const isRolledBack = this.#faults.has(...rolledBack) && hasLayersOff(this.#scenario, 'digests');
+    if (isRolledBack || hasLayersOff(this.#scenario, 'snapshots')) return true;
+    return this.#faults.areLossy && /"complete":false/.test(snapshot);
+  };
 
   readonly #partitionOf = (key: string): number => this.#invariants.observations.partitionOf(key);
 

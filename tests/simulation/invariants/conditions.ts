@@ -44,6 +44,11 @@ export class Conditions {
     return !this.#faults.has(...forgetful);
   }
 
+  /** Whether the system clocks of processes are right. */
+  get hasSystemTime(): boolean {
+    return !this.#faults.has('clock step');
+  }
+
   /** Whether clusters have no older versions than before. */
   get isRestored(): boolean {
     return this.#faults.has('etcd restored');

@@ -47,7 +47,8 @@ export class OutcomeInvariants {
     if (after !== undefined)
       report(`${after.verb} ${after.resource} ${after.name} was sent after a failure in its group`);
     for (const result of outcome.results) {
-      const what = untrue(plan, result, cluster);
+      const decidedAt = observations.conditions.hasSystemTime ? plan.decidedAt : 0;
+      const what = untrue({ ...plan, decidedAt }, result, cluster);
       if (what !== undefined) report(`${result.verb} ${result.resource} ${result.name} ${result.status}, but ${what}`);
     }
   }

@@ -7,9 +7,6 @@ import type { SimulatedStore } from '../doubles/simulated-store.ts';
 import type { Violations } from '../violations.ts';
 import { decode } from './decode.ts';
 
-/** Longest time until the log has what a worker has applied, in milliseconds. */
-const onItsWayMs = 5_000;
-
 interface ReplayedLogsOptions {
   readonly log: SimulatedBus;
   readonly store: () => SimulatedStore;
@@ -17,23 +14,21 @@ interface ReplayedLogsOptions {
   /** Whether processes apply their own records before the log has them. */
   readonly isWorker: boolean;
   readonly settings: Settings;
-  readonly now: () => number;
   readonly violations: Violations;
 }
 
 /** Replaying the log of each Service from its beginning gives the stored state. */
 export class ReplayedLogs {
   readonly #options: ReplayedLogsOptions;
-  /** Records that a worker has applied before the log had them, and when. */
-  readonly #early: { readonly delivery: Delivery; readonly at: number }[] = [];
+  /** Records that a worker has applied before the log had them. */
+  readonly #early: Delivery[] = [];
 
   constructor(options: ReplayedLogsOptions) {
     this.#options = options;
   }
 
   deliveredLocally(deliveries: readonly Delivery[]): void {
-    const at = this.#options.now();
-    for (const delivery of deliveries) if (delivery.isEarly) this.#early.push({ delivery, at });
+    for (const delivery of deliveries) if (delivery.isEarly) this.#early.push(delivery);
   }
 
   /** Call this once everything is committed. */
@@ -61,15 +56,11 @@ export class ReplayedLogs {
     }
   }
 
-  /**
-   * A worker that fails to append an Outcome applies the plan again, and the log then has another Outcome. The last Changes may be on
-   * their way to the log.
-   */
+  /** A worker that fails to append an Outcome applies the plan again. One that ends takes Changes with it that it has applied. */
   #isComplete(key: string, records: readonly Delivery[]): boolean {
     const logged = new Map(records.map(({ id, payload }) => [id, payload]));
-    return this.#early.every(({ delivery: { id, key: of, payload }, at }) => {
-      const mayBeMissing = id.includes('/outcome/') || this.#options.now() - at < onItsWayMs;
-      if (of !== key || !mayBeMissing) return true;
+    return this.#early.every(({ id, key: of, payload }) => {
+      if (of !== key) return true;
       const known = logged.get(id);
       return known !== undefined && Buffer.compare(known, payload) === 0;
     });

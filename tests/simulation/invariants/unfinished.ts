@@ -14,7 +14,7 @@ export interface UnfinishedOptions {
   readonly isIntact: () => boolean;
   /** Whether large messages are sent in chunks. */
   readonly isChunked: boolean;
-  /** Whether workers that deliver their plans themselves may leave repeated ones unread until the next plan. */
+  /** Whether workers that deliver their plans themselves may leave repeated or foreign ones unread until the next plan. */
   readonly mayLeaveRepeatedPlans: boolean;
   /** Whether the store has what the owners of its scopes last committed. */
   readonly isKept: () => boolean;
@@ -74,7 +74,7 @@ export class Unfinished {
 
   /**
    * Whether nothing follows that lets the owner commit: the records after its checkpoint are chunks of a message that is never
-   * completed, or second copies of plans.
+   * completed, second copies of plans, or foreign ones.
    */
   #mayStayUnread(scope: string, committed: number): boolean {
     const [role, partition] = scope.split('/');
@@ -85,7 +85,7 @@ export class Unfinished {
     if (appended === undefined) return isChunked || mayRepeat;
     const known = new Set<string>();
     for (const { id, offset } of appended) {
-      const [plan = ''] = id.split('/again/');
+      const [plan = ''] = id.split(/\/(?:again|of-version-2)\//);
       const isRepeated = mayRepeat && known.has(plan);
       if (offset > committed && !isRepeated && !id.includes('/chunk/')) return false;
       known.add(plan);
