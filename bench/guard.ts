@@ -68,7 +68,7 @@ async function replays(recorded: Figures): Promise<{ readonly found: Figures; re
 async function allocations(
   recorded: Figures,
 ): Promise<{ readonly found: Figures; readonly verdicts: readonly Verdict[] }> {
-  const found = await measureAllocations(replayNames);
+  const found = await measureAllocations();
   return { found, verdicts: verdictsOf((name) => `kB allocated per change at ${name}`, recorded, found) };
 }
 
@@ -88,10 +88,10 @@ async function comparison(
 
 await runCommand({
   usage: 'node bench/guard.ts',
-  about: `Detects losses of speed. Compares the CPU time per change of a fixed replay, relative to a calibration loop, the bytes that it
-allocates, and the ratios of Sluice to kube-controller-manager on a real API server, with ${mostOfRecorded} × the values in bench/budget.json. Proves that it can fail by
-planting a loss in the replay. A flip that Sluice never shows fails in any case. Exit status 0 if everything is within
-its limits, 1 if not, 2 for a usage error.
+  about: `Detects losses of speed. Compares with ${mostOfRecorded} × the values in bench/budget.json:
+the CPU time per change of a fixed replay, relative to a calibration loop, the bytes that it allocates, and the ratios of
+Sluice to kube-controller-manager on a real API server. Proves that it can fail by planting a loss in the replay. A flip
+that Sluice never shows fails in any case. Exit status 0 if everything is within its limits, 1 if not, 2 for a usage error.
 `,
   options: {
     replay: flag('only the replay; takes some seconds and needs no servers'),

@@ -23,9 +23,9 @@ export async function measureReplays(names: readonly string[], plantedUnits = 0)
 }
 
 /** Kilobytes that the replay allocates per change at these shapes, the fake API server included. Other load has no effect on it. */
-export async function measureAllocations(names: readonly string[]): Promise<Figures> {
+export async function measureAllocations(): Promise<Figures> {
   const figures: Record<string, number> = {};
-  for (const name of replayNames.filter((each) => names.includes(each))) {
+  for (const name of replayNames) {
     const replay = new Replay(shapes[name]);
     const run = async () => {
       for (let round = 0; round < warmUp; round++) await replay.round(changes);

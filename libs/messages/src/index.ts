@@ -1,4 +1,5 @@
 export * from './cause.ts';
+export * from './trace-context.ts';
 export * from './change.ts';
 export * from './codec.ts';
 export * from './digest-facts.ts';

@@ -11,7 +11,7 @@ import {
   traceIdOf,
   traceOf,
   withSpan,
-} from './cause.ts';
+} from './trace-context.ts';
 
 const [id, span] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
 const of = (n: number, isRecorded: boolean) => traceContext(String(n).padStart(32, 'a'), span, isRecorded);

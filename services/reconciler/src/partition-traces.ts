@@ -129,16 +129,21 @@ export class PartitionTraces {
     this.#decisions.push({ trace, key });
   }
 
-  /** The batch is committed. `startedAt`: when the commit started; undefined if nothing waits for it. */
-  committed(startedAt: number | undefined): void {
+  /** The batch is committed. `startedAt`: when the commit started. */
+  committed(startedAt: number): void {
     const { tracer } = this.#options;
     const endedAt = this.now();
-    for (const span of this.#uncommitted) tracer.record(span);
-    for (const { trace, key } of this.#decisions) {
-      if (startedAt === undefined) break;
+    const decisions = this.#decisions;
+    this.flush();
+    for (const { trace, key } of decisions) {
       const [context, parent] = [siblingOf(trace, 'commit'), siblingOf(trace, 'create')];
       tracer.record(commitSpan(key, this.#options, { context, parent, startedAt, endedAt }));
     }
+  }
+
+  /** Records the spans of the batch without a commit, because nothing waits for one. */
+  flush(): void {
+    for (const span of this.#uncommitted) this.#options.tracer.record(span);
     this.#uncommitted = [];
     this.#decisions = [];
   }

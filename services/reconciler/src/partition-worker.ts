@@ -240,7 +240,7 @@ export class PartitionWorker {
     const last = batch.findLast(({ isEarly }) => !isEarly);
     this.#pending.add(workSet, last && { offset: last.offset, id: last.id, streamId }, batch.length, now);
     const { isVolatile = false } = this.#options;
-    if (isVolatile) this.#traces?.committed(undefined);
+    if (isVolatile) this.#traces?.flush();
     // A plan is published only after it is stored.
     if ((plans.length > 0 && !isVolatile) || this.#pending.isDue(now)) await this.#commitPending();
     await this.#publish(plans);

@@ -19,8 +19,8 @@ export async function publishPauses({ directory, states, clock, logger }: Option
   const published = new Map<string, string | undefined>();
   const update = async () => {
     const current = states();
-    for (const known of published.keys())
-      if (!current.some(({ identity }) => identity === known)) published.delete(known);
+    const identities = new Set(current.map(({ identity }) => identity));
+    for (const known of published.keys()) if (!identities.has(known)) published.delete(known);
     for (const { identity, phase, reason } of current) {
       if (phase !== 'paused' && phase !== 'serving') continue;
       const paused = phase === 'paused' ? reason : undefined;
