@@ -1,19 +1,17 @@
 import type { Bus } from '@sluice/bus';
 import { StoredIdentities } from '@sluice/fleet/clusters';
-import { errorMessage, type Logger, type Random, randomInteger } from '@sluice/platform';
-import type { Role } from '@sluice/sluice';
+import { type Logger, type Random, randomInteger } from '@sluice/platform';
 import type { Lua } from '@sluice/store/redis/testing';
-import { skewedProcess } from '../process-faults.ts';
+import { longestFaultMs } from '../process-faults.ts';
 import type { SuitePorts, SuiteWorld } from '../suite.ts';
 import type { SuiteEventKind } from '../suite-kinds.ts';
 import { ClusterStore } from './cluster-store.ts';
-import { FleetProcess, type FleetProcessOptions, forget } from './fleet-process.ts';
+import type { FleetProcess } from './fleet-process.ts';
+import { FleetProcesses } from './fleet-processes.ts';
 import { type Interruption, interruptionOf, RemovalSteps } from './removal-steps.ts';
 import { ServedCluster } from './served-cluster.ts';
 
 const partitions = 2;
-const replacedWithinMs = 2_000;
-const longestFaultMs = 25_000;
 /** Comparing all Services takes longer than a tick of the suite, in milliseconds. */
 const compareMs = 1_000;
 /** A change is written within this time if the fleet works, in milliseconds. */
@@ -40,22 +38,15 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
   readonly steps: RemovalSteps;
   readonly #ports: SuitePorts;
   readonly #store: ClusterStore;
-  readonly #roles: readonly Role[];
+  readonly #processes: FleetProcesses;
   readonly #east: ServedCluster;
   /** The cluster whose name is in the configuration, or was. */
   #west: ServedCluster;
   /** Clusters that had its name before. */
   readonly #former: ServedCluster[] = [];
   readonly #removedAt = new Map<ServedCluster, number>();
-  readonly #processes = new Set<FleetProcess>();
-  /** When processes last stood still. */
-  readonly #awakeSince = new WeakMap<FleetProcess['process'], number>();
   /** When the last record about a cluster was appended. */
   readonly #recordAt = new Map<ServedCluster, number>();
-  #started = 0;
-  #commands = 0;
-  #forgetting = 0;
-  #isFleetDown = false;
   #isStopping = false;
   #comparedAt = 0;
   /** When the Services of each cluster must be right. */
@@ -69,14 +60,21 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
     this.steps = new RemovalSteps({
       onStep: ({ name }, step) => note(name, () => step),
       onRemove: ({ name }, identity) => this.#checkHolder(name, identity),
-      onEnd: (process) => this.#killed(process),
-      onFreeze: (process) => this.#freeze(process, longestFaultMs),
+      onEnd: (process) => this.#processes.killed(process),
+      onFreeze: (process) => this.#processes.freeze(process, longestFaultMs),
     });
     this.#east = new ServedCluster(stable, clock, random);
     this.#west = new ServedCluster(changing, clock, random);
     for (const cluster of [this.#east, this.#west]) this.#rightAt.set(cluster, clock.now() + servedWithinMs);
-    this.#roles = random.next() < 0.5 ? ['worker', 'worker'] : ['watcher', 'watcher', 'reconciler', 'writer'];
-    for (const role of this.#roles) this.#start(role);
+    this.#processes = new FleetProcesses({
+      ports: { ...ports, logger: (actor) => this.#lossless(ports.logger(actor)) },
+      store: this.#store,
+      steps: this.steps,
+      configured: () => [this.#east, this.#west].filter((one) => this.#isConfigured(one)),
+      onDisturb: (forMs) => this.#disturb(forMs + servedWithinMs),
+      onRequest: (sender, cluster) => this.#checkRequest(sender, cluster),
+    });
+    this.#processes.startAll();
   }
 
   act(kind: SuiteEventKind<'clusters'>, random: Random): string {
@@ -98,9 +96,9 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
   }
 
   heal(): void {
-    for (const { process } of this.#processes) this.#thaw(process);
+    this.#processes.thawAll();
     for (const cluster of [this.#east, this.#west]) cluster.setDown(false);
-    this.#startFleet();
+    if (!this.#isStopping) this.#processes.startAll();
     if (this.#isConfigured(this.#west)) void this.#accept();
     const { clock, random } = this.#ports;
     clock.schedule(writtenWithinMs, () => this.#events['Pods change'](random));
@@ -121,7 +119,7 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
       if (now - (this.#recordAt.get(cluster) ?? 0) < writtenWithinMs)
         return `records about ${cluster.identity} are appended`;
     }
-    if (this.#forgetting > 0) return 'a cluster is being forgotten';
+    if (this.#processes.isForgetting) return 'a cluster is being forgotten';
     if (this.#isConfigured(this.#west) || !this.#store.isPinned(changing)) return undefined;
     // An operator completes what was interrupted.
     this.#forget();
@@ -131,7 +129,7 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.heal();
-    await Promise.all([...this.#processes].map((one) => one.stop()));
+    await this.#processes.stop();
   }
 
   /** What the store has of a cluster besides its pins. */
@@ -164,6 +162,7 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
   get #events(): Readonly<Record<SuiteEventKind<'clusters'>, (random: Random) => string | undefined>> {
     const { clock } = this.#ports;
     return {
+      ...this.#processes.events,
       'cluster is removed or added': (random) => {
         // A process that still has it notices.
         if (random.next() < 0.5) this.#west.claim();
@@ -171,11 +170,10 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
       },
       'removal is interrupted': (random) => this.remove(interruptionOf(random)) ?? this.add(),
       'another cluster is added': (random) => this.add(new ServedCluster(changing, clock, random)),
-      'fleet is down': (random) => this.#endFleet(random),
       'cluster is removed while the fleet is down': (random) => {
         const interruption = interruptionOf(random);
-        if (!this.#isConfigured(this.#west) || this.#isFleetDown) return this.add();
-        return `${this.#endFleet(random)}, and ${this.remove(interruption)}`;
+        if (!this.#isConfigured(this.#west) || this.#processes.isDown) return this.add();
+        return `${this.#processes.endAll(random)}, and ${this.remove(interruption)}`;
       },
       'cluster is removed while it is unreachable': (random) => {
         const interruption = interruptionOf(random);
@@ -185,10 +183,10 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
         this.#disturb(unreachableMs + longestFaultMs + servedWithinMs, west);
         clock.schedule(unreachableMs, () => {
           if (west === this.#west && !this.#isStopping) this.remove(interruption);
-          this.#endFleet(random);
+          this.#processes.endAll(random);
         });
         clock.schedule(unreachableMs + longestFaultMs, () => west.setDown(false));
-        return `${this.#endFleet(random, 1_000)}, and once more after ${unreachableMs} ms, when ${west.name} is removed`;
+        return `${this.#processes.endAll(random, 1_000)}, and once more after ${unreachableMs} ms, when ${west.name} is removed`;
       },
       'cluster is forgotten': () => this.#forget(),
       'cluster is forgotten twice': () => `${this.#forget()} and ${this.#forget()}`,
@@ -201,21 +199,6 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
         clock.schedule(forMs, () => cluster.setDown(false));
         return `of ${cluster.name} for ${forMs} ms`;
       },
-      'process is killed': (random) =>
-        this.#withOne(random, (one) => {
-          one.process.kill();
-          this.#killed(one.process);
-        }),
-      'process stops': (random) =>
-        this.#withOne(random, (one) => {
-          this.#processes.delete(one);
-          void one.stop();
-          this.#replace(one);
-        }),
-      'process freezes': (random) =>
-        this.#withOne(random, (one) => {
-          this.#freeze(one.process, randomInteger(random, 100, longestFaultMs));
-        }),
       'another fleet claims a cluster': (random) => {
         const cluster = random.next() < 0.2 ? this.#east : this.#west;
         cluster.claim();
@@ -273,97 +256,10 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
       this.#rightAt.set(cluster, Math.max(this.#rightAt.get(cluster) ?? 0, this.#ports.clock.now() + forMs));
   }
 
-  #withOne(random: Random, act: (one: FleetProcess) => void): string | undefined {
-    const one = [...this.#processes][Math.floor(random.next() * this.#processes.size)];
-    if (one === undefined) return undefined;
-    act(one);
-    return one.name;
-  }
-
-  #start(role: Role): void {
-    if (this.#isFleetDown || this.#isStopping) return;
-    const one = new FleetProcess(this.#optionsOf(`${role}-${this.#started++}`), role, (sender, cluster) =>
-      this.#requested(sender, cluster),
-    );
-    this.#processes.add(one);
-    one.done.catch((error: unknown) => {
-      if (!one.process.isDead) this.#report('no exception', `${one.name} ends: ${errorMessage(error)}`);
-    });
-  }
-
-  #optionsOf(name: string): FleetProcessOptions {
-    const { clock, random, logger } = this.#ports;
-    return {
-      ...{ name, process: skewedProcess(clock, random), store: this.#store, steps: this.steps, clock, random },
-      configured: () => [this.#east, this.#west].filter((one) => this.#isConfigured(one)),
-      logger: this.#lossless(logger(name)),
-    };
-  }
-
-  #startFleet(): void {
-    if (!this.#isFleetDown || this.#isStopping) return;
-    this.#isFleetDown = false;
-    for (const role of this.#roles) this.#start(role);
-  }
-
-  /** All processes end at once, and are started again after a while. */
-  #endFleet(random: Random, forMs = randomInteger(random, 100, longestFaultMs)): string | undefined {
-    if (this.#isFleetDown || this.#isStopping) return undefined;
-    this.#isFleetDown = true;
-    for (const { process } of this.#processes) process.kill();
-    this.#processes.clear();
-    this.#disturb(forMs + servedWithinMs);
-    this.#ports.clock.schedule(forMs, () => this.#startFleet());
-    return `the fleet is down for ${forMs} ms`;
-  }
-
-  #killed(process: FleetProcess['process']): void {
-    const one = [...this.#processes].find((other) => other.process === process);
-    if (one === undefined) {
-      // A command is not repeated.
-      this.#forgetting -= 1;
-      return;
-    }
-    this.#processes.delete(one);
-    this.#replace(one);
-  }
-
-  #freeze(process: FleetProcess['process'], forMs: number): void {
-    const { clock } = this.#ports;
-    process.freeze();
-    this.#disturb(forMs + servedWithinMs);
-    clock.schedule(forMs, () => this.#thaw(process));
-  }
-
-  #thaw(process: FleetProcess['process']): void {
-    if (!process.isFrozen) return;
-    this.#awakeSince.set(process, this.#ports.clock.now());
-    process.thaw();
-  }
-
-  #replace({ role }: FleetProcess): void {
-    const { clock, random } = this.#ports;
-    this.#disturb(replacedWithinMs + servedWithinMs);
-    clock.schedule(randomInteger(random, 0, replacedWithinMs), () => this.#start(role));
-  }
-
-  /** An operator runs `sluice clusters forget`, in a process that may be interrupted at one of its steps. */
+  /** An operator runs `sluice clusters forget`. */
   #forget(interruption?: Interruption): string {
-    const name = `command-${this.#commands++}`;
-    const options = this.#optionsOf(name);
-    const { identity } = this.#west;
-    if (interruption !== undefined) this.steps.begin(changing, identity, interruption, options.process);
-    this.#forgetting += 1;
     this.#disturb(writtenWithinMs, this.#east);
-    const ended = (what: string) => {
-      if (!options.process.isDead) this.#forgetting -= 1;
-      this.#ports.note(name, () => what);
-    };
-    forget(options, changing).then(
-      () => ended('done'),
-      (error: unknown) => ended(errorMessage(error)),
-    );
-    return `${name}${describe(interruption)}`;
+    return `${this.#processes.forget(this.#west, interruption)}${describe(interruption)}`;
   }
 
   /** An operator accepts the cluster that has the name now. */
@@ -373,14 +269,14 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
     await pins.accept(name, { identity, server: `https://${name}`, authorities: [] });
   }
 
-  #requested({ name, process }: FleetProcess, cluster: ServedCluster): void {
+  #checkRequest({ name, process }: FleetProcess, cluster: ServedCluster): void {
     const removedAt = this.#removedAt.get(cluster);
     if (removedAt === undefined || process.isFrozen) return;
     const isReplaced = cluster !== this.#west;
     // A process that finds another cluster under the name leaves the former one once it has connected.
     const { upSince } = isReplaced ? this.#west : { upSince: 0 };
     if (upSince === undefined) return;
-    const forMs = this.#ports.clock.now() - Math.max(removedAt, this.#awakeSince.get(process) ?? 0, upSince);
+    const forMs = this.#ports.clock.now() - Math.max(removedAt, this.#processes.awakeSince(process) ?? 0, upSince);
     if (forMs > requestsEndWithinMs + (isReplaced ? longestBackoffMs : 0))
       this.#report('no requests to removed clusters', `${name} sends one to ${cluster.identity} after ${forMs} ms`);
   }
