@@ -1,5 +1,4 @@
 export * from './cause.ts';
-export * from './trace-context.ts';
 export * from './change.ts';
 export * from './codec.ts';
 export * from './digest-facts.ts';
@@ -7,3 +6,4 @@ export * from './identifiers.ts';
 export * from './outcome.ts';
 export * from './planned-mutations.ts';
 export * from './requests.ts';
+export * from './trace-context.ts';

@@ -30,9 +30,10 @@ export class FleetProcesses {
   readonly #roles: readonly Role[];
   readonly #processes = new Set<FleetProcess>();
   readonly #awakeSince = new WeakMap<SimulatedProcess, number>();
+  /** Processes of commands that forget a cluster. */
+  readonly #forgetting = new Set<SimulatedProcess>();
   #started = 0;
   #commands = 0;
-  #forgetting = 0;
   #isDown = true;
   #isStopping = false;
 
@@ -65,7 +66,7 @@ export class FleetProcesses {
 
   /** Whether a command that forgets a cluster is running. */
   get isForgetting(): boolean {
-    return this.#forgetting > 0;
+    return this.#forgetting.size > 0;
   }
 
   /** When the process last thawed; undefined: it never has. */
@@ -94,8 +95,8 @@ export class FleetProcesses {
   killed(process: SimulatedProcess): void {
     const one = [...this.#processes].find((other) => other.process === process);
     if (one === undefined) {
-      // A command is not repeated.
-      this.#forgetting -= 1;
+      // A command is not repeated, and a process that was stopping is replaced already.
+      this.#forgetting.delete(process);
       return;
     }
     this.#processes.delete(one);
@@ -124,9 +125,9 @@ export class FleetProcesses {
     const options = this.#optionsOf(name);
     const { ports, steps } = this.#options;
     if (interruption !== undefined) steps.begin(cluster.name, cluster.identity, interruption, options.process);
-    this.#forgetting += 1;
+    this.#forgetting.add(options.process);
     const ended = (what: string) => {
-      if (!options.process.isDead) this.#forgetting -= 1;
+      this.#forgetting.delete(options.process);
       ports.note(name, () => what);
     };
     forget(options, cluster.name).then(
