@@ -2,6 +2,7 @@ import { type LogFields, type Logger, seededRandom, VirtualClock } from '@sluice
 import { advance } from '@sluice/platform/testing';
 import { MemoryDeadLetters } from '@sluice/store';
 import { formatFields } from './describe.ts';
+import { Disturbances } from './disturbances.ts';
 import { FaultyBus } from './doubles/faulty-bus.ts';
 import { LossyStore } from './doubles/lossy-store.ts';
 import { Operations } from './doubles/operations.ts';
@@ -14,26 +15,14 @@ import type { Interrupter } from './exhaustive/interrupter.ts';
 import { inject } from './faults.ts';
 import { Fleet, type Member } from './fleet.ts';
 import { InjectedFaults } from './injected-faults.ts';
-import { checkBalance, checkHistories, exists, leftovers } from './invariants/at-rest.ts';
-import { checkConsole } from './invariants/console-history.ts';
 import { DeadLetterObserver } from './invariants/dead-letter-observer.ts';
+import { EndOfRun } from './invariants/end-of-run.ts';
 import { FailurePaces } from './invariants/failure-paces.ts';
-import type { Disturbance } from './invariants/held-back.ts';
 import { Invariants } from './invariants/invariants.ts';
-import { unknownObject } from './invariants/known-objects.ts';
 import { ReplayedLogs } from './invariants/replayed-logs.ts';
-import { Unfinished } from './invariants/unfinished.ts';
 import { checkOwners } from './invariants/working-owners.ts';
 import { runModelChecks } from './models/model-checks.ts';
-import {
-  hasFault,
-  hasLayersOff,
-  isFault,
-  isLossy,
-  isLossyFault,
-  type Scenario,
-  type ScenarioEvent,
-} from './scenario.ts';
+import { isFault, isLossy, isLossyFault, type Scenario, type ScenarioEvent } from './scenario.ts';
 import { settingsOf } from './settings-of.ts';
 import { SimulatedCluster } from './simulated-cluster.ts';
 import { boundAfter } from './staleness-bound.ts';
@@ -48,23 +37,12 @@ const begin = Date.parse('2026-01-01T00:00:00Z');
 const mostCalls = 100_000;
 /** Time between two checks of what is written. */
 const tickMs = 250;
-/** Time without events at the start, in milliseconds. */
-const warmUpMs = 3_000;
 /** How long a fleet may take to stop. */
 const stopWithinMs = 20_000;
-/** How far the clocks of processes were set in all, at most. */
-const clockStepsMs = 300_000;
+/** Time without events at the start, in milliseconds. */
+const warmUpMs = 3_000;
 /** How long the fleet must have been right at the end. */
 const calmMs = 2_500;
-
-/** Faults that suspend a process, or its requests. */
-const suspending = [
-  ...(['freeze', 'pause', 'slow link', 'requests wait', 'freeze at an operation'] as const),
-  ...(['commit after the next claim', 'unanswered creates', 'cut off from the bus'] as const),
-] as const;
-
-/** Faults after which the store may not have what the owners of its scopes last committed. */
-const rolledBack = ['store wiped', 'store rolled back', 'scope rolled back', 'store loss at an operation'] as const;
 
 export interface RunResult {
   readonly scenario: Scenario;
@@ -111,7 +89,7 @@ class Simulation {
   readonly #world: World;
   readonly #fleet: Fleet;
   readonly #invariants: Invariants;
-  readonly #unfinished: Unfinished;
+  readonly #endOfRun: EndOfRun;
   readonly #store: SimulatedStore;
   readonly #deadLetters: DeadLetterObserver;
   readonly #backups: StoreBackup[] = [];
@@ -119,8 +97,7 @@ class Simulation {
   readonly #faults = new InjectedFaults();
   readonly #replayedLogs: ReplayedLogs | undefined;
   readonly #interrupter: Interrupter | undefined;
-  /** The last faults that may delay a cluster, by its name. */
-  readonly #disturbed = new Map<string, Disturbance>();
+  readonly #disturbances = new Disturbances(begin);
   /** When watchers list again after the last fault, at the latest. */
   #listedAgainAt = begin;
   #calls = 0;
@@ -153,7 +130,7 @@ class Simulation {
       violations,
       note,
       store: () => this.#store,
-      disturbance: (name) => this.#disturbanceOf(name),
+      disturbance: (name) => this.#disturbances.of(name),
     });
     this.#invariants = invariants;
     const observer = invariants.storeObserver;
@@ -226,17 +203,15 @@ class Simulation {
         backups: this.#backups,
       },
     };
-    this.#unfinished = new Unfinished({
-      ...{ log, store: this.#store, isChunked: recordBytes !== null },
-      // An owner that commits nothing more does not notice that its last commit is lost.
-      isIntact: () => !faults.has(...rolledBack),
-      isKept: () => this.#isKept,
-      mayAwaitProbe: this.#mayAwaitProbe,
-      replaced: invariants.replacedValues,
-      // A former owner that was suspended while it sent appends what the next one has published.
-      mayLeaveRepeatedPlans:
-        scenario.processes !== 'roles' &&
-        hasFault(scenario, 'duplicate append', 'message of another version', ...suspending),
+    this.#endOfRun = new EndOfRun({
+      scenario,
+      clock,
+      world: this.#world,
+      faults,
+      invariants,
+      violations,
+      replayedLogs: this.#replayedLogs,
+      checkAlways: () => this.#check(),
     });
     for (const cluster of clusters) this.#noteWrites(cluster);
   }
@@ -258,7 +233,7 @@ class Simulation {
   async #play(): Promise<void> {
     const { events, activeMs } = this.#scenario;
     this.#startFleet();
-    this.#disturb(warmUpMs, this.#clusters);
+    this.#disturbances.add(begin, warmUpMs, this.#clusters);
     if (!(await this.#until(begin + warmUpMs))) return;
     this.#takeBackups();
     for (const event of events) {
@@ -269,7 +244,8 @@ class Simulation {
     this.#fleet.thawAll();
     for (const cluster of this.#clusters) cluster.finishInputs();
     if (!(await this.#settleDown())) return;
-    await this.#atRest();
+    await this.#endOfRun.check(this.#boundMs + this.#invariants.foreignWrites.longestPauseMs);
+    if (this.#violations.all.length === 0) await this.#stop();
   }
 
   #startFleet(): void {
@@ -299,7 +275,8 @@ class Simulation {
     const { forMs, what, only, retryMs = 0 } = inject(kind, random, this.#world);
     this.#note('fault', () => what);
     this.#listedAgainAt = Math.max(this.#listedAgainAt, this.#clock.now() + forMs + retryMs);
-    this.#disturb(forMs + (isLossyFault(kind) ? 2_000 : 0), only === undefined ? this.#clusters : [only]);
+    const lateMs = isLossyFault(kind) ? 2_000 : 0;
+    this.#disturbances.add(this.#clock.now(), forMs + lateMs, only === undefined ? this.#clusters : [only]);
   }
 
   #end(member: Member): void {
@@ -312,31 +289,9 @@ class Simulation {
     for (const cluster of this.#clusters) cluster.takeBackup();
   }
 
-  #disturb(forMs: number, clusters: readonly SimulatedCluster[]): void {
-    const now = this.#clock.now();
-    for (const cluster of clusters) {
-      const { since, until } = this.#disturbanceOf(cluster.name);
-      this.#disturbed.set(cluster.name, { since: now <= until ? since : now, until: Math.max(until, now + forMs) });
-    }
-  }
-
-  #disturbanceOf(name: string): Disturbance {
-    return this.#disturbed.get(name) ?? { since: begin, until: begin };
-  }
-
   /** How long a Service may be wrong after the last disturbance, in milliseconds. */
   get #boundMs(): number {
     return this.#givenBoundMs ?? boundAfter(this.#faults, this.#scenario);
-  }
-
-  /** Whether the store has what reconcilers last committed. */
-  get #isKept(): boolean {
-    return !this.#faults.has(...rolledBack, 'stored value unreadable');
-  }
-
-  /** When the last fault ended; in the future while one is active. */
-  get #undisturbedSince(): number {
-    return Math.max(begin, ...this.#disturbed.values().map(({ until }) => until));
   }
 
   /** Advances to a time, checking on the way. Returns false after a violation. */
@@ -352,13 +307,13 @@ class Simulation {
   /** Waits until everything has been right for a while. */
   async #settleDown(): Promise<boolean> {
     let rightSince = this.#clock.now();
-    const from = Math.max(rightSince, this.#undisturbedSince);
+    const from = Math.max(rightSince, this.#disturbances.endedAt);
     for (;;) {
       await advance(this.#clock, tickMs);
       const wrong = this.#check();
       if (this.#violations.all.length > 0) return false;
       const now = this.#clock.now();
-      if (wrong > 0 || now < this.#undisturbedSince) rightSince = now;
+      if (wrong > 0 || now < this.#disturbances.endedAt) rightSince = now;
       else if (now - rightSince >= calmMs) return true;
       else if (now > from + this.#boundMs + this.#invariants.foreignWrites.longestPauseMs + calmMs + tickMs) {
         this.#violations.report('bounded staleness', 'what is written changes again and again');
@@ -370,12 +325,12 @@ class Simulation {
   #check(): number {
     let wrong = 0;
     for (const cluster of this.#clusters) {
-      const { until } = this.#disturbanceOf(cluster.name);
+      const { until } = this.#disturbances.of(cluster.name);
       wrong += this.#invariants.staleness.check(cluster, this.#clock.now(), until, this.#boundMs);
     }
     checkOwners(
       { ...this.#world, owners: this.#invariants.owners, partitions: this.#scenario.partitions },
-      this.#undisturbedSince,
+      this.#disturbances.endedAt,
       this.#listedAgainAt,
     );
     if (this.#calls > mostCalls) this.#violations.report('bounded', `${this.#calls} uses of ports`);
@@ -383,14 +338,7 @@ class Simulation {
     return wrong;
   }
 
-  async #atRest(): Promise<void> {
-    checkBalance(this.#fleet, this.#invariants.observations, this.#scenario.partitions, this.#violations);
-    await this.#untilFinished();
-    checkHistories(this.#invariants.histories, this.#scenario, this.#violations);
-    if (this.#violations.all.length > 0) return;
-    this.#replayedLogs?.check();
-    await checkConsole(this.#world, this.#scenario, this.#violations);
-    await this.#invariants.countedWrites.check(this.#fleet, this.#violations);
+  async #stop(): Promise<void> {
     this.#isStopping = true;
     let stopped = false;
     void this.#fleet.stop().then(() => {
@@ -399,43 +347,6 @@ class Simulation {
     for (let waited = 0; !stopped && waited < stopWithinMs; waited += tickMs) await advance(this.#clock, tickMs);
     if (!stopped) this.#violations.report('stops', 'the fleet does not stop within 20 s');
   }
-
-  /** A watcher whose last list failed learns of a deletion only after its backoff. */
-  async #untilFinished(): Promise<void> {
-    const until = this.#clock.now() + this.#boundMs + this.#invariants.foreignWrites.longestPauseMs;
-    for (;;) {
-      const now = this.#clock.now();
-      const left = leftovers(this.#store, this.#clusters, this.#mayAwaitProbe);
-      const unfinished = this.#unfinished.find(now) ?? this.#invariants.losses.unanswered(this.#partitionOf);
-      const unknown =
-        left.length === 0 && unfinished === undefined && this.#isKept
-          ? unknownObject(this.#store, this.#clusters, this.#invariants.replacedValues)
-          : undefined;
-      if (left.length === 0 && unfinished === undefined && unknown === undefined) return;
-      const [overdue] = left.filter((one) => now >= Math.max(until, one.until === 0 ? 0 : one.until + clockStepsMs));
-      if (overdue !== undefined) this.#violations.report('bounded', `${overdue.what}, and the Service is gone`);
-      if (now >= until && unfinished !== undefined) this.#violations.report('everything is finished', unfinished);
-      if (now >= until && unknown !== undefined) this.#violations.report('objects are known', unknown);
-      if (this.#violations.all.length > 0) return;
-      await advance(this.#clock, tickMs);
-      this.#check();
-      if (this.#violations.all.length > 0) return;
-    }
-  }
-
-  /**
-   * A watcher that never knew a Service does not publish that it is gone. After a loss of its deletion, the state is incomplete until
-   * the liveness probe, which takes hours. So is a state of before the deletion: one that was rolled back, if no digests show it, or
-   * that a new watcher without snapshots does not correct.
-   */
-  readonly #mayAwaitProbe = (key: string, snapshot: string): boolean => {
-    if (exists(this.#clusters, key)) return false;
-    const isRolledBack = this.#faults.has(...rolledBack) && hasLayersOff(this.#scenario, 'digests');
-    if (isRolledBack || hasLayersOff(this.#scenario, 'snapshots')) return true;
-    return this.#faults.areLossy && /"complete":false/.test(snapshot);
-  };
-
-  readonly #partitionOf = (key: string): number => this.#invariants.observations.partitionOf(key);
 
   #count(): void {
     if (++this.#calls > 2 * mostCalls) throw new Error('endless calls');

@@ -101,7 +101,7 @@ export class Invariants {
     const late = new LateMessages(() => clock.now());
     this.lossless = new LosslessInvariants(scenario, faults, violations, late, heldBack);
     for (const cluster of clusters) this.foreignWrites.watch(cluster);
-    this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice, this.foreignWrites);
+    this.staleness = new Staleness(violations, scenario.maxEndpointsPerSlice, this.foreignWrites, faults);
     this.storeObserver = {
       claimed: (member, scope, token) => {
         note(member, () => `claims ${scope} under ${token}`);

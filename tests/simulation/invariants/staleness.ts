@@ -1,4 +1,5 @@
-import { actualLines } from '../reference/actual-service.ts';
+import type { InjectedFaults } from '../injected-faults.ts';
+import { actualLines, endpointsWithoutService } from '../reference/actual-service.ts';
 import type { ClusterView } from '../reference/cluster-view.ts';
 import { expectedLines } from '../reference/expected-service.ts';
 import { serviceNameLabel } from '../reference/objects.ts';
@@ -23,21 +24,25 @@ export class Staleness {
   readonly #violations: Violations;
   readonly #maxEndpointsPerSlice: number;
   readonly #foreign: ForeignWrites;
+  readonly #faults: InjectedFaults;
   readonly #cached = new Map<SimulatedCluster, Cached>();
   /** Since when a Service has been wrong, by cluster and name. */
   readonly #since = new Map<string, number>();
   /** The longest time a Service has been wrong after the last disturbance, in milliseconds. */
   longestMs = 0;
 
-  constructor(violations: Violations, maxEndpointsPerSlice: number, foreign: ForeignWrites) {
+  constructor(violations: Violations, maxEndpointsPerSlice: number, foreign: ForeignWrites, faults: InjectedFaults) {
     this.#violations = violations;
     this.#maxEndpointsPerSlice = maxEndpointsPerSlice;
     this.#foreign = foreign;
+    this.#faults = faults;
   }
 
   /** `undisturbedSince`: when the last fault ended; in the future while one is active. Returns the number of wrong Services. */
   check(cluster: SimulatedCluster, now: number, undisturbedSince: number, boundMs: number): number {
-    const differences = this.#differences(cluster);
+    // If a plan is lost that created them, only the next watcher's sweep deletes Endpoints without a Service, as upstream (D4).
+    const mayLeave = this.#faults.areLossy;
+    const differences = this.#differences(cluster).filter(({ lines }) => !(mayLeave && lines.every(isLeft)));
     const wrong = new Set(differences.map(({ service }) => `${cluster.name}/${service}`));
     for (const name of [...this.#since.keys()])
       if (name.startsWith(`${cluster.name}/`) && !wrong.has(name)) this.#since.delete(name);
@@ -66,6 +71,8 @@ export class Staleness {
     return differences;
   }
 }
+
+const isLeft = (line: string) => line === `unexpected ${endpointsWithoutService}`;
 
 function differencesOf(view: ClusterView, maxEndpointsPerSlice: number): readonly Difference[] {
   const names = new Set<string>();

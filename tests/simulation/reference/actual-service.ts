@@ -22,6 +22,8 @@ import {
   sliceManager,
 } from './objects.ts';
 
+export const endpointsWithoutService = 'endpoints without a Service';
+
 /** What is written for the Service of a name, in the same form as the expected lines. A repeated endpoint is repeated. */
 export function actualLines(
   view: ClusterView,
@@ -51,7 +53,7 @@ export function actualLines(
     service === undefined &&
     view.get('endpoints', namespace, name)?.metadata.labels?.[endpointsManagedByLabel] !== undefined
   )
-    lines.push('endpoints without a Service');
+    lines.push(endpointsWithoutService);
   const properties = new Set<string>();
   for (const slice of slices.filter(({ metadata }) => metadata.labels?.[managedByLabel] === mirrorManager)) {
     for (const property of sliceProperties('mirrored', slice, Number.POSITIVE_INFINITY)) properties.add(property);
