@@ -65,7 +65,7 @@ export const root: Rows = {
     [
       'single request | {}; {} of an error; {} of Secrets',
       bytes('libs/kubernetes/src/connection.ts', 'defaultResponseBytes'),
-      bytes('libs/kubernetes/src/connection.ts', 'errorBytes'),
+      bytes('libs/kubernetes/src/response-handler.ts', 'errorBytes'),
       bytes('libs/fleet/src/clusters/secrets-source.ts', 'maxResponseBytes'),
     ],
     [

@@ -1,13 +1,14 @@
 import { type Clock, exceededLimit, type Logger, messageLimits, type ThreadShare } from '@sluice/platform';
-import type { Dispatcher } from 'undici';
+import type { ChunkQueue } from './chunk-queue.ts';
 import { type BeforeSend, NotSentError } from './cluster.ts';
 import { invalidAnswerError, isTlsFailure, readOnlyError } from './connection-error.ts';
 import { type Credential, Credentials } from './credentials.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
 import { decodeStatus, MalformedProtobufError, protobufMediaType, TextTable } from './protobuf/index.ts';
+import { type Response, ResponseHandler, type ResponseHeaders } from './response-handler.ts';
 import { errorFromResponse, type RequestedObject } from './status.ts';
 import { TimeLimit } from './time-limit.ts';
-import { certificateFingerprints, checkedBy, openTransport, type Transport } from './transport.ts';
+import { certificateFingerprints, openTransport, type Transport } from './transport.ts';
 
 export interface ConnectionOptions {
   readonly access: ClusterAccess;
@@ -58,8 +59,6 @@ export interface ApiStream {
   readonly chunks: AsyncIterable<Buffer>;
 }
 
-type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
-
 /** Sends requests to one API server. Every failure is an ApiError, or what `beforeSend` threw. */
 export type ApiClient = Pick<Connection, 'server' | 'request' | 'stream'>;
 
@@ -105,14 +104,11 @@ export class Connection {
   async request(request: ApiRequest): Promise<ApiResponse> {
     const limit = this.#limit(request, 'no complete response');
     try {
-      const response = await this.#authorized(request, limit, 'requests');
-      const isError = response.statusCode >= 300;
-      const parsed = isError ? await parseErrorBody(response) : await this.#parseBody(response, request);
-      return {
-        status: response.statusCode,
-        headers: response.headers,
-        body: this.#checked(response, parsed, request.object),
-      };
+      const { maxResponseBytes = defaultResponseBytes } = request;
+      const response = await this.#authorized(request, limit, maxResponseBytes);
+      const { status, headers } = response;
+      const parsed = status >= 300 ? parseErrorBody(response) : this.#parseBody(response, maxResponseBytes);
+      return { status, headers, body: this.#checked(response, parsed, request.object) };
     } catch (error) {
       throw this.#failed(limit, error);
     } finally {
@@ -127,11 +123,11 @@ export class Connection {
   async stream(request: ApiRequest & { readonly idleMs: number }): Promise<ApiStream> {
     const limit = this.#limit(request, 'no response');
     try {
-      const response = await this.#authorized(request, limit, 'streams');
-      if (response.statusCode >= 300) this.#checked(response, await parseErrorBody(response));
+      const response = await this.#authorized(request, limit, 'chunks');
+      if (!('chunks' in response)) throw this.#rejection(response, parseErrorBody(response));
       limit.pause();
-      const chunks = this.#chunks(response, limit, request.idleMs);
-      return { status: response.statusCode, headers: response.headers, chunks };
+      const { status, headers } = response;
+      return { status, headers, chunks: this.#chunks(response.chunks, limit, request.idleMs) };
     } catch (error) {
       limit.end();
       throw this.#failed(limit, error);
@@ -160,21 +156,15 @@ export class Connection {
     return [...this.#retired, ...(this.#transport === undefined ? [] : [this.#transport])];
   }
 
-  async #authorized(
-    request: ApiRequest,
-    limit: TimeLimit,
-    kind: 'requests' | 'streams',
-  ): Promise<Dispatcher.ResponseData> {
+  async #authorized(request: ApiRequest, limit: TimeLimit, body: number | 'chunks'): Promise<Response> {
     const current = this.#credentials.current();
     const credential = current instanceof Promise ? await current : current;
-    const response = await this.#send(request, limit, kind, credential).catch((error: unknown) =>
-      this.#afterTlsFailure(error, request, limit, kind, credential),
+    const response = await this.#send(request, limit, body, credential).catch((error: unknown) =>
+      this.#afterTlsFailure(error, request, limit, body, credential),
     );
-    if (response.statusCode !== 401) return response;
+    if (response.status !== 401) return response;
     const renewed = await this.#credentials.refresh(credential);
-    if (renewed === undefined) return response;
-    await response.body.dump();
-    return this.#send(request, limit, kind, renewed);
+    return renewed === undefined ? response : this.#send(request, limit, body, renewed);
   }
 
   /** The certificate authority or the client certificate may have been rotated. The server has not seen the request. */
@@ -182,21 +172,21 @@ export class Connection {
     error: unknown,
     request: ApiRequest,
     limit: TimeLimit,
-    kind: 'requests' | 'streams',
+    body: number | 'chunks',
     credential: Credential,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<Response> {
     if (!isTlsFailure(error)) throw error;
     const renewed = await this.#credentials.refresh(credential);
     if (renewed === undefined || renewed.tls === credential.tls) throw error;
-    return this.#send(request, limit, kind, renewed);
+    return this.#send(request, limit, body, renewed);
   }
 
-  #send(
+  async #send(
     request: ApiRequest,
     limit: TimeLimit,
-    kind: 'requests' | 'streams',
+    body: number | 'chunks',
     credential: Credential,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<Response> {
     if (this.#options.readOnly && request.method !== 'GET') throw readOnlyError(this.server, request.method);
     const headers: Record<string, string> = {
       accept: 'application/json',
@@ -209,16 +199,17 @@ export class Connection {
     const transport = this.#transportFor(credential);
     if (limit.isAborted) throw new Error('aborted before the request was sent');
     this.#carriers.set(limit, transport);
-    const { beforeSend } = request;
-    const dispatcher = beforeSend === undefined ? transport[kind] : transport[kind].compose(checkedBy(beforeSend));
-    return dispatcher.request({
+    const handler = new ResponseHandler({ beforeSend: request.beforeSend, body });
+    limit.onAbort = () => handler.abort();
+    const sent = {
       origin: this.#origin,
       path: this.#prefix + request.path,
       method: request.method,
       headers,
       body: encodeBody(request.body),
-      signal: limit.signal,
-    });
+    };
+    (body === 'chunks' ? transport.streams : transport.requests).dispatch(sent, handler);
+    return handler.response;
   }
 
   /** A renewed client certificate or CA needs new connections; old ones close after their requests have ended. */
@@ -255,12 +246,9 @@ export class Connection {
       .finally(() => this.#retired.delete(transport));
   }
 
-  async #parseBody(response: Dispatcher.ResponseData, request: ApiRequest): Promise<Parsed> {
-    const { maxResponseBytes = defaultResponseBytes } = request;
-    const bytes = await readBody(response, maxResponseBytes);
-    if (bytes === undefined) {
-      throw invalidAnswerError(this.server, `the response is larger than ${maxResponseBytes} bytes`);
-    }
+  #parseBody(response: Response, maxBytes: number): Parsed {
+    const bytes = bytesOf(response);
+    if (bytes === undefined) throw invalidAnswerError(this.server, `the response is larger than ${maxBytes} bytes`);
     if (isProtobuf(response)) return { ok: true, value: bytes };
     const parsed = parse(bytes.toString('utf8'));
     const exceeded = parsed.ok ? exceededLimit(parsed.value, messageLimits) : undefined;
@@ -268,21 +256,21 @@ export class Connection {
     return parsed;
   }
 
-  #checked(response: Dispatcher.ResponseData, body: Parsed, requested?: RequestedObject): unknown {
-    const { statusCode: status, headers } = response;
-    if (status >= 300) {
-      const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined;
-      const given = body.ok ? body.value : undefined;
-      throw errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, given, requested);
-    }
+  #checked(response: Response, body: Parsed, requested?: RequestedObject): unknown {
+    if (response.status >= 300) throw this.#rejection(response, body, requested);
     if (!body.ok) throw invalidAnswerError(this.server, 'not JSON; check that this is an API server');
     return body.value;
   }
 
-  async *#chunks(response: Dispatcher.ResponseData, limit: TimeLimit, idleMs: number): AsyncIterable<Buffer> {
+  #rejection({ status, headers }: Response, body: Parsed, requested?: RequestedObject): Error {
+    const retryAfter = typeof headers['retry-after'] === 'string' ? headers['retry-after'] : undefined;
+    const given = body.ok ? body.value : undefined;
+    return errorFromResponse({ status, retryAfter, now: this.#options.clock.now() }, given, requested);
+  }
+
+  async *#chunks(body: ChunkQueue, limit: TimeLimit, idleMs: number): AsyncIterable<Buffer> {
     const { clock, threadShare } = this.#options;
     try {
-      const body: AsyncIterator<Buffer> = response.body[Symbol.asyncIterator]();
       for (;;) {
         limit.restart(idleMs, 'no further data');
         const next = await body.next();
@@ -297,8 +285,7 @@ export class Connection {
       throw this.#failed(limit, error);
     } finally {
       limit.end();
-      // Does nothing if the body has ended; otherwise its connection cannot be reused.
-      response.body.on('error', () => {}).destroy();
+      await body.return();
     }
   }
 
@@ -314,11 +301,10 @@ function encodeBody(body: unknown): string | Buffer | null {
 }
 
 const defaultResponseBytes = 8 * 1024 * 1024;
-const errorBytes = 256 * 1024;
 
 /** A request for protobuf may be rejected with a Status in protobuf. */
-async function parseErrorBody(response: Dispatcher.ResponseData): Promise<Parsed> {
-  const bytes = await readBody(response, errorBytes);
+function parseErrorBody(response: Response): Parsed {
+  const bytes = bytesOf(response);
   if (bytes === undefined) return { ok: false };
   if (!isProtobuf(response)) return parse(bytes.toString('utf8'));
   try {
@@ -329,23 +315,10 @@ async function parseErrorBody(response: Dispatcher.ResponseData): Promise<Parsed
   }
 }
 
-/** Returns undefined, and closes the connection, if the body is larger than `maxBytes`. */
-async function readBody({ headers, body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | undefined> {
-  // The body ends at its declared length, so it can be read at once, which is cheaper than iterating over chunks.
-  if (Number(headers['content-length'] ?? Number.NaN) <= maxBytes) return Buffer.from(await body.arrayBuffer());
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    // Leaving the loop destroys the body.
-    if (bytes > maxBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, bytes);
-}
+const bytesOf = (response: Response): Buffer | undefined => ('bytes' in response ? response.bytes : undefined);
 
 /** The media type may have parameters, which name what the object is converted to. */
-function isProtobuf({ headers }: Dispatcher.ResponseData): boolean {
+function isProtobuf({ headers }: Response): boolean {
   return `${headers['content-type']}`.startsWith(protobufMediaType);
 }
 

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 function start(timeoutMs = 1_000): TimeLimit {
   const limit = new TimeLimit(clock, 'https://api.test', caller.signal, timeoutMs, 'no response');
-  limit.signal.on('abort', () => aborts++);
+  limit.onAbort = () => void aborts++;
   return limit;
 }
 

@@ -1,12 +1,11 @@
-import { EventEmitter } from 'node:events';
 import type { Cancel, Clock } from '@sluice/platform';
 import { type ApiError, isApiError } from './api-error.ts';
 import { abortedError, errorFromFailure, timeoutError } from './connection-error.ts';
 
 /** Aborts a request when its caller aborts or its time limit expires, and tells which of the two happened. */
 export class TimeLimit {
-  /** Emits `abort`. An AbortSignal of its own would cost each request several times as much. */
-  readonly signal = new EventEmitter();
+  /** Called when the request has to be aborted. An AbortSignal of its own would cost each request several times as much. */
+  onAbort: () => void = () => {};
   readonly #clock: Clock;
   readonly #server: string;
   readonly #caller: AbortSignal;
@@ -18,7 +17,7 @@ export class TimeLimit {
     this.#clock = clock;
     this.#server = server;
     this.#caller = caller;
-    this.#detach = onAbort(caller, () => this.signal.emit('abort'));
+    this.#detach = onAbort(caller, () => this.onAbort());
     this.restart(timeoutMs, what);
   }
 
@@ -36,7 +35,7 @@ export class TimeLimit {
     this.#cancel();
     this.#cancel = this.#clock.schedule(ms, () => {
       this.#expired = { ms, what };
-      this.signal.emit('abort');
+      this.onAbort();
     });
   }
 

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { Clock } from '@sluice/platform';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici';
-import { NotSentError } from './cluster.ts';
 import type { TlsOptions } from './credentials.ts';
 
 /** Kept-alive HTTP/1.1 connections with one set of TLS options. */
@@ -54,25 +53,6 @@ export function openTransport(tls: TlsOptions, options: TransportOptions): Trans
       await Promise.all([requests.destroy(), streams.destroy()]);
     },
   };
-}
-
-/** Fails requests for which `check` throws right before they are written to a connection. The connection stays open. */
-export function checkedBy(check: () => void): Dispatcher.DispatcherComposeInterceptor {
-  return (dispatch) => (options, handler) =>
-    dispatch(options, {
-      onRequestStart(controller, context) {
-        try {
-          check();
-        } catch (error) {
-          throw new NotSentError('the request was not sent', { cause: error });
-        }
-        handler.onRequestStart?.(controller, context);
-      },
-      onResponseStart: (...started) => handler.onResponseStart?.(...started),
-      onResponseData: (...data) => handler.onResponseData?.(...data),
-      onResponseEnd: (...ended) => handler.onResponseEnd?.(...ended),
-      onResponseError: (...failed) => handler.onResponseError?.(...failed),
-    });
 }
 
 /** Shares the parsed certificates and key among connections: parsing them takes a third of the time to open one. */
