@@ -9,6 +9,7 @@ import { integer, runCommand, say, selection, textOr } from '@sluice/program';
 import { readResults, type TestCount } from './busy-results.ts';
 
 const root = join(import.meta.dirname, '..');
+const minuteMs = 60_000;
 /** Ends with its parent, however that ends. */
 const burn = `const parent = process.ppid;
 while (process.ppid === parent) for (let i = 0; i < 1e8; i++);`;
@@ -32,7 +33,13 @@ await runCommand({
       for (const project of projects) {
         for (let run = 1; run <= times; run++) {
           const file = join(directory, `${project}-${run}.json`);
+          let minutes = 0;
+          const progress = setInterval(
+            () => say(`${project}, run ${run} of ${times}: running for ${++minutes} min`),
+            minuteMs,
+          );
           const count = await runTests(project, paths.split(',').filter(Boolean), file);
+          clearInterval(progress);
           say(
             `${project}, run ${run}: ${count.passed} passed, ${count.failures.length} failed, ${count.skipped} skipped`,
           );
