@@ -196,8 +196,8 @@ export const settingsRules: readonly Rule[] = [
     broken: [
       {
         file: 'libs/kubernetes/src/connection.ts',
-        search: 'if (status >= 300) {',
-        replace: "if (status >= 300 || 'warning' in headers) {",
+        search: 'if (response.status >= 300) throw',
+        replace: "if (response.status >= 300 || 'warning' in response.headers) throw",
         tests: ['libs/kubernetes/src/http-cluster.test.ts'],
       },
     ],
