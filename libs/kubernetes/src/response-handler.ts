@@ -22,10 +22,7 @@ interface ResponseHandlerOptions {
 /** Largest body of an error that is read. */
 const errorBytes = 256 * 1024;
 
-/**
- * Receives a response from undici's parser. The `request` of undici wraps each body into a stream of Node, which takes a fifth
- * of the CPU time of a small request.
- */
+/** Receives a response from undici's parser. The `request` of undici wraps each body, however small, into a stream of Node. */
 export class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly response: Promise<Response>;
   readonly #options: ResponseHandlerOptions;

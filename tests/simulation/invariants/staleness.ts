@@ -40,7 +40,7 @@ export class Staleness {
 
   /** `undisturbedSince`: when the last fault ended; in the future while one is active. Returns the number of wrong Services. */
   check(cluster: SimulatedCluster, now: number, undisturbedSince: number, boundMs: number): number {
-    // If a plan is lost that created them, only the next watcher's sweep deletes Endpoints without a Service, as upstream (D4).
+    // A plan that a loss made Sluice forget may create Endpoints late. The next watcher's sweep deletes them, as upstream (D4).
     const mayLeave = this.#faults.areLossy;
     const differences = this.#differences(cluster).filter(({ lines }) => !(mayLeave && lines.every(isLeft)));
     const wrong = new Set(differences.map(({ service }) => `${cluster.name}/${service}`));
