@@ -25,8 +25,8 @@ import { formatEntry } from './timeline.ts';
 const instrumentHook = new URL('./coverage/instrument-hook.ts', import.meta.url).href;
 /** After this many seeds every rare branch has to be reached. */
 const seedsForCoverage = 1_000;
-/** Seeds for each held-out bug, at most. */
-const seedsForHeldOut = 290;
+/** Seeds at most, for each bug where bugs are planted. Seconds would find less on a slow machine. */
+const defaultSeeds = { many: 1_000, planted: 600, heldOut: 290 };
 /** The simulation may be made to find the bugs of the first half; those of the second show whether that helps with others. */
 const halves = ['even', 'odd'] as const;
 /** Failing seeds that are shrunk. */
@@ -39,7 +39,10 @@ clock. A seed decides everything: what users do, which faults occur and in which
 checked during the run, and the result is compared with a recomputation. See docs/contributing/simulation.md.
 `,
   options: {
-    seeds: integer(1000, 'number of seeds'),
+    seeds: text(
+      'N',
+      `number of seeds. Default: ${defaultSeeds.many}; for each bug of --planted ${defaultSeeds.planted}, of --held-out ${defaultSeeds.heldOut}`,
+    ),
     first: integer(1, 'first seed'),
     minutes: text('N', 'time to run instead of a number of seeds'),
     seed: text('N', 'run one seed'),
@@ -58,7 +61,6 @@ checked during the run, and the result is compared with a recomputation. See doc
     bugs: text('TEXT', 'with --planted or --held-out: only bugs whose name or file contains this'),
     half: text('HALF', 'with --held-out: only the bugs at even, or at odd, places of the list'),
     sample: text('N', 'with --planted or --held-out: only every Nth bug'),
-    seconds: integer(60, 'with --planted or --held-out: CPU time of each process for each bug'),
     processes: integer(2, 'processes that run seeds'),
   },
   main(options) {
@@ -72,7 +74,7 @@ checked during the run, and the result is compared with a recomputation. See doc
     if (options.planted) return runPlanted(options);
     if (options.exhaustive) return runExhaustive(options);
     const minutes = options.minutes === undefined ? undefined : positiveInteger('minutes', options.minutes);
-    return runMany({ ...options, minutes, scenario, flags });
+    return runMany({ ...options, seeds: seedsOf(options, 'many'), minutes, scenario, flags });
   },
 });
 
@@ -87,6 +89,11 @@ function positiveInteger(option: string, given: string): number {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new UsageError(`--${option}: "${given}" is not a positive integer`);
   return value;
+}
+
+/** @throws UsageError */
+function seedsOf({ seeds }: { readonly seeds: string | undefined }, mode: keyof typeof defaultSeeds): number {
+  return seeds === undefined ? defaultSeeds[mode] : positiveInteger('seeds', seeds);
 }
 
 async function runOne(seed: number, trace: boolean, options: ScenarioOptions): Promise<number> {
@@ -111,7 +118,7 @@ async function runReplay(path: string): Promise<number> {
 interface Planted {
   readonly bugs: string | undefined;
   readonly sample: string | undefined;
-  readonly seconds: number;
+  readonly seeds: string | undefined;
   readonly processes: number;
 }
 
@@ -133,23 +140,24 @@ interface HeldOutOptions {
 
 /** Measures; there is no share that has to be reached. */
 async function runHeldOut(options: Planted & HeldOutOptions) {
-  const { seconds, processes, unit, output, half } = options;
+  const { processes, unit, output, half } = options;
   const place = half === undefined ? undefined : halves.indexOf(oneOf('half', half, halves));
   const bugs = chosen(
     heldOutBugs.filter((_, i) => place === undefined || i % 2 === place),
     options,
   );
-  const measured = await measure(bugs, { seconds, seeds: seedsForHeldOut, processes, unit });
+  const measured = await measure(bugs, { seeds: seedsOf(options, 'heldOut'), processes, unit });
   process.stdout.write(`${output === 'json' ? jsonOfMeasured(measured) : formatMeasured(measured)}\n`);
   return 0;
 }
 
 /** Fails if less than nine tenths of the bugs are found. */
-async function runPlanted({ bugs: text, sample, seconds, processes }: Planted): Promise<number> {
-  const bugs = chosen(plantedBugs, { bugs: text, sample });
+async function runPlanted(options: Planted): Promise<number> {
+  const { processes } = options;
+  const bugs = chosen(plantedBugs, options);
   const hunts: Hunt[] = [];
   for (const bug of bugs) {
-    const found = await hunt(bug, { seconds, processes });
+    const found = await hunt(bug, { seeds: seedsOf(options, 'planted'), processes });
     hunts.push(found);
     say(`${found.invariant ?? 'NOT FOUND'} after ${found.seeds} seeds, ${found.seconds.toFixed(1)} s: ${bug.name}`);
   }

@@ -4,10 +4,8 @@ import type { SuiteBug } from './suite-bugs.ts';
 import { table } from './table.ts';
 
 export interface HuntOptions {
-  /** Processor time of each process for each bug, in seconds. */
-  readonly seconds: number;
-  /** Seeds at most. Default: as many as the time allows. */
-  readonly seeds?: number;
+  /** Seeds at most for each bug. */
+  readonly seeds: number;
   readonly processes: number;
 }
 
@@ -21,18 +19,14 @@ export interface Hunt {
   readonly invariant: string | undefined;
 }
 
-/** Runs seeds with a planted bug until one fails or the time is over. */
-export async function hunt(
-  bug: SuiteBug,
-  { seconds, seeds: most = Number.POSITIVE_INFINITY, processes }: HuntOptions,
-): Promise<Hunt> {
+/** Runs seeds with a planted bug until one fails. */
+export async function hunt(bug: SuiteBug, { seeds: most, processes }: HuntOptions): Promise<Hunt> {
   let [seeds, cpuMs] = [0, 0];
   let invariant: string | undefined;
-  const elapsed = () => cpuMs / 1000 / processes;
   await runSeeds({
     first: 1,
     scenario: { swarm: false, suite: bug.suite },
-    continues: (started) => invariant === undefined && elapsed() < seconds && started < most,
+    continues: (started) => invariant === undefined && started < most,
     processes,
     ...planted(bug),
     onReport: (report) => {
@@ -42,7 +36,7 @@ export async function hunt(
       invariant = report.violations[0]?.invariant;
     },
   });
-  return { bug, seeds, seconds: elapsed(), invariant };
+  return { bug, seeds, seconds: cpuMs / 1000 / processes, invariant };
 }
 
 export function formatHunts(hunts: readonly Hunt[]): string {

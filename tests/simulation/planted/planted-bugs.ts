@@ -16,7 +16,7 @@ export const plantedBugs: readonly SuiteBug[] = [
   ...suiteBugs,
 ];
 
-/** Those that no seed found within the time limit when all were last run. Samples leave them out. */
+/** Those that no seed found when all were last run. Samples leave them out. */
 export const missedBugs: readonly string[] = [
   'digests are trusted after a failed commit',
   'resync requests for other clusters are answered',

@@ -4,8 +4,7 @@ import { type Hunt, hunt } from '../hunt.ts';
 import { failUnitTests, roomOf } from '../unit-tests.ts';
 
 export interface MeasureOptions {
-  /** CPU time for each bug, in seconds, and number of seeds at most. */
-  readonly seconds: number;
+  /** Seeds at most for each bug. */
   readonly seeds: number;
   /** Bugs that are hunted at a time. */
   readonly processes: number;
@@ -26,7 +25,7 @@ export interface Measured extends Hunt {
  */
 export async function measure(
   bugs: readonly PlantedBug[],
-  { seconds, seeds, processes, unit }: MeasureOptions,
+  { seeds, processes, unit }: MeasureOptions,
 ): Promise<readonly Measured[]> {
   for (const room of unit ? new Set(bugs.map(roomOf)) : [])
     if (await failUnitTests(room)) throw new Error(`the unit tests of ${room} fail without a bug`);
@@ -34,7 +33,7 @@ export async function measure(
   const remaining = bugs.values();
   const work = async () => {
     for (const bug of remaining) {
-      const found = await hunt(bug, { seconds, seeds, processes: 1 });
+      const found = await hunt(bug, { seeds, processes: 1 });
       const result = { ...found, failsUnitTests: unit ? await failUnitTests(roomOf(bug), bug) : undefined };
       measured.set(bug, result);
       const unitTests = result.failsUnitTests === undefined ? '' : `, ${describeUnit(result)} by unit tests`;
