@@ -7,23 +7,17 @@ const sample = {
   })),
 };
 
-/** CPU time of a fixed workload, in microseconds: the unit for comparing machines. */
-export function calibrate(repetitions: number): number {
-  const before = process.cpuUsage();
-  roundTrips(repetitions);
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / repetitions;
-}
-
-/** Duration in microseconds; the operating system's CPU times are too coarse for few repetitions. */
+/**
+ * Duration of a fixed workload, in microseconds: the unit for comparing machines. The operating system's CPU times are too coarse
+ * for few repetitions.
+ */
 export function timeUnit(repetitions: number): number {
   const before = performance.now();
   roundTrips(repetitions);
   return ((performance.now() - before) * 1_000) / repetitions;
 }
 
-/** Encodes and decodes an object as often, the work of one unit each. */
-export function roundTrips(repetitions: number): void {
+function roundTrips(repetitions: number): void {
   let length = 0;
   for (let i = 0; i < repetitions; i++) length += JSON.stringify(JSON.parse(JSON.stringify(sample))).length;
   if (length === 0 && repetitions > 0) throw new Error('the calibration workload did nothing');

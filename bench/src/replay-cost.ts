@@ -16,12 +16,10 @@ export class Replay {
   readonly #server = new FakeApiServer({ clock: this.#clock, random: seededRandom(1), bookmarkIntervalMs: 0 });
   readonly #population: ReturnType<typeof populate>;
   readonly #fleet: ReturnType<typeof startAllInOne>;
-  readonly #beforeEach: () => void;
   #changes = 0;
 
-  /** `instruments`: returns observability options; none by default. `beforeEach`: runs before each change and counts for it. */
-  constructor(shape: Shape, instruments: Instruments = () => ({}), beforeEach: () => void = () => {}) {
-    this.#beforeEach = beforeEach;
+  /** `instruments`: returns observability options; none by default. */
+  constructor(shape: Shape, instruments: Instruments = () => ({})) {
     this.#shape = shape;
     this.#population = populate(this.#server, {
       ...{ services: shape.services, podsPerService: shape.pods, namespaces: namespaceNames(shape).length },
@@ -43,10 +41,7 @@ export class Replay {
    */
   async round(changes: number, after?: () => Promise<unknown>): Promise<number> {
     const before = process.cpuUsage();
-    for (let i = 0; i < changes; i++) {
-      this.#beforeEach();
-      await this.#change();
-    }
+    for (let i = 0; i < changes; i++) await this.#change();
     await after?.();
     const { user, system } = process.cpuUsage(before);
     return (user + system) / changes;

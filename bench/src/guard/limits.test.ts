@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Figures, isWithin, limitOf, measureUntilWithin } from './limits.ts';
+import { type Figures, isRepeated, isWithin, limitOf, measureUntilWithin } from './limits.ts';
 
 const recorded = { cpu: 10, p50: 2 };
 
@@ -37,4 +37,10 @@ it('finds nothing within the limit of a figure that is not recorded, or not a nu
   expect(limitOf(recorded, 'cpu')).toBe(15);
   expect(isWithin(recorded, 'other', 0)).toBe(false);
   expect(isWithin(recorded, 'cpu', Number.NaN)).toBe(false);
+});
+
+it('repeats a recorded figure within a tenth', () => {
+  const found = [8.9, 9.2, 10, 10.9, 11.1, Number.NaN].map((value) => isRepeated(recorded, 'cpu', value));
+  expect(found).toEqual([false, true, true, true, false, false]);
+  expect(isRepeated(recorded, 'other', 10)).toBe(false);
 });

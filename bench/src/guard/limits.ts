@@ -1,8 +1,10 @@
 /** Figures by name. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Limit of a figure as a multiple of its recorded value. */
+/** Limit of a figure of the comparison, as a multiple of its recorded value. */
 export const mostOfRecorded = 1.5;
+/** The same for a figure that every run repeats. A gain of this size must be recorded, or a later loss would hide in it. */
+export const mostOfRepeatable = 1.1;
 export const attempts = 3;
 
 /**
@@ -29,3 +31,9 @@ export const limitOf = (recorded: Figures, name: string): number => (recorded[na
 
 /** Nothing is within an unknown limit. */
 export const isWithin = (recorded: Figures, name: string, value: number): boolean => value <= limitOf(recorded, name);
+
+/** Whether a figure that every run repeats is neither a loss nor an unrecorded gain. */
+export function isRepeated(recorded: Figures, name: string, value: number): boolean {
+  const expected = recorded[name] ?? Number.NaN;
+  return value <= expected * mostOfRepeatable && value >= expected / mostOfRepeatable;
+}

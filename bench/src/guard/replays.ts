@@ -1,65 +1,61 @@
+import { Worker } from 'node:worker_threads';
 import { allocatedBytes } from '../allocation.ts';
-import { calibrate, roundTrips } from '../calibrate.ts';
 import { Replay } from '../replay-cost.ts';
 import type { Figures } from './limits.ts';
 
-const shapes = {
+export const shapes = {
   '20x10': { services: 20, pods: 10 },
   '1x500': { services: 1, pods: 500 },
 } as const;
-type ShapeName = keyof typeof shapes;
-export const replayNames = Object.keys(shapes) as readonly ShapeName[];
-/** The first rounds compile the code. */
-const [rounds, changes, warmUp] = [80, 50, 40];
-/** Of the rounds. The cheapest one may be luck, on a busy machine the median is what the others leave. */
-const cheapest = 5;
+export type ShapeName = keyof typeof shapes;
+const shapeNames = Object.keys(shapes) as readonly ShapeName[];
+/** The first changes fill caches and states. */
+export const warmUpChanges = 2_000;
+const measuredChanges = 1_000;
 
-/** CPU time per change of the replay at these shapes, in calibration units. `plantedUnits`: additional work for each change. */
-export async function measureReplays(names: readonly string[], plantedUnits = 0): Promise<Figures> {
-  const figures: Record<string, number> = {};
-  for (const name of replayNames.filter((each) => names.includes(each)))
-    figures[name] = await costOf(name, plantedUnits);
-  return figures;
+/** What one change costs on average, by shape: the same on each machine, and under any load. */
+export interface ReplayCost {
+  /** Thousands of characters of Sluice's source code that are executed. */
+  readonly code: Figures;
+  /** Kilobytes allocated, including those of the fake API server. */
+  readonly allocation: Figures;
 }
 
-/** Kilobytes that the replay allocates per change at these shapes, the fake API server included. Other load has no effect on it. */
-export async function measureAllocations(): Promise<Figures> {
-  const figures: Record<string, number> = {};
-  for (const name of replayNames) {
-    const replay = new Replay(shapes[name]);
-    const run = async () => {
-      for (let round = 0; round < warmUp; round++) await replay.round(changes);
-    };
-    try {
-      await run();
-      figures[name] = (await allocatedBytes(run)) / (warmUp * changes) / 1024;
-    } finally {
-      await replay.stop();
-    }
+/** `extraWork`: share of the changes that are made twice. */
+export async function measureReplays(extraWork = 0): Promise<ReplayCost> {
+  const changes = Math.round(measuredChanges * (1 + extraWork));
+  const code: Record<string, number> = {};
+  const allocation: Record<string, number> = {};
+  for (const name of shapeNames) {
+    code[name] = (await executedCharacters({ name, changes })) / measuredChanges / 1000;
+    allocation[name] = (await allocated({ name, changes })) / measuredChanges / 1024;
   }
-  return figures;
+  return { code, allocation };
 }
 
-/** The cheapest rounds show what the program needs; the others include other load on the machine. */
-async function costOf(name: ShapeName, plantedUnits: number): Promise<number> {
-  const replay = new Replay(
-    shapes[name],
-    () => ({}),
-    () => roundTrips(plantedUnits),
-  );
-  const costs: number[] = [];
-  const units: number[] = [];
+export interface CountedReplay {
+  readonly name: ShapeName;
+  readonly changes: number;
+}
+
+/** In a thread of its own, because V8 counts only in code that is loaded after it was asked to. */
+function executedCharacters(workerData: CountedReplay): Promise<number> {
+  const worker = new Worker(new URL('executed-code-worker.ts', import.meta.url), { workerData });
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', (status) => reject(new Error(`the replay ended with exit status ${status}`)));
+  });
+}
+
+async function allocated({ name, changes }: CountedReplay): Promise<number> {
+  const replay = new Replay(shapes[name]);
   try {
-    for (let round = 0; round < warmUp + rounds; round++) {
-      const [unit, cost] = [calibrate(300), await replay.round(changes)];
-      if (round < warmUp) continue;
-      units.push(unit);
-      costs.push(cost);
-    }
+    await replay.round(warmUpChanges);
+    return await allocatedBytes(async () => {
+      await replay.round(changes);
+    });
   } finally {
     await replay.stop();
   }
-  return nth(costs) / nth(units);
 }
-
-const nth = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[cheapest - 1] ?? Number.NaN;
