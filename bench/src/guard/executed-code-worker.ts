@@ -3,7 +3,9 @@ import { CodeCounter } from '../executed-code.ts';
 import type { CountedReplay } from './replays.ts';
 
 const { name, changes } = workerData as CountedReplay;
-const counter = await CodeCounter.start((url) => /\/(libs|services)\//.test(url));
+// The folders of this checkout: its own path may contain such names.
+const sources = ['libs', 'services'].map((room) => new URL(`../../../${room}/`, import.meta.url).href);
+const counter = await CodeCounter.start((url) => sources.some((source) => url.startsWith(source)));
 const [{ Replay }, { shapes, warmUpChanges }] = await Promise.all([
   import('../replay-cost.ts'),
   import('./replays.ts'),
