@@ -154,10 +154,11 @@ async function runHeldOut(options: Planted & HeldOutOptions) {
 /** Fails if less than nine tenths of the bugs are found. */
 async function runPlanted(options: Planted): Promise<number> {
   const { processes } = options;
+  const seeds = seedsOf(options, 'planted');
   const bugs = chosen(plantedBugs, options);
   const hunts: Hunt[] = [];
   for (const bug of bugs) {
-    const found = await hunt(bug, { seeds: seedsOf(options, 'planted'), processes });
+    const found = await hunt(bug, { seeds, processes });
     hunts.push(found);
     say(`${found.invariant ?? 'NOT FOUND'} after ${found.seeds} seeds, ${found.seconds.toFixed(1)} s: ${bug.name}`);
   }
