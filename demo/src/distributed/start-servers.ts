@@ -80,7 +80,8 @@ async function startBus({ bus, directory, logger }: ServersOptions): Promise<Bus
   }
   await ensureKafkaJars(report);
   const user = { username: 'sluice', password: newPassword() };
-  const kafka = await startKafka({ directory: join(directory, bus), users: { [user.username]: user.password } });
+  const users = { [user.username]: user.password };
+  const kafka = await startKafka({ directory: join(directory, bus), users, optimized: true });
   // One broker has one replica.
   const settings = { replicas: 1, minInsyncReplicas: 1, mechanism: 'scram-sha-512', ...user };
   return { name: 'Kafka', url: `kafka://${kafka.broker}`, settings, stop: () => kafka.stop() };
