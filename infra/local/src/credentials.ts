@@ -12,6 +12,8 @@ const IDENTITIES = {
   'sluice-watcher': serviceAccount('sluice-watcher'),
   'sluice-reconciler': serviceAccount('sluice-reconciler'),
   'sluice-writer': serviceAccount('sluice-writer'),
+  /** That of infra/kubernetes/observe.yaml. */
+  'sluice-observer': serviceAccount('sluice-observer'),
 } as const;
 
 export type Identity = keyof typeof IDENTITIES;

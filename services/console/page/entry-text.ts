@@ -19,7 +19,9 @@ export const signs = { added: '+', removed: '−', changed: '~' } as const;
 export function concerns(entry: Entry, pod: string): boolean {
   switch (entry.kind) {
     case 'observed':
-      return entry.observations.some(({ of, name }) => of === 'pod' && name === pod);
+      return entry.observations.some(
+        ({ of, name, write }) => (of === 'pod' && name === pod) || write?.endpoints.some((one) => one.pod === pod),
+      );
     case 'decided':
       return entry.mutations.some(({ endpoints }) => endpoints.some((change) => change.pod === pod));
     case 'completed':

@@ -75,6 +75,8 @@ interface AccessOptions
   readonly fence?: ((client: ApiClient) => ApiClient) | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
+  /** Sends only GET requests. Default: false. */
+  readonly readOnly?: boolean;
 }
 
 /** Timeout of each step of connecting, in milliseconds. */
@@ -248,9 +250,10 @@ export function open(access: ClusterAccess, options: AccessOptions): Promise<Con
 }
 
 function connectionTo(access: ClusterAccess, options: AccessOptions): Connection {
-  const { work, clock, logger, threadShares, name = access.context } = options;
+  const { work, clock, logger, threadShares, name = access.context, readOnly = false } = options;
   const threadShare = threadShares?.of(name);
-  return new Connection({ access, userAgent: userAgent(roleOf(work)), clock, logger, threadShare });
+  const agent = userAgent(readOnly ? 'observer' : roleOf(work));
+  return new Connection({ access, userAgent: agent, clock, logger, threadShare, readOnly });
 }
 
 async function openOn(
@@ -287,12 +290,11 @@ async function openOn(
     await Promise.all([clients.close(), connection.destroy()]);
   };
   try {
-    const { identity, version } = await checkConnection(clusterProbe(http), {
-      cluster: name,
-      ...(options.work !== undefined && { work: options.work }),
-      controllers: enabled,
-      signal: withTimeout(options.signal),
-    });
+    const checked = { cluster: name, controllers: enabled, signal: withTimeout(options.signal) };
+    const { work } = options;
+    const { identity, version } = await (options.readOnly
+      ? checkReading(clusterProbe(http), checked)
+      : checkConnection(clusterProbe(http), { ...checked, ...(work !== undefined && { work }) }));
     if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
       const checks = [...enabled].map((controller) =>
         checkController(clusterProbe(http.forController(controller)), {

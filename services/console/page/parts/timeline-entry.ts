@@ -5,6 +5,7 @@ import type {
   EndpointChange,
   Entry,
   ObservedEntry,
+  ObservedWrite,
 } from '../../src/view/entry-schemas.ts';
 import { difference, signs, subjects } from '../entry-text.ts';
 import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
@@ -40,14 +41,28 @@ export function TimelineEntry({ entry, plan, pod, relation, open, targets }: Tim
 }
 
 function Observed({ entry, pod }: { entry: ObservedEntry; pod: string }) {
-  const observations = pod === '' ? entry.observations : entry.observations.filter(({ name }) => name === pod);
+  const isShown = ({ name, write }: ObservedEntry['observations'][number]) =>
+    pod === '' || name === pod || write?.endpoints.some((one) => one.pod === pod);
+  const observations = entry.observations.filter(isShown);
   const more = observations.length - maxObservations;
   return html`<div>
     ${observations
       .slice(0, maxObservations)
-      .map(({ of, name, text }) => html`<p><b>${subjects[of]}</b>${name && ` ${name}`} ${text}</p>`)}
+      .map(
+        ({ of, name, text, write }) =>
+          html`<p><b>${subjects[of]}</b>${name && ` ${name}`} ${text}</p><${Inference} write=${write} />`,
+      )}
     ${more > 0 && html`<p class="faint">and ${more} more</p>`}
   </div>`;
+}
+
+/** What caused the write of another controller, as far as it can be inferred. */
+function Inference({ write }: { write: ObservedWrite | undefined }) {
+  if (write === undefined || write.inferredFrom === null) return null;
+  const { causes, inferredFrom, latencyMs } = write;
+  const why = causes.first.map(({ description }) => description).join(', ');
+  const after = latencyMs === null ? '' : `, ${duration(latencyMs)} before`;
+  return html`<p class="faint">${inferredFrom === 'content' ? 'because' : 'probably because'} ${why}${after}</p>`;
 }
 
 function Decided({ entry }: { entry: DecidedEntry }) {

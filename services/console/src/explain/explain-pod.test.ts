@@ -138,7 +138,7 @@ describe('a Pod that belongs in no slice', () => {
 
   test.each(cases)('is pending while it is still in one: %s', (reason, given, serviceGiven, zone) => {
     const explained = explain(service(serviceGiven), pod('web-1', given, zone), written(ready));
-    expect(explained).toMatchObject({ verdict: 'pending', reasons: ['the reconciler has not decided yet', reason] });
+    expect(explained).toMatchObject({ verdict: 'pending', reasons: ['no controller has written it yet', reason] });
   });
 
   test('is excluded if the Service does not exist', () => {
@@ -155,7 +155,7 @@ describe('a Pod that belongs in a slice', () => {
     ['with an address of one of two IP families', {}, { ipFamilies: ['IPv6', 'IPv4'] }, 'a'],
   ])('is pending until it is in one: %s', (_, given, serviceGiven, zone) => {
     const explained = explain(service(serviceGiven), pod('web-1', given, zone));
-    expect(explained).toMatchObject({ verdict: 'pending', reasons: ['the reconciler has not decided yet'] });
+    expect(explained).toMatchObject({ verdict: 'pending', reasons: ['no controller has written it yet'] });
   });
 
   test.each<[string, EndpointConditions, Partial<Endpoint>]>([

@@ -86,7 +86,7 @@ function pendingReasons(state: HistoryState): string[] {
   const plan = writers.map((controller) => state.planOf(controller)).find(Boolean);
   if (plan) return [`plan ${plan.plan.epoch}.${plan.plan.number} is in flight to the API server`];
   if (!state.isComplete) return ['the history of this Service is incomplete until the next snapshot'];
-  return ['the reconciler has not decided yet'];
+  return ['no controller has written it yet'];
 }
 
 function unknownReasons({ service, isComplete }: HistoryState, pod: string, placements: Placements): string[] {

@@ -59,7 +59,7 @@ describe('explainPod', () => {
   test('pending: no plan yet, a plan in flight, or a refused plan', () => {
     const observed = snapshot(1, 1_000, [service(), pod('web-1', {})]);
     const [plan, outcome] = written(true);
-    expect(explain(observed)).toMatchObject({ verdict: 'pending', reasons: ['the reconciler has not decided yet'] });
+    expect(explain(observed)).toMatchObject({ verdict: 'pending', reasons: ['no controller has written it yet'] });
     if (plan === undefined || outcome?.kind !== 'outcome') throw new Error('no plan');
     expect(explain(observed, plan)).toMatchObject({ reasons: ['plan 1.1 is in flight to the API server'] });
     const refused = { ...outcome, status: 'rejected' as const, results: [], message: 'denied by a webhook' };

@@ -1,6 +1,7 @@
 import { becameNotReady, becameReady, isBeingDeleted } from '../history/describe-pod-change.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { PodView } from '../view/schemas.ts';
+import { writesIn } from '../view/writes-in.ts';
 
 export type PodHistory = Pick<PodView, 'deletingSince' | 'lastChange' | 'unready' | 'readinessChanges'>;
 
@@ -29,13 +30,14 @@ export function podHistories(entries: readonly Entry[], at: number): ReadonlyMap
       }
       for (const { name, text } of pods) if (text === isBeingDeleted) update(name, { deletingSince: entry.at });
     }
-    if (entry.kind !== 'completed' || entry.endpoints.length === 0) continue;
-    const write = { at: entry.at, causes: describeCauses(entry.causes), latencyMs: entry.latencyMs };
-    for (const { pod, type, before, after } of entry.endpoints) {
-      if (pod === '') continue;
-      update(pod, { lastChange: { ...write, type } });
-      if (after?.ready) update(pod, { unready: null });
-      else if (before?.ready) update(pod, { unready: write });
+    for (const { at, causes, latencyMs, endpoints } of writesIn(entry)) {
+      const write = { at, causes: describeCauses(causes), latencyMs };
+      for (const { pod, type, before, after } of endpoints) {
+        if (pod === '') continue;
+        update(pod, { lastChange: { ...write, type } });
+        if (after?.ready) update(pod, { unready: null });
+        else if (before?.ready) update(pod, { unready: write });
+      }
     }
   }
   return histories;

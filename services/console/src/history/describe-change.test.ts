@@ -69,7 +69,7 @@ describe('a slice that Sluice did not write', () => {
     const other = sliceFact(slice('20'), { name: 'other', uid: 'other', manager: 'helm' });
     const facts = [other, sliceFact(slice('15', []), { manager: 'kubectl-edit' })];
     expect(observedOf(written, ...facts)).toEqual([
-      'slice other exists with 1 endpoints',
+      'slice other was created by helm with 1 endpoints',
       'slice web-slice was modified by kubectl-edit: − web-1',
     ]);
   });

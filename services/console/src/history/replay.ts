@@ -24,12 +24,13 @@ import {
   type Settings,
   settingsOfPlan,
 } from '@sluice/service-state';
-import type { DecidedEntry, Entry, Observation, ObservedEntry } from '../view/entry-schemas.ts';
+import type { DecidedEntry, Entry, Observation, ObservedEntry, ObservedWrite } from '../view/entry-schemas.ts';
 import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
 import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-changes.ts';
 import { HistoryState } from './history-state.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
+import { WriteAttribution } from './write-attribution.ts';
 
 interface ReplayOptions {
   readonly isRead?: boolean;
@@ -61,6 +62,7 @@ export class Replay {
   readonly #missed = new Set<string>();
   /** The last plan of each controller with an Outcome; redeliveries of it are ignored. */
   readonly #completed: Map<Controller, PlanId>;
+  readonly #attribution: WriteAttribution;
 
   /** `isRead: false` skips work that only entries need. `onMessage` gets each message before it is applied. */
   constructor(key: ServiceKey, from?: Replay, { isRead = true, onMessage }: ReplayOptions = {}) {
@@ -70,6 +72,7 @@ export class Replay {
     this.#settings = from === undefined ? defaultSettings : from.#settings;
     this.#awaited = new Map(from === undefined ? [] : from.#awaited);
     this.#completed = new Map(from === undefined ? [] : from.#completed);
+    this.#attribution = from === undefined ? new WriteAttribution() : from.#attribution.copy();
   }
 
   /** Number of applied records of each topic. */
@@ -127,8 +130,10 @@ export class Replay {
     state.dropOldRefusals();
     if (changes.length === 0) return [];
     state.lastEventAt = Math.max(state.lastEventAt, at);
-    const observations = describeChange(state.state, change, changes);
-    state.otherWrites = latestWrites(state.otherWrites, observations);
+    const writes = this.#attribution.observe(state.state, change, changes);
+    const described = describeChange(state.state, change, changes);
+    state.otherWrites = latestWrites(state.otherWrites, described);
+    const observations = described.map((one) => withWrite(one, writes.get(`${one.of}/${one.name}`)));
     return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
   }
 
@@ -202,6 +207,14 @@ const clusterRemoved = {
   name: '',
   text: 'was removed from the fleet or restored from a backup: what was known of it is discarded',
 } as const;
+
+function withWrite(observation: Observation, write: ObservedWrite | undefined): Observation {
+  if (write === undefined) return observation;
+  const { of, text } = observation;
+  if (write.verb !== 'create' || write.manager === null) return { ...observation, write };
+  const created = `${of === 'endpoints' ? 'were' : 'was'} created by ${write.manager}`;
+  return { ...observation, text: text.replace(/^exists?/, created), write };
+}
 
 /** Those of these observations that are writes of other clients; if there are none, those of before. */
 function latestWrites(before: readonly Observation[], observations: readonly Observation[]): readonly Observation[] {

@@ -1,8 +1,8 @@
 import { errorMessage } from '@sluice/platform';
 import { z } from 'zod';
-import type { CompletedEntry } from '../view/entry-schemas.ts';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
+import { writesIn } from '../view/writes-in.ts';
 import { entryFilter, findJournal, momentOf } from './find-journal.ts';
 import { outageOf, Problem } from './problem.ts';
 import { atTime, historyFilter, noParams, type RouteContext, serviceParams, text } from './route-context.ts';
@@ -198,8 +198,8 @@ async function recentChanges({ history, index, budget }: RouteContext, count: nu
   for await (const journal of budget.iterate(newestFirst)) {
     if ((changes[count - 1]?.at ?? 0) > journal.lastReceivedAt) break;
     const { key, entries } = journal;
-    const completed = entries.filter((entry): entry is CompletedEntry => entry.kind === 'completed').slice(-count);
-    changes = [...changes, ...completed.map((entry) => index.recentChange(key, entry))]
+    const writes = entries.flatMap(writesIn).slice(-count);
+    changes = [...changes, ...writes.map((write) => index.recentChange(key, write))]
       .sort((a, b) => b.at - a.at)
       .slice(0, count);
   }

@@ -3,9 +3,9 @@ import type { Clock } from '@sluice/platform';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
-import type { CompletedEntry } from '../view/entry-schemas.ts';
 import type { RecentChange, ServiceSummary, Update } from '../view/schemas.ts';
 import type { ServiceIndex } from '../view/service-index.ts';
+import { writesIn } from '../view/writes-in.ts';
 
 /** Minimum time between two updates. */
 const periodMs = 250;
@@ -84,7 +84,8 @@ export class UpdatePublisher {
     const since = this.#publishedUntil.get(name) ?? this.#clock.now() - periodMs * 4;
     this.#publishedUntil.set(name, entries.at(-1)?.at ?? 0);
     return entries
-      .filter((entry): entry is CompletedEntry => entry.kind === 'completed' && entry.at > since)
-      .map((entry) => this.#index.recentChange(key, entry));
+      .filter(({ at }) => at > since)
+      .flatMap(writesIn)
+      .map((write) => this.#index.recentChange(key, write));
   }
 }

@@ -1,7 +1,7 @@
 import { formatDuration, localTime } from '@sluice/platform/process';
 import { difference, signs, subjects } from '../../page/entry-text.ts';
 import type { HistoryEntry } from '../client/console-client.ts';
-import type { EndpointChange } from '../view/entry-schemas.ts';
+import type { EndpointChange, ObservedWrite } from '../view/entry-schemas.ts';
 import type { HistoryView } from '../view/schemas.ts';
 import { causesText, outageLines, type TextFormat, wrapIndented } from './text.ts';
 
@@ -36,7 +36,10 @@ function labelOf(entry: HistoryEntry): string {
 function linesOf(entry: HistoryEntry): readonly string[] {
   switch (entry.kind) {
     case 'observed':
-      return entry.observations.map(({ of, name, text }) => `${subjects[of]}${name === '' ? '' : ` ${name}`} ${text}`);
+      return entry.observations.flatMap(({ of, name, text, write }) => [
+        `${subjects[of]}${name === '' ? '' : ` ${name}`} ${text}`,
+        ...(write === undefined ? [] : inferenceLines(write)),
+      ]);
     case 'decided': {
       const writes = entry.mutations.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
       const what = writes.length > 0 ? writes.join(', ') : 'no writes needed';
@@ -49,6 +52,13 @@ function linesOf(entry: HistoryEntry): readonly string[] {
     case 'completed':
       return completedLines(entry);
   }
+}
+
+/** What caused the write of another controller, as far as it can be inferred. */
+function inferenceLines({ causes, inferredFrom, latencyMs }: ObservedWrite): readonly string[] {
+  if (inferredFrom === null) return [];
+  const after = latencyMs === null ? '' : `, ${formatDuration(latencyMs)} before`;
+  return [`${inferredFrom === 'content' ? 'because' : 'probably because'}: ${causesText(causes)}${after}`];
 }
 
 function completedLines(entry: Extract<HistoryEntry, { kind: 'completed' }>): readonly string[] {

@@ -26,10 +26,30 @@ const endpointChange = z.object({
 });
 export type EndpointChange = z.infer<typeof endpointChange>;
 
+const causes = z.object({
+  first: list(z.object({ description: z.string(), observedAt: time })),
+  more: z.number().describe('causes that are not listed'),
+});
+
+/** A write of another controller, as its watch event shows it. What caused it is inferred. */
+const observedWrite = z.object({
+  verb: z.enum(['create', 'update', 'delete']),
+  manager: z.string().nullable().describe('field manager; null: unknown, as with every deletion'),
+  causes,
+  inferredFrom: z
+    .enum(['content', 'time'])
+    .nullable()
+    .describe('content: it shows a state that the causes brought about; time: it is the first write after the cause'),
+  latencyMs: duration.nullable().describe('from the first cause to the watch event of the write'),
+  endpoints: list(endpointChange).describe('empty for Endpoints, which repeat the slices'),
+});
+export type ObservedWrite = z.infer<typeof observedWrite>;
+
 const observation = z.object({
   of: z.enum(['service', 'pod', 'endpoints', 'slice', 'topology', 'cluster']),
   name: z.string(),
   text: z.string().describe('continues a sentence whose subject is the object: "became ready"'),
+  write: observedWrite.optional().describe('absent: no write, or one of Sluice'),
 });
 export type Observation = z.infer<typeof observation>;
 
@@ -41,10 +61,6 @@ const mutation = z.object({
 const plannedMutation = mutation.extend({ endpoints: list(endpointChange) });
 export type MutationSummary = z.infer<typeof plannedMutation>;
 
-const causes = z.object({
-  first: list(z.object({ description: z.string(), observedAt: time })),
-  more: z.number().describe('causes that are not listed'),
-});
 const common = {
   at: time,
   traceparent: z.string().optional().describe('W3C trace context of the record'),

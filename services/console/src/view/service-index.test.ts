@@ -164,7 +164,7 @@ test('a write is summarised with the number of endpoints by kind of change, and 
     ...{ at: 5_000, controller: 'endpointslice', status: 'applied', latencyMs: 4, traceparent: '00-a' },
     ...{ added: 3, removed: 2, changed: 1, causes: ['Pod shop/web-1 deleted'] },
   };
-  expect(index.recentChange(key, entry)).toEqual(expected);
+  expect(index.recentChange(key, { ...entry, isApplied: true })).toEqual(expected);
   const { traceparent: _, ...untraced } = entry;
-  expect(index.recentChange(key, untraced)).not.toHaveProperty('traceparent');
+  expect(index.recentChange(key, { ...untraced, isApplied: true })).not.toHaveProperty('traceparent');
 });

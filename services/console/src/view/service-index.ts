@@ -2,9 +2,9 @@ import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
-import type { CompletedEntry } from './entry-schemas.ts';
 import type { RecentChange, ServiceList, ServiceStatus, ServiceSummary } from './schemas.ts';
 import { summarize } from './summarize.ts';
+import type { WriteInHistory } from './writes-in.ts';
 
 export interface ServiceQuery {
   /** UID or name of a cluster. */
@@ -76,9 +76,9 @@ export class ServiceIndex {
   }
 
   /** Summarizes a write. */
-  recentChange(key: ServiceKey, entry: CompletedEntry): RecentChange {
-    const { at, controller, status, latencyMs, traceparent } = entry;
-    const count = (wanted: string) => entry.endpoints.filter(({ type }) => type === wanted).length;
+  recentChange(key: ServiceKey, write: WriteInHistory): RecentChange {
+    const { at, controller, status, latencyMs, traceparent } = write;
+    const count = (wanted: string) => write.endpoints.filter(({ type }) => type === wanted).length;
     return {
       cluster: key.cluster,
       clusterName: this.#nameOf(key.cluster),
@@ -91,7 +91,7 @@ export class ServiceIndex {
       added: count('added'),
       removed: count('removed'),
       changed: count('changed'),
-      causes: entry.causes.first.map(({ description }) => description),
+      causes: write.causes.first.map(({ description }) => description),
       ...(traceparent !== undefined && { traceparent }),
     };
   }

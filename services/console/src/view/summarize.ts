@@ -10,6 +10,7 @@ import { isReachable, trafficProblem } from '../explain/traffic.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';
 import type { ServiceStatus, ServiceSummary } from './schemas.ts';
+import { type WriteInHistory, writesIn } from './writes-in.ts';
 
 /** Summarizes a Service. Endpoints are counted in the slices, as a proxy does. */
 export function summarize(state: HistoryState, entries: readonly Entry[], clusterName: string): ServiceSummary {
@@ -24,9 +25,7 @@ export function summarize(state: HistoryState, entries: readonly Entry[], cluste
     }
   }
   const problem = trafficProblem(state, { ready, endpoints });
-  const last = entries.findLast(
-    (entry) => entry.kind === 'completed' && entry.status === 'applied' && entry.writes.length > 0,
-  );
+  const last = lastWrite(entries);
   const { cluster, namespace, service: name } = state.key;
   return {
     cluster,
@@ -40,8 +39,14 @@ export function summarize(state: HistoryState, entries: readonly Entry[], cluste
     ready,
     slices,
     lastChangeAt: last?.at ?? null,
-    lastLatencyMs: last?.kind === 'completed' ? last.latencyMs : null,
+    lastLatencyMs: last?.latencyMs ?? null,
   };
+}
+
+function lastWrite(entries: readonly Entry[]): WriteInHistory | undefined {
+  const isApplied = (write: WriteInHistory) => write.isApplied;
+  const entry = entries.findLast((one) => writesIn(one).some(isApplied));
+  return entry && writesIn(entry).findLast(isApplied);
 }
 
 const managers = new Set([endpointSliceController, endpointSliceMirroringController]);

@@ -126,7 +126,7 @@ test('a Pod whose endpoint was removed has that reason only while it is gone', (
   };
   expect(reasonsOf(...removal)).toEqual(['the Pod was deleted, or its labels no longer match the selector']);
   expect(reasonsOf(...removal, podChange(3, 3_000, pod('web-1', { uid: 'new' })))).toEqual([
-    'the reconciler has not decided yet',
+    'no controller has written it yet',
   ]);
   const still = sliceFact({ ...sliceOf('web-1', { version: '30', ready: true }) }, { name: 'web-b' });
   expect(reasonsOf(...removal, podChange(3, 3_000, still))).toEqual([

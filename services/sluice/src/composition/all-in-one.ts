@@ -8,10 +8,10 @@ import { type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
 import { MemoryStore, type Outage } from '@sluice/store';
-import { type Metrics, type PartitionTopic, partitionLag, watchIdleTimes } from '@sluice/telemetry';
-import { ClusterWatcher, type ClusterWatcherOptions, listSemaphore, removeCluster } from '@sluice/watcher';
+import { type Metrics, type PartitionTopic, partitionLag } from '@sluice/telemetry';
+import type { ClusterWatcherOptions } from '@sluice/watcher';
 import { defaultRetry, drainable, type RetryOptions, runWriter, type WritableCluster } from '@sluice/writer';
-import { clusterCache } from './telemetry/cluster-cache.ts';
+import { ClusterWatchers } from './cluster-watchers.ts';
 import type { Tracers } from './telemetry/start-tracing.ts';
 import { countRetries, requestShares, writable } from './writable-cluster.ts';
 
@@ -94,40 +94,14 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
   const named = new Map(options.clusters.map((cluster) => [cluster.identity, cluster]));
   const ports = { bus, clock, random };
 
-  const watchers = new Set<ClusterWatcher>();
-  const listing = listSemaphore(clock);
-  // Increases with each watcher, so that a later watcher of the same cluster supersedes the earlier one.
-  let lastEpoch = epoch - 1;
-  const nextEpoch = () => (lastEpoch = lastEpoch < epoch ? epoch : Math.max(lastEpoch + 1, Math.floor(clock.now())));
-  const watch = (cluster: Cluster) => {
-    const cache = clusterCache(options.metrics, cluster.identity, options.maxCacheBytes);
-    const watcher = new ClusterWatcher({
-      ...ports,
-      cluster: cluster.identity,
-      fencingToken: nextEpoch(),
-      reader: cluster.reader,
-      listBudget: cache.listBudget,
-      listing,
-      tracer: options.tracers?.watcher,
-      compaction: options.compaction,
-      publishAfter: options.startAfter,
-      ...(options.resyncPeriodMs !== undefined && { resyncPeriodMs: options.resyncPeriodMs }),
-      logger: logger.with({ cluster: cluster.name }),
-      onAvailability: (outage) => options.onAvailability?.(cluster, outage),
-      onProgress: watchIdleTimes(options.metrics, cluster.identity, clock).observe,
-      onMalformed: (resource) => {
-        options.metrics?.inc('sluice_malformed_objects_total', { identity: cluster.identity, resource });
-        options.onMalformed?.(cluster, resource);
-      },
-    });
-    watchers.add(watcher);
-    const close = () => {
-      watchers.delete(watcher);
-      cache.close();
-    };
-    return { watcher, close };
-  };
-  const watched = options.clusters.map((cluster) => watch(cluster).watcher);
+  const watchers = new ClusterWatchers<Cluster>({
+    ...options,
+    bus,
+    epoch,
+    tracer: options.tracers?.watcher,
+    publishAfter: options.startAfter,
+  });
+  const watched = options.clusters.map((cluster) => watchers.create(cluster).watcher);
   const { commitIntervalMs = defaultCommitIntervalMs } = options;
   const work = { ...ports, store, fencingToken: epoch, logger, partitions, commitIntervalMs };
   const lag = (topic: PartitionTopic) => {
@@ -174,7 +148,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
       const { cluster: written, drain } = drainable(writable(cluster, writing));
       byIdentity.set(identity, written);
       named.set(identity, cluster);
-      const { watcher, close } = watch(cluster);
+      const { watcher, close } = watchers.create(cluster);
       try {
         watcher.synced.then(
           () => options.onSynced?.(cluster),
@@ -188,11 +162,9 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
         named.delete(identity);
       }
     },
-    removeCluster: (identity) => removeCluster({ cluster: identity, fencingToken: nextEpoch(), bus, clock }),
+    removeCluster: (identity) => watchers.removeCluster(identity),
     parked: () => findParked(store, bus.partitions),
-    resync() {
-      for (const watcher of watchers) watcher.resync();
-    },
+    resync: () => watchers.resync(),
     async stop(graceMs) {
       watching.abort();
       working.abort();

@@ -5,6 +5,7 @@ type Add = (program: Command) => unknown;
 /** All commands by name. Each is loaded only when it is called, because loading dominates the start time. */
 const commands: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
+  { names: ['observe'], load: async () => (await import('./observe.ts')).addObserveCommand },
   {
     names: ['worker', 'watcher', 'reconciler', 'writer'],
     load: async () => (await import('./role.ts')).addRoleCommands,

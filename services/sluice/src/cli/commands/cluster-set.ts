@@ -14,16 +14,23 @@ import type { Configuration } from '@sluice/fleet/configuration';
 import { type Logger, ThreadShares, YieldQueue } from '@sluice/platform';
 import { systemClock, systemRandom } from '@sluice/platform/process';
 import { condition } from '@sluice/telemetry';
-import type { AllInOne } from '../../composition/all-in-one.ts';
 import { clusterChecks } from '../../composition/cluster-checks.ts';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
-import { processFleet, type ServedClusters } from './served-clusters.ts';
+import { processFleet, type ServedClusters, type Serving } from './served-clusters.ts';
 
-/** Serves every cluster that the configuration selects; clusters are added and removed as their sources change. */
-export async function openClusterSet(configuration: Configuration, logger: Logger): Promise<ServedClusters> {
+/**
+ * Serves every cluster that the configuration selects; clusters are added and removed as their sources change. `readOnly`: sends
+ * only GET requests, so that a cluster needs no guard.
+ */
+export async function openClusterSet(
+  configuration: Configuration,
+  logger: Logger,
+  { readOnly = false } = {},
+): Promise<ServedClusters> {
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { takeOver, useServiceAccountCredentials } = configuration.writer;
   const { enabled: controllers } = configuration.controllers;
+  const work = readOnly ? ({ readOnly, work: ['watch'] } as const) : { takeOver, useServiceAccountCredentials };
   const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const names = new Map<string, string>();
   const synced = new Set<string>();
@@ -32,13 +39,14 @@ export async function openClusterSet(configuration: Configuration, logger: Logge
   const pending = new PendingClusters(systemClock);
   const sources = clusterSources(configuration, process.env, ports);
   await checkOnlySource(sources);
-  let services: AllInOne;
+  let services: Serving;
   const clusters: ClusterSet = new ClusterSet({
     ...ports,
     sources,
-    open: (access, signal, name) =>
-      connectTo(access, { ...ports, name, signal, takeOver, useServiceAccountCredentials, threadShares, controllers }),
-    guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet() }, signal),
+    open: (access, signal, name) => connectTo(access, { ...ports, ...work, name, signal, threadShares, controllers }),
+    ...(!readOnly && {
+      guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet() }, signal),
+    }),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
       pending.connected(cluster.identity);
@@ -57,7 +65,11 @@ export async function openClusterSet(configuration: Configuration, logger: Logge
   const cachesSynced = ({ name, phase, identity }: ClusterState) =>
     condition(`caches/${name}`, () => phase !== 'serving' || synced.has(identity), 'caches not synced');
   return {
-    introduction: sources.map(({ about }) => `Sluice manages Endpoints and EndpointSlices of the clusters in ${about}`),
+    introduction: sources.map(({ about }) =>
+      readOnly
+        ? `Sluice observes the clusters in ${about}, and writes nothing`
+        : `Sluice manages Endpoints and EndpointSlices of the clusters in ${about}`,
+    ),
     initial: [],
     names,
     threadUses: () => threadShares.uses,

@@ -6,6 +6,9 @@ import type { LeaderElectionConfiguration } from '@sluice/fleet/configuration';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
 
+/** What serves the clusters. */
+export type Serving = Pick<AllInOne, 'serve' | 'removeCluster'>;
+
 /** The clusters that one process serves: one that is known at start, or a set that changes at run time. */
 export interface ServedClusters {
   /** Lines to print at startup. */
@@ -25,7 +28,7 @@ export interface ServedClusters {
   /** Called once the caches of the initial clusters are synced. */
   synced(): void;
   /** Serves clusters that come and go until `signal` aborts. */
-  run(services: AllInOne, signal: AbortSignal): Promise<unknown>;
+  run(services: Serving, signal: AbortSignal): Promise<unknown>;
   /** Stops the source of changes, if this process owns it. */
   pause(): void;
   close(): Promise<void>;

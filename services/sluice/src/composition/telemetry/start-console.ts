@@ -7,8 +7,16 @@ import type { Outage } from '@sluice/store';
 
 export interface LocalConsole {
   readonly console: Console;
+  readonly history: History;
   /** Wraps the bus of the services to record their messages. */
   readonly tap: (bus: Bus) => Bus;
+}
+
+interface ConsolePorts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Default: `historyBytes`, for a day. */
+  readonly history?: { readonly maxBytes: number; readonly retentionMs: number };
 }
 
 interface JaegerAddresses {
@@ -24,13 +32,13 @@ export const historyBytes = 8 * 1024 ** 2;
 /** Share of the thread for the console, whose requests any user of the machine may send. The services have the rest. */
 const threadShare = 0.25;
 
-/** The console of an all-in-one process. Its history consists of the records that pass over the bus. */
+/** The console of a process that runs everything. Its history consists of the records that pass over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
-  ports: { readonly clock: Clock; readonly logger: Logger },
+  { history: limits, ...ports }: ConsolePorts,
 ): LocalConsole {
-  const history = new History({ ...ports, maxBytes: historyBytes });
+  const history = new History({ ...ports, maxBytes: historyBytes, ...limits });
   const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl) };
   const console = lazyConsole({
     history,
@@ -41,7 +49,7 @@ export function startConsole(
     ...(jaegerUrl !== undefined && { jaeger: jaegerUrl }),
     ...ports,
   });
-  return { console, tap: (bus) => tapBus(bus, history) };
+  return { console, history, tap: (bus) => tapBus(bus, history) };
 }
 
 interface ClusterConditions {

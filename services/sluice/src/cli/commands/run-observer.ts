@@ -1,0 +1,75 @@
+import type { Configuration } from '@sluice/fleet/configuration';
+import {
+  graceMs,
+  isLoopback,
+  marginMs,
+  nameClusters,
+  print,
+  type RootLogger,
+  shutDown,
+  systemClock,
+  systemRandom,
+  UsageError,
+} from '@sluice/platform/process';
+import { Metrics, startTelemetry } from '@sluice/telemetry';
+import { startObserver } from '../../composition/start-observer.ts';
+import { startConsole } from '../../composition/telemetry/start-console.ts';
+import { openClusterSet } from './cluster-set.ts';
+import { addresses } from './run-all-in-one.ts';
+import { selectsCluster } from './run-options.ts';
+
+/** Observes the clusters that the configuration selects, or that of kubectl, until `stopped` resolves. */
+export async function runObserver(
+  stopped: Promise<void>,
+  configuration: Configuration,
+  logger: RootLogger,
+): Promise<void> {
+  const { metricsBindAddress: address, console: limits, watcher } = configuration;
+  if (address === null || (address !== undefined && !isLoopback(address.host))) {
+    throw new UsageError(
+      '--metrics-bind-address must be an address of loopback: it serves what "sluice explain" asks for',
+    );
+  }
+  // Unlike a run that writes, it may use what kubectl happens to use.
+  const selection = selectsCluster(configuration) ? configuration : { ...configuration, clusters: [{}] };
+  const ports = { clock: systemClock, random: systemRandom, logger };
+  const clusters = await openClusterSet(selection, logger, { readOnly: true });
+  const { names, phases, threadUses, health, hooks } = clusters;
+  const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });
+  const { console, history } = startConsole(() => clusters.views(), {}, { ...ports, history: limits });
+  const server = await startTelemetry(
+    address,
+    { metrics, health, clock: systemClock, log: logger, otherwise: console.handle },
+    logger,
+  );
+  const observer = startObserver({
+    ...ports,
+    history,
+    metrics,
+    logger: nameClusters(logger, names),
+    maxCacheBytes: watcher.maxCacheBytes,
+    onAvailability: hooks.onAvailability,
+    onSynced(cluster) {
+      hooks.onSynced?.(cluster);
+      logger.info('recording cluster', { cluster: cluster.name });
+    },
+  });
+  const stopping = new AbortController();
+  const serving = clusters.run(observer, stopping.signal);
+  print(process.stdout, `${[...clusters.introduction, ...addresses(server?.url, true)].join('\n')}\n`);
+  try {
+    await Promise.race([stopped, serving]);
+  } finally {
+    stopping.abort();
+    await shutDown(
+      [
+        { component: 'watchers', graceMs, stop: () => serving },
+        { component: 'console', graceMs: marginMs, stop: () => console.close() },
+        { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
+        { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
+      ],
+      ports,
+    );
+    await observer.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { type History, recordingBus } from '@sluice/console';
+import type { Cluster } from '@sluice/fleet/clusters';
+import type { Clock, Logger, Random } from '@sluice/platform';
+import type { Metrics } from '@sluice/telemetry';
+import { ClusterWatchers, type ClusterWatchersOptions } from './cluster-watchers.ts';
+
+interface ObserverOptions extends Pick<ClusterWatchersOptions<Cluster>, 'onAvailability' | 'maxCacheBytes'> {
+  readonly history: History;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  /** Called once the caches of a cluster are synced. */
+  readonly onSynced?: ((cluster: Cluster) => void) | undefined;
+}
+
+export interface Observer {
+  /** Observes a cluster until `signal` aborts. */
+  serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
+  /** Discards the state of a cluster that is no longer observed; its history stays. */
+  removeCluster(identity: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Runs watchers whose Changes become history: nothing is decided, and nothing is written. */
+export function startObserver({ history, onSynced, ...options }: ObserverOptions): Observer {
+  const bus = recordingBus(history);
+  const watchers = new ClusterWatchers<Cluster>({ ...options, bus });
+  return {
+    async serve(cluster, signal) {
+      const { watcher, close } = watchers.create(cluster);
+      watcher.synced.then(
+        () => onSynced?.(cluster),
+        () => {},
+      );
+      await watcher.run(signal).finally(close);
+    },
+    removeCluster: (identity) => watchers.removeCluster(identity),
+    close: () => bus.close(),
+  };
+}
