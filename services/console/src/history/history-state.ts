@@ -81,6 +81,11 @@ export class HistoryState {
   /** Applies a message of the time `at` and returns the changed fields. */
   evolve(message: ServiceMessage, at: number, settings: Settings): readonly FieldChange[] {
     if (message.kind !== 'mutations') this.decideUnchanged(at, settings);
+    return this.evolveUndecided(message, at, settings);
+  }
+
+  /** The same, without the decisions that were due before the message. */
+  evolveUndecided(message: ServiceMessage, at: number, settings: Settings): readonly FieldChange[] {
     if (message.kind === 'change') this.#state = stateBefore(this.state, message, at);
     evolve(this.state, message, at, settings);
     const changes = this.state.drainChanges();

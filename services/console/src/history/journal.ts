@@ -76,7 +76,7 @@ export class Journal {
       if (message.kind === 'clusterRemoved') messages.length = 0;
       else messages.push(message);
     };
-    this.#advance({ replay: new Replay(this.key, this.#before, { isRead: false, onMessage }), entries: [], steps: [] });
+    this.#advance(this.#start({ isRead: false, onMessage }));
     const first = messages.find(({ kind }) => kind === 'change');
     const isComplete = !this.#hasDropped && first?.kind === 'change' && first.snapshot?.first === true;
     return { isComplete, messages };
@@ -112,12 +112,12 @@ export class Journal {
     return this.#live;
   }
 
-  #start(isRead = true): Replayed {
-    return { replay: new Replay(this.key, this.#before, { isRead }), entries: [], steps: [] };
+  #start(options: ConstructorParameters<typeof Replay>[2] = {}): Replayed {
+    return { replay: new Replay(this.key, this.#before, options), entries: [], steps: [] };
   }
 
-  #replay(steps: number, isRead = true): Replayed {
-    return this.#advance(this.#start(isRead), steps);
+  #replay(steps: number): Replayed {
+    return this.#advance(this.#start(), steps);
   }
 
   /** Applies records until `steps` are applied, or all. */
@@ -136,7 +136,8 @@ export class Journal {
     if (records === 0) return;
     this.#hasDropped = true;
     this.version++;
-    const { replay } = this.#replay(records, false);
+    const { replay } = this.#advance(this.#start({ isRead: false, onlyLastPlans: true }), records);
+    replay.end();
     this.#mutations = this.#mutations.slice(replay.mutations);
     this.#changes = this.#changes.slice(replay.changes);
     this.#written.forget();

@@ -29,12 +29,20 @@ import { describeChange, isOtherWrite } from './describe-change.ts';
 import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
 import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-changes.ts';
 import { HistoryState } from './history-state.ts';
+import { LastPlans } from './last-plans.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
 import { WriteAttribution } from './write-attribution.ts';
 
 interface ReplayOptions {
+  /** False: skips work that only entries need. */
   readonly isRead?: boolean;
+  /** Gets each message before it is applied. */
   readonly onMessage?: (message: LogMessage) => void;
+  /**
+   * Applies only the last plans, at `end`. For records that are dropped: their objects are as before, but not when each
+   * controller decides next.
+   */
+  readonly onlyLastPlans?: boolean;
 }
 
 /** A message that changes the history of a Service. */
@@ -63,10 +71,11 @@ export class Replay {
   /** The last plan of each controller with an Outcome; redeliveries of it are ignored. */
   readonly #completed: Map<Controller, PlanId>;
   readonly #attribution: WriteAttribution;
+  readonly #lastPlans: LastPlans | undefined;
 
-  /** `isRead: false` skips work that only entries need. `onMessage` gets each message before it is applied. */
-  constructor(key: ServiceKey, from?: Replay, { isRead = true, onMessage }: ReplayOptions = {}) {
+  constructor(key: ServiceKey, from?: Replay, { isRead = true, onMessage, onlyLastPlans = false }: ReplayOptions = {}) {
     this.#onMessage = onMessage;
+    this.#lastPlans = onlyLastPlans ? new LastPlans() : undefined;
     this.#compare = isRead ? endpointChanges : skipComparison;
     this.state = from?.state.copy() ?? HistoryState.initial(key);
     this.#settings = from === undefined ? defaultSettings : from.#settings;
@@ -89,11 +98,30 @@ export class Replay {
     const next = this.#merge.next(this.state.state, records);
     if (next === undefined) return null;
     const { record, message, nextPlan } = next;
-    if (message === undefined) return [];
+    if (message === undefined || this.#isPostponed(message, record)) return [];
     if (message.kind === 'mutations') return this.#applyPlan(message, record);
     // A record is applied with the settings of the plan that follows it.
     if (nextPlan) this.#settings = settingsOfPlan(nextPlan, defaultSettings);
     return this.#apply(message, record);
+  }
+
+  /** Applies what `onlyLastPlans` has postponed. */
+  end(): void {
+    for (const { plan, outcome, record } of this.#lastPlans?.all ?? []) {
+      this.#applyPlan(plan, record);
+      if (outcome !== undefined) this.#applyOutcome(outcome, record);
+    }
+    this.#attribution.begin(this.state.state);
+  }
+
+  #isPostponed(message: Message, record: RetainedRecord): boolean {
+    const plans = this.#lastPlans;
+    if (plans === undefined) return false;
+    if (message.kind === 'clusterRemoved') plans.clear();
+    if (message.kind === 'outcome') return plans.addOutcome(message);
+    if (message.kind !== 'mutations') return false;
+    plans.addPlan(message, record);
+    return true;
   }
 
   /** The state at that time, to which no later record was applied. */
@@ -125,6 +153,11 @@ export class Replay {
     this.at = at;
     if (this.#missing !== undefined && compareStamps(change.stamp, this.#missing) <= 0) this.isStale = true;
     this.#onMessage?.(change);
+    if (this.#lastPlans !== undefined) {
+      state.evolveUndecided(change, at, this.#settings);
+      state.remember(change.facts);
+      return [];
+    }
     const changes = state.evolve(change, at, this.#settings);
     state.remember(change.facts);
     state.dropOldRefusals();

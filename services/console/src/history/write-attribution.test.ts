@@ -126,8 +126,23 @@ test('Endpoints are attributed on their own', () => {
   });
 });
 
-test('a history that was shortened still knows what is expected', () => {
-  const journal = journalOf(start, notReady(2, 5_000), changed(3, sliceEvent, 5_012, written('12', false)));
+test('the cause of a write may be among the records that were dropped', () => {
+  const journal = journalOf(
+    start,
+    notReady(2, 5_000),
+    changed(3, sliceEvent, 5_012, written('12', false)),
+    readyAgain(4, 6_000),
+    changed(5, sliceEvent, 6_020, written('13', true)),
+  );
+  const causes = () => writesOf(journal).map((write) => [write.by, write.latencyMs]);
+  expect(causes()).toEqual([
+    [manager, 12],
+    [manager, 20],
+  ]);
+  // The snapshot and the event: of the first write, only the writer is known.
   journal.halve();
-  expect(writesOf(journal)).toMatchObject([{ from: 'content', latencyMs: 12 }]);
+  expect(causes()).toEqual([[manager, 20]]);
+  const other = journalOf(start, notReady(2, 5_000), changed(3, sliceEvent, 5_012, written('12', false)));
+  other.halve();
+  expect(writesOf(other)).toEqual([{ by: manager, causes: [], from: null, latencyMs: null }]);
 });

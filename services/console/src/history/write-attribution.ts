@@ -42,6 +42,14 @@ export class WriteAttribution {
   /** When each object was last written, by kind and name. */
   readonly #writtenAt = new Map<string, number>();
 
+  /** Begins with a state of which the events are unknown. */
+  begin(state: ServiceState): void {
+    this.#expected.clear();
+    this.#recent = [];
+    this.#writtenAt.clear();
+    for (const pod of state.pods.keys()) this.#expectPod(state, pod, () => undefined);
+  }
+
   copy(): WriteAttribution {
     const copy = new WriteAttribution();
     for (const [pod, places] of this.#expected) {
@@ -71,16 +79,16 @@ export class WriteAttribution {
     const pods = concernsAll
       ? new Set([...state.pods.keys(), ...this.#expected.keys()])
       : changes.filter(({ kind }) => kind === 'pod').map(({ name }) => name);
-    for (const pod of pods) this.#expectPod(state, change, pod);
+    for (const pod of pods) this.#expectPod(state, pod, (known) => causeOf(change, pod, known));
   }
 
-  #expectPod(state: ServiceState, change: Change, name: string): void {
+  #expectPod(state: ServiceState, name: string, causeOf: (known: KnownPod | undefined) => Cause | undefined): void {
     const known = state.pods.get(name);
     const places = this.#expected.get(name) ?? new Map<Place, Expectation[]>();
     for (const [place, endpoint] of expectedPlaces(known, state.service?.service ?? null)) {
       const list = places.get(place) ?? [];
       if (list.at(-1)?.endpoint === endpoint || (list.length === 0 && endpoint === absent)) continue;
-      list.push({ endpoint, cause: causeOf(change, name, known), isWritten: false });
+      list.push({ endpoint, cause: causeOf(known), isWritten: false });
       places.set(place, list.slice(-maxExpectations));
     }
     if (places.size > 0) this.#expected.set(name, places);
