@@ -100,6 +100,10 @@ export const guides: Rows = {
     ['duplicate window | {} |', setting('bus.duplicateWindow')],
     ['gives up after {} (`bus.connectWithin`)', setting('bus.connectWithin')],
   ],
+  'docs/guides/observe.md': [
+    ['`console.maxBytes` ({})', setting('console.maxBytes')],
+    ['`console.retention` ({})', setting('console.retention')],
+  ],
   'docs/guides/one-cluster.md': [
     ['it waits up to {} for the claim', clusterClaim],
     ['take-over within two seconds', 'tests/workers.int.test.ts and the page performance'],
