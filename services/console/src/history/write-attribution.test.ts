@@ -1,4 +1,5 @@
 import type { Change, Fact } from '@sluice/messages';
+import { endpointSliceMirroringController, managedByLabel } from '@sluice/model';
 import { expect, test } from 'vitest';
 import { endpointsFact, journalOf, pod, podChange, service, sliceFact, sliceOf, snapshot } from '../testing/records.ts';
 import type { Journal } from './journal.ts';
@@ -105,6 +106,20 @@ test('a write that changes no endpoint follows the first event since the previou
   expect(writesOf(journal)).toEqual([
     { by: manager, causes: ['Service shop/web changed'], from: 'time', latencyMs: 20 },
   ]);
+});
+
+test('a resync and the write of another object cause no write, and only Endpoints cause a mirrored slice', () => {
+  const [slice, resync] = [sliceOf('web-1', { version: '12', ready: true }), 'periodic resync'];
+  const other = changed(2, 'Endpoints shop/web changed', 3_000, endpointsFact('20', { manager }));
+  const again = { ...snapshot(3, 4_000, []), facts: [...start.facts, endpointsFact('20')] };
+  const later = { ...again, causes: { first: [{ description: resync, observedAt: 4_000 }], more: 0 } };
+  const relabelled = changed(4, sliceEvent, 5_000, sliceFact({ ...slice, ports: [] }, { manager }));
+  expect(writesOf(journalOf(start, other, later, relabelled)).at(-1)).toMatchObject({ causes: [], from: null });
+
+  const labels = { ...slice.metadata.labels, [managedByLabel]: endpointSliceMirroringController };
+  const mirrored = sliceFact({ ...slice, metadata: { ...slice.metadata, labels } }, { manager });
+  const journal = journalOf(start, other, changed(3, 'EndpointSlice shop/web-slice changed', 3_015, mirrored));
+  expect(writesOf(journal).at(-1)).toMatchObject({ causes: ['Endpoints shop/web changed'], latencyMs: 15 });
 });
 
 test('the deletion of a slice has no manager, and that of a Pod explains it', () => {

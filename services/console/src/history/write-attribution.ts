@@ -1,5 +1,5 @@
 import { addressTypesOf, podToEndpoint, podToEndpointAddress, shouldPodBeInEndpoints } from '@sluice/controllers';
-import type { Cause, Change, Fact } from '@sluice/messages';
+import { type Cause, type Change, causeKindOf, type Fact } from '@sluice/messages';
 import {
   type EndpointSlice,
   type Endpoints,
@@ -26,6 +26,10 @@ type WriteOf<K extends FieldChange['kind']> = Extract<FieldChange, { kind: K }>;
 
 const maxExpectations = 8;
 const maxRecent = 16;
+const maxGone = 1_000;
+/** What the controllers read of a Service whose Pods they select, and of one whose Endpoints they mirror. */
+const readOfPods = ['Service', 'Pod', 'Node'];
+const readOfMirrored = ['Service', 'Endpoints'];
 /** A controller needs longer than this from an event to the watch event of its write, in milliseconds. */
 const minLatencyMs = 1;
 /** How a Pod appears where it should not appear. */
@@ -73,13 +77,21 @@ export class WriteAttribution {
   }
 
   #expect(state: ServiceState, change: Change, changes: readonly FieldChange[]): void {
-    const isRead = ({ description }: Cause) => !description.startsWith('EndpointSlice ');
-    this.#recent = [...this.#recent, ...change.causes.first.filter(isRead)].slice(-maxRecent);
+    this.#recent = [...this.#recent, ...change.causes.first].slice(-maxRecent);
     const concernsAll = changes.some(({ kind }) => kind === 'service');
     const pods = concernsAll
       ? new Set([...state.pods.keys(), ...this.#expected.keys()])
       : changes.filter(({ kind }) => kind === 'pod').map(({ name }) => name);
     for (const pod of pods) this.#expectPod(state, pod, (known) => causeOf(change, pod, known));
+    this.#forgetGone(state);
+  }
+
+  /** A Pod that is gone is expected to be removed, but nobody needs to, if it was never added. */
+  #forgetGone({ pods }: ServiceState): void {
+    for (const pod of this.#expected.keys()) {
+      if (this.#expected.size <= pods.size + maxGone) return;
+      if (!pods.has(pod)) this.#expected.delete(pod);
+    }
   }
 
   #expectPod(state: ServiceState, name: string, causeOf: (known: KnownPod | undefined) => Cause | undefined): void {
@@ -109,8 +121,9 @@ export class WriteAttribution {
     const isMirrored = slice?.metadata.labels?.[managedByLabel] === endpointSliceMirroringController;
     const place = slice?.addressType ?? 'IPv4';
     const states = isMirrored ? [] : endpoints.map((one) => ({ pod: one.pod, endpoint: textOf(one) }));
+    const read = isMirrored ? readOfMirrored : readOfPods;
     const fact = change.facts.find((one) => one.kind === 'slice' && one.name === name);
-    return this.#attribute({ object: `slice/${name}`, event, place, states, fact, endpoints, before, after });
+    return this.#attribute({ object: `slice/${name}`, event, place, states, read, fact, endpoints, before, after });
   }
 
   #endpointsWrite(state: ServiceState, change: Change, field: WriteOf<'endpoints'>): ObservedWrite | undefined {
@@ -123,9 +136,9 @@ export class WriteAttribution {
     const changed = [...new Set([...old.keys(), ...now.keys()])].filter((pod) => old.get(pod) !== now.get(pod));
     const states = changed.map((pod) => ({ pod, endpoint: now.get(pod) ?? absent }));
     const fact = change.facts.find(({ kind }) => kind === 'endpoints');
-    return this.#attribute({
-      ...{ object: `endpoints/${name}`, event, place: 'Endpoints', states, fact, endpoints: [], before, after },
-    });
+    const written = { fact, endpoints: [], before, after };
+    const read = readOfPods;
+    return this.#attribute({ object: `endpoints/${name}`, event, place: 'Endpoints', states, read, ...written });
   }
 
   /** A snapshot shows an object: what happened before it explains no later write. */
@@ -133,7 +146,7 @@ export class WriteAttribution {
     this.#writtenAt.set(object, causes.first[0]?.observedAt ?? 0);
   }
 
-  #attribute({ object, event, place, states, fact, endpoints, before, after }: Write): ObservedWrite {
+  #attribute({ object, event, place, states, read, fact, endpoints, before, after }: Write): ObservedWrite {
     const at = event.observedAt;
     const found = states.map(({ pod, endpoint }) => this.#expectationOf(pod, { place, endpoint, at }));
     const since = this.#writtenAt.get(object) ?? Number.NEGATIVE_INFINITY;
@@ -141,7 +154,8 @@ export class WriteAttribution {
     const byContent = found.flatMap((one) => one?.cause ?? []);
     // A state that no Pod should have was written by somebody else, whatever happened before.
     const isForeign = found.includes(undefined);
-    const byTime = isForeign ? undefined : this.#recent.find((one) => one.observedAt > since && one !== event);
+    const isCandidate = (one: Cause) => one.observedAt > since && read.includes(causeKindOf(one));
+    const byTime = isForeign ? undefined : this.#recent.find(isCandidate);
     const causes = byContent.length > 0 ? byContent : byTime === undefined ? [] : [byTime];
     const first = unique(causes).sort((a, b) => a.observedAt - b.observedAt);
     const manager = fact !== undefined && 'manager' in fact ? fact.manager : undefined;
@@ -179,6 +193,8 @@ interface Write {
   readonly place: Place;
   /** The Pods whose endpoints the write changes, as it leaves them. */
   readonly states: readonly { readonly pod: string; readonly endpoint: string }[];
+  /** Kinds of objects that the controller reads. */
+  readonly read: readonly string[];
   readonly fact: Fact | undefined;
   readonly endpoints: readonly EndpointChange[];
   readonly before: object | undefined;
