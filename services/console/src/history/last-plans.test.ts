@@ -60,3 +60,15 @@ test('a journal that drops all records shows the same objects, also if no watch 
     expect([...shortened.state.pods]).toEqual([...journal.state.pods]);
   }
 });
+
+test('what the API server refuses is known after all records were dropped, until a Change makes a new decision', () => {
+  const [first, , , change] = flip();
+  const refused = { ...outcome(1), status: 'rejected' as const, message: 'denied', results: [] };
+  const journal = journalOf(first, planOf(1, 'web-slice'), refused);
+  const shown = () => [...journal.state.refused.values()].map(({ message }) => message);
+  expect(shown()).toEqual(['denied']);
+  journal.dropBefore(Number.POSITIVE_INFINITY);
+  expect(shown()).toEqual(['denied']);
+  journal.add('changes', record(change));
+  expect(shown()).toEqual([]);
+});

@@ -111,6 +111,7 @@ export class Replay {
       this.#applyPlan(plan, record);
       if (outcome !== undefined) this.#applyOutcome(outcome, record);
     }
+    this.state.dropOldRefusals();
     this.#attribution.begin(this.state.state);
   }
 
@@ -156,6 +157,7 @@ export class Replay {
     if (this.#lastPlans !== undefined) {
       state.evolveUndecided(change, at, this.#settings);
       state.remember(change.facts);
+      state.lastEventAt = Math.max(state.lastEventAt, at);
       return [];
     }
     const changes = state.evolve(change, at, this.#settings);

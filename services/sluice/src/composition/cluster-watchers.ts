@@ -1,7 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Cluster } from '@sluice/fleet/clusters';
 import type { Resource } from '@sluice/kubernetes';
-import type { Clock, Logger, Random } from '@sluice/platform';
+import type { Clock, Logger, Random, Semaphore } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import { type Metrics, watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, listSemaphore, removeCluster } from '@sluice/watcher';
@@ -29,7 +29,7 @@ export interface ClusterWatchersOptions<C extends Watched>
 export class ClusterWatchers<C extends Watched> {
   readonly #options: ClusterWatchersOptions<C>;
   readonly #watchers = new Set<ClusterWatcher>();
-  readonly #listing;
+  readonly #listing: Semaphore;
   readonly #first: number;
   #lastEpoch: number;
 
