@@ -136,6 +136,7 @@ const broken = () => ['--kubeconfig', odd];
 /** How each command is called. */
 const calls: Readonly<Record<string, () => readonly string[]>> = {
   run: broken,
+  observe: broken,
   watcher: () => [...broken(), ...fleet()],
   reconciler: () => ['--bus', `nats://${hostile}`],
   writer: () => [...broken(), ...fleet()],

@@ -82,6 +82,20 @@ test('the event just before a write came too late for it', () => {
   expect(writesOf(journal)).toMatchObject([{ latencyMs: 10.5 }]);
 });
 
+test('a write whose event arrives later gets its cause then, without a latency', () => {
+  const journal = journalOf(start, changed(2, sliceEvent, 5_000, written('12', false)));
+  expect(writesOf(journal)).toEqual([{ by: manager, causes: [], from: null, latencyMs: null }]);
+  const later = journalOf(start, changed(2, sliceEvent, 5_000, written('12', false)), notReady(3, 5_003));
+  const late = { by: manager, causes: ['Pod shop/web-1 became not ready'], from: 'content', latencyMs: null };
+  expect(writesOf(later)).toEqual([late]);
+  // The event has its write.
+  const next = [readyAgain(4, 6_000), notReady(5, 6_001), changed(6, sliceEvent, 6_030, written('13', true))];
+  const following = journalOf(start, changed(2, sliceEvent, 5_000, written('12', false)), notReady(3, 5_003), ...next);
+  expect(writesOf(following)).toMatchObject([late, { causes: ['Pod shop/web-1 became ready'], latencyMs: 30 }]);
+  const much = journalOf(start, changed(2, sliceEvent, 5_000, written('12', false)), notReady(3, 15_003));
+  expect(writesOf(much)).toMatchObject([{ causes: [] }]);
+});
+
 test('a state that no Pod should have is the writer’s own idea', () => {
   const journal = journalOf(
     start,

@@ -27,6 +27,8 @@ type WriteOf<K extends FieldChange['kind']> = Extract<FieldChange, { kind: K }>;
 const maxExpectations = 8;
 const maxRecent = 16;
 const maxGone = 1_000;
+/** How much later than the write the event that caused it may arrive, in milliseconds. */
+const maxEarlyMs = 5_000;
 /** What the controllers read of a Service whose Pods they select, and of one whose Endpoints they mirror. */
 const readOfPods = ['Service', 'Pod', 'Node'];
 const readOfMirrored = ['Service', 'Endpoints'];
@@ -45,11 +47,14 @@ export class WriteAttribution {
   #recent: Cause[] = [];
   /** When each object was last written, by kind and name. */
   readonly #writtenAt = new Map<string, number>();
+  /** Endpoints of the last writes whose event has not arrived: the watches of two resources are not in step. */
+  #early: EarlyEndpoint[] = [];
 
   /** Begins with a state of which the events are unknown. */
   begin(state: ServiceState): void {
     this.#expected.clear();
     this.#recent = [];
+    this.#early = [];
     this.#writtenAt.clear();
     for (const pod of state.pods.keys()) this.#expectPod(state, pod, () => undefined);
   }
@@ -61,6 +66,7 @@ export class WriteAttribution {
       copy.#expected.set(pod, new Map(copied));
     }
     copy.#recent = [...this.#recent];
+    copy.#early = [...this.#early];
     for (const [object, at] of this.#writtenAt) copy.#writtenAt.set(object, at);
     return copy;
   }
@@ -100,10 +106,31 @@ export class WriteAttribution {
     for (const [place, endpoint] of expectedPlaces(known, state.service?.service ?? null)) {
       const list = places.get(place) ?? [];
       if (list.at(-1)?.endpoint === endpoint || (list.length === 0 && endpoint === absent)) continue;
-      list.push({ endpoint, cause: causeOf(known), isWritten: false });
+      const cause = causeOf(known);
+      list.push({
+        endpoint,
+        cause,
+        isWritten: cause !== undefined && this.#explainEarly({ pod: name, place, endpoint }, cause),
+      });
       places.set(place, list.slice(-maxExpectations));
     }
     if (places.size > 0) this.#expected.set(name, places);
+  }
+
+  /** Whether a write already shows this endpoint, of which the event arrives now. */
+  #explainEarly(expected: Omit<EarlyEndpoint, 'at' | 'write'>, cause: Cause): boolean {
+    const isOf = ({ pod, place, endpoint, at }: EarlyEndpoint) =>
+      pod === expected.pod &&
+      place === expected.place &&
+      endpoint === expected.endpoint &&
+      cause.observedAt - at < maxEarlyMs;
+    const index = this.#early.findIndex(isOf);
+    const [early] = index < 0 ? [] : this.#early.splice(index, 1);
+    if (early === undefined) return false;
+    const { write } = early;
+    write.inferredFrom = 'content';
+    write.causes = { ...write.causes, first: unique([...write.causes.first, cause]) };
+    return true;
   }
 
   #writeOf(state: ServiceState, change: Change, field: FieldChange): ObservedWrite | undefined {
@@ -152,14 +179,12 @@ export class WriteAttribution {
     const since = this.#writtenAt.get(object) ?? Number.NEGATIVE_INFINITY;
     this.#writtenAt.set(object, at);
     const byContent = found.flatMap((one) => one?.cause ?? []);
-    // A state that no Pod should have was written by somebody else, whatever happened before.
-    const isForeign = found.includes(undefined);
     const isCandidate = (one: Cause) => one.observedAt > since && read.includes(causeKindOf(one));
-    const byTime = isForeign ? undefined : this.#recent.find(isCandidate);
+    const byTime = states.length > 0 ? undefined : this.#recent.find(isCandidate);
     const causes = byContent.length > 0 ? byContent : byTime === undefined ? [] : [byTime];
     const first = unique(causes).sort((a, b) => a.observedAt - b.observedAt);
     const manager = fact !== undefined && 'manager' in fact ? fact.manager : undefined;
-    return {
+    const write: Mutable<ObservedWrite> = {
       verb: before === undefined ? 'create' : after === undefined ? 'delete' : 'update',
       manager: manager ?? null,
       inferredFrom: causes.length === 0 ? null : byContent.length > 0 ? 'content' : 'time',
@@ -167,24 +192,42 @@ export class WriteAttribution {
       latencyMs: first[0] === undefined ? null : Math.max(0, at - first[0].observedAt),
       endpoints: [...endpoints],
     };
+    // An endpoint that is as expected has moved from another slice.
+    const expectedNow = (pod: string) => this.#expected.get(pod)?.get(place)?.at(-1)?.endpoint ?? absent;
+    const unexplained = states.filter(
+      ({ pod, endpoint }, i) => found[i] === undefined && expectedNow(pod) !== endpoint,
+    );
+    const early = unexplained.map(({ pod, endpoint }) => ({ pod, place, endpoint, at, write }));
+    this.#early = [...this.#early, ...early].slice(-maxRecent);
+    return write;
   }
 
-  /** The expectation that the written endpoint fulfils. The newest: the controller read it last. Undefined: none. */
+  /** The expectation that the written endpoint fulfils. The newest: the controller read it last. Undefined: none that was not written. */
   #expectationOf(pod: string, { place, endpoint, at }: { place: Place; endpoint: string; at: number }) {
     const places = this.#expected.get(pod);
     const list = places?.get(place) ?? [];
     const isPossible = ({ cause }: Expectation) => cause === undefined || cause.observedAt + minLatencyMs <= at;
     const matching = list.filter((one) => one.endpoint === endpoint);
     const unwritten = matching.filter(({ isWritten }) => !isWritten);
-    const expectation = unwritten.findLast(isPossible) ?? unwritten[0] ?? matching[0];
+    const expectation = unwritten.findLast(isPossible) ?? unwritten[0];
     if (expectation === undefined) return undefined;
-    const { isWritten } = expectation;
     expectation.isWritten = true;
     places?.set(place, list.slice(list.indexOf(expectation)));
     if (endpoint === absent && list.at(-1) === expectation) places?.delete(place);
     if (places?.size === 0) this.#expected.delete(pod);
-    return isWritten ? { ...expectation, cause: undefined } : expectation;
+    return expectation;
   }
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+interface EarlyEndpoint {
+  readonly pod: string;
+  readonly place: Place;
+  readonly endpoint: string;
+  /** When the write arrived. */
+  readonly at: number;
+  readonly write: Mutable<ObservedWrite>;
 }
 
 interface Write {
