@@ -101,12 +101,14 @@ const historyOf = async (client: ConsoleClient, service: string): Promise<readon
   return (await client.history({ ...summary, service: summary.name }, { limit: 5_000 })).entries;
 };
 
-/** The writes of slices that changed the readiness of a Pod. */
+/** The updates of slices, and when they arrived. */
 const writesOf = (entries: readonly HistoryEntry[]) =>
   entries.flatMap((entry) =>
     entry.kind !== 'observed'
       ? []
-      : entry.observations.flatMap(({ of, write }) => (of === 'slice' && write?.verb === 'update' ? [write] : [])),
+      : entry.observations.flatMap(({ of, write }) =>
+          of === 'slice' && write?.verb === 'update' ? [{ at: entry.at, write }] : [],
+        ),
   );
 
 test('each write of kube-controller-manager has the flips that caused it, by the log of the test', async () => {
@@ -130,13 +132,11 @@ test('each write of kube-controller-manager has the flips that caused it, by the
   let count = 0;
   for (const service of services) {
     const writes = writesOf(await historyOf(client, service));
-    for (const write of writes) {
-      const first = write.causes.first[0]?.observedAt ?? 0;
-      const writtenAt = first + (write.latencyMs ?? 0);
-      if (writtenAt < since) continue;
+    for (const { at, write } of writes) {
+      if (at < since) continue;
       for (const { pod, after } of write.endpoints) {
         count++;
-        const isCause = (flip: Flip) => flip.pod === pod && flip.ready === after?.ready && flip.at <= writtenAt;
+        const isCause = (flip: Flip) => flip.pod === pod && flip.ready === after?.ready && flip.at <= at;
         const flip = flips.findLast(isCause);
         const cause = write.causes.first.find(({ description }) => description.startsWith(`Pod shop/${pod} `));
         const isRight = flip !== undefined && cause !== undefined && cause.observedAt >= flip.at;

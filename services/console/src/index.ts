@@ -5,7 +5,7 @@ export type { Console, ConsoleOptions } from './http/create-console.ts';
 export { createConsole, lazyConsole } from './http/lazy-console.ts';
 export { BusFollower } from './ingest/bus-follower.ts';
 export { readLogs, tapBus } from './ingest/read-logs.ts';
-export { recordingBus } from './ingest/recording-bus.ts';
+export { RecordingBus } from './ingest/recording-bus.ts';
 export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
 export type {
   ClusterView,

@@ -47,7 +47,7 @@ export class WriteAttribution {
   #recent: Cause[] = [];
   /** When each object was last written, by kind and name. */
   readonly #writtenAt = new Map<string, number>();
-  /** Endpoints of the last writes whose event has not arrived: the watches of two resources are not in step. */
+  /** Endpoints of the last writes whose event has not arrived yet: two watches can be out of step. */
   #early: EarlyEndpoint[] = [];
 
   /** Begins with a state of which the events are unknown. */

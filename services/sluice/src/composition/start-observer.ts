@@ -1,4 +1,4 @@
-import { type History, recordingBus } from '@sluice/console';
+import { type History, RecordingBus } from '@sluice/console';
 import type { Cluster } from '@sluice/fleet/clusters';
 import type { Clock, Logger, Random } from '@sluice/platform';
 import type { Metrics } from '@sluice/telemetry';
@@ -24,7 +24,7 @@ export interface Observer {
 
 /** Runs watchers whose Changes become history: nothing is decided, and nothing is written. */
 export function startObserver({ history, onSynced, ...options }: ObserverOptions): Observer {
-  const bus = recordingBus(history);
+  const bus = new RecordingBus(history);
   const watchers = new ClusterWatchers<Cluster>({ ...options, bus });
   return {
     async serve(cluster, signal) {
