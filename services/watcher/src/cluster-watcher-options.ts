@@ -46,6 +46,11 @@ export interface ClusterWatcherOptions {
   /** Keeps the published state, so that the next watcher publishes only changes. Default: none. */
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
+  /**
+   * Whether events that arrive together become one Change of their Service. False: each event is a Change of its own, for a
+   * bus in this process that records. Default: true.
+   */
+  readonly coalesceEvents?: boolean | undefined;
   /** Called for each list, watch event and bookmark of a resource. */
   readonly onProgress?: (resource: Resource) => void;
   /** Called when the API server stops answering, and with null when it answers again. */

@@ -5,6 +5,7 @@ import { Semaphore, seededRandom, silentLogger, VirtualClock } from '@sluice/pla
 import { type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ClusterWatcher } from './cluster-watcher.ts';
+import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import { GatedBus } from './testing/gated-bus.ts';
 import { malformedPod, rawEndpoints, rawPod, rawService, rawSlice } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
@@ -21,14 +22,8 @@ let running: Promise<void>;
 let malformed: Resource[];
 let logger: RecordingLogger;
 
-beforeEach(() => {
-  clock = new VirtualClock(1_000_000);
-  reader = new ScriptedReader();
-  bus = new GatedBus();
-  stop = new AbortController();
-  malformed = [];
-  logger = recordingLogger();
-  watcher = new ClusterWatcher({
+function create(options: Partial<ClusterWatcherOptions> = {}): ClusterWatcher {
+  return new ClusterWatcher({
     cluster: 'c',
     fencingToken: 1,
     reader,
@@ -38,7 +33,18 @@ beforeEach(() => {
     logger,
     resyncPeriodMs,
     onMalformed: (resource) => malformed.push(resource),
+    ...options,
   });
+}
+
+beforeEach(() => {
+  clock = new VirtualClock(1_000_000);
+  reader = new ScriptedReader();
+  bus = new GatedBus();
+  stop = new AbortController();
+  malformed = [];
+  logger = recordingLogger();
+  watcher = create();
   reader.holds('services', [rawService('web'), rawService('db')]);
   reader.holds('pods', [rawPod('web-1'), rawPod('web-2')]);
 });
@@ -102,19 +108,7 @@ describe('a standby', () => {
 describe('at the start', () => {
   test('the next cluster is listed once this one is published, so that lists do not pile up', async () => {
     const listing = new Semaphore({ clock, permits: 1, maxIdleMs: 60_000 });
-    watcher = new ClusterWatcher({
-      ...{
-        cluster: 'c',
-        fencingToken: 1,
-        reader,
-        bus,
-        clock,
-        random: seededRandom(1),
-        logger,
-        resyncPeriodMs,
-        listing,
-      },
-    });
+    watcher = create({ listing });
     bus.shut = true;
     await start();
     let isNext = false;
@@ -409,6 +403,34 @@ test('snapshots and Changes carry the resourceVersions that the watcher has reac
     { endpoints: '20', endpointslices: '31' },
     { endpoints: '40', endpointslices: '41' },
   ]);
+});
+
+describe('of events that arrive together', () => {
+  const flip = () =>
+    reader.send(
+      'pods',
+      { type: 'MODIFIED', object: rawPod('web-1', '11', false) },
+      { type: 'MODIFIED', object: rawPod('web-2', '12', false) },
+      { type: 'MODIFIED', object: rawPod('web-1', '13', true) },
+    );
+
+  test('the last state of each object is published', async () => {
+    await start();
+    published();
+    flip();
+    await advance();
+    expect(published()).toEqual([{ web: ['web-1 true', 'web-2 false'] }]);
+  });
+
+  test('each is published if they are not coalesced', async () => {
+    watcher = create({ coalesceEvents: false });
+    await start();
+    expect(published()).toHaveLength(2);
+    flip();
+    await advance();
+    expect(bus.changes.map(({ causes }) => causes.first.length)).toEqual([1, 1, 1]);
+    expect(published()).toEqual([{ web: ['web-1 false'] }, { web: ['web-2 false'] }, { web: ['web-1 true'] }]);
+  });
 });
 
 test('a Pod that only changes its hostname is published, unlike upstream (C14)', async () => {

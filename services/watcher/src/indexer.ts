@@ -10,6 +10,7 @@ import {
   type Service,
   type StringMap,
 } from '@sluice/model';
+import { getOrCreate } from '@sluice/platform';
 import { findSimilarPods, resembles } from './similar-pods.ts';
 import {
   type ObjectEvent,
@@ -299,13 +300,4 @@ export function equalSelectors(a: StringMap | null, b: StringMap | null): boolea
 
 function addTo(index: PodsByService, service: ObjectName, watched: WatchedPod): void {
   getOrCreate(index, service, () => new Map<string, WatchedPod>()).set(watched.pod.name, watched);
-}
-
-function getOrCreate<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = create();
-    map.set(key, value);
-  }
-  return value;
 }

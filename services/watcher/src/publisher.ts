@@ -151,6 +151,16 @@ export class Publisher {
     );
   }
 
+  /** Publishes a dirty Service at once, before another object changes. For a bus that stores records at once. */
+  publish(namespace: string, service: string): void {
+    const text = formatServiceKey({ cluster: this.#options.cluster, namespace, service });
+    const number = partitionOf(text, this.#partitions.length);
+    const partition = this.#partitions[number];
+    if (partition === undefined || this.#closed) return;
+    const published = this.#publish(number, partition, [text]);
+    published.catch((error: unknown) => this.#stopped(number, error));
+  }
+
   /** A reader has requested a resync of the partition. If the last one did not reach it, this one is sent more slowly. */
   resyncRequested(partition: number): void {
     this.#partitions[partition]?.pace.resyncRequested();
@@ -228,24 +238,29 @@ export class Publisher {
         const services = partition.dirty.first(servicesPerAppend);
         await publishedState?.beginPublishing(services);
         await yieldQueue?.next();
-        const traced: TracedChange[] = [];
-        const batch = this.#take(partition, services, traced);
-        const delivered = this.#deliver(number, partition, batch);
-        if (delivered !== undefined) {
-          partition.stored = Promise.all([partition.stored, delivered]).then(() => this.#appended(partition, batch));
-          partition.stored.catch((error: unknown) => this.#stopped(number, error));
-        } else {
-          if (batch.records.length > 0) await this.#appendPaced(number, this.#rateOf(partition), batch.records);
-          await partition.stored;
-          this.#appended(partition, batch);
-        }
-        this.#traces?.published(number, traced);
+        await this.#publish(number, partition, services);
       }
     } catch (error) {
       this.#stopped(number, error);
     } finally {
       partition.running = false;
     }
+  }
+
+  /** The records leave before this returns. Resolves when the next ones may follow. */
+  async #publish(number: number, partition: PublishPartition, services: readonly string[]): Promise<void> {
+    const traced: TracedChange[] = [];
+    const batch = this.#take(partition, services, traced);
+    const delivered = this.#deliver(number, partition, batch);
+    if (delivered !== undefined) {
+      partition.stored = Promise.all([partition.stored, delivered]).then(() => this.#appended(partition, batch));
+      partition.stored.catch((error: unknown) => this.#stopped(number, error));
+    } else {
+      if (batch.records.length > 0) await this.#appendPaced(number, this.#rateOf(partition), batch.records);
+      await partition.stored;
+      this.#appended(partition, batch);
+    }
+    this.#traces?.published(number, traced);
   }
 
   #stopped(partition: number, error: unknown): void {

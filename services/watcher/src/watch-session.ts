@@ -65,7 +65,10 @@ export class WatchSession {
       publishedState,
     });
     const router = new Router(indexer, (namespace, service, reason, cause) => {
-      if (this.#isPublishing) publisher.markDirty(namespace, service, reason, cause);
+      if (!this.#isPublishing) return;
+      publisher.markDirty(namespace, service, reason, cause);
+      // At once: the next event replaces the object in the indexer.
+      if (options.coalesceEvents === false) publisher.publish(namespace, service);
     });
     this.#indexer = indexer;
     this.#publisher = publisher;

@@ -175,3 +175,14 @@ test('the cause of a write may be among the records that were dropped', () => {
   other.halve();
   expect(writesOf(other)).toEqual([{ by: manager, causes: [], from: null, latencyMs: null }]);
 });
+
+test('each of many writes has its event', () => {
+  const changes = Array.from({ length: 20 }, (_, i) => {
+    const at = 5_000 + i * 100;
+    const ready = i % 2 === 1;
+    const event = (ready ? readyAgain : notReady)(2 * i + 2, at);
+    return [event, changed(2 * i + 3, sliceEvent, at + 12, written(`${i + 12}`, ready))];
+  });
+  const writes = writesOf(journalOf(start, ...changes.flat()));
+  expect(writes.map(({ from, latencyMs }) => [from, latencyMs])).toEqual(changes.map(() => ['content', 12]));
+});

@@ -10,7 +10,7 @@ import { clusterCache } from './telemetry/cluster-cache.ts';
 type Watched = Pick<Cluster, 'identity' | 'name' | 'reader'>;
 
 export interface ClusterWatchersOptions<C extends Watched>
-  extends Pick<ClusterWatcherOptions, 'tracer' | 'compaction' | 'publishAfter' | 'resyncPeriodMs'> {
+  extends Pick<ClusterWatcherOptions, 'tracer' | 'compaction' | 'publishAfter' | 'resyncPeriodMs' | 'coalesceEvents'> {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;

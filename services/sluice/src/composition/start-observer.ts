@@ -25,7 +25,7 @@ export interface Observer {
 /** Runs watchers whose Changes become history: nothing is decided, and nothing is written. */
 export function startObserver({ history, onSynced, ...options }: ObserverOptions): Observer {
   const bus = new RecordingBus(history);
-  const watchers = new ClusterWatchers<Cluster>({ ...options, bus });
+  const watchers = new ClusterWatchers<Cluster>({ ...options, bus, coalesceEvents: false });
   return {
     async serve(cluster, signal) {
       const { watcher, close } = watchers.create(cluster);
