@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,14 +39,20 @@ beforeAll(async () => {
 
   const [port = 0] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
-  const kubeconfig = cluster.kubeconfigs['sluice-observer'];
-  observer = spawn(program, ['observe', '--kubeconfig', kubeconfig, '--metrics-bind-address', `127.0.0.1:${port}`]);
+  await startObserver();
+});
+
+async function startObserver(): Promise<void> {
+  output = '';
+  const { host } = new URL(url);
+  const flags = ['--metrics-bind-address', host, '--recording-dir', join(root, 'recording')];
+  observer = spawn(program, ['observe', '--kubeconfig', cluster.kubeconfigs['sluice-observer'], ...flags]);
   for (const stream of [observer.stdout, observer.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
   await until('the observer records', async () => output.includes('recording cluster'));
-});
+}
 
 afterAll(async () => {
   observer?.kill('SIGKILL');
@@ -163,6 +170,32 @@ test('it sends nothing but get, list and watch, and is refused nothing', async (
   expect([...new Set(events.map(({ userAgent }) => userAgent))]).toEqual([
     expect.stringMatching(/^sluice\/\S+ \(\S+\) observer$/),
   ]);
+});
+
+test('a killed observer continues its recording, and says when it did not run', async () => {
+  const client = new ConsoleClient({ url });
+  // A read writes what was received before it.
+  const before = await historyOf(client, 'cart');
+  expect(before.length).toBeGreaterThan(50);
+  observer.kill('SIGKILL');
+  await once(observer, 'close');
+  await setReady(admin, 'cart', 2, false);
+  await startObserver();
+  await setReady(admin, 'cart', 1, true);
+  await expect.poll(() => sluice('explain', 'shop/cart', '--pod', 'cart-1')).toContain('cart-1: ready');
+
+  const after = await historyOf(client, 'cart');
+  expect(after.slice(0, before.length)).toEqual(before);
+  const history = await sluice('history', 'shop/cart');
+  expect(history).toMatch(/^Nothing was recorded from [0-9:.]+ to [0-9:.]+\./);
+  // What changed meanwhile is found at the start.
+  expect(history).toContain('Pod cart-2 became not ready');
+  const [flip] = before.filter(({ kind }) => kind === 'observed').slice(-20);
+  const [summary] = (await client.services({ q: 'cart' })).items;
+  if (flip === undefined || summary === undefined) return expect.unreachable();
+  const past = await client.service({ ...summary, service: summary.name }, Math.ceil(flip.at));
+  expect(past.live).toBe(false);
+  expect(past.pods).toHaveLength(pods);
 });
 
 test('it stops on SIGTERM with status 0', async () => {

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { bundle } from './bundle.ts';
+import { bundle, workerSources } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const sources = join(root, 'services/sluice/src/main.ts');
@@ -214,15 +214,17 @@ test('worker threads run from the bundle, and their chunks are shared with the p
   expect(holders).toHaveLength(1);
 });
 
-test("the bundle of this program runs the lease thread's chunk, not its sources", async () => {
-  const worker = join(root, 'libs/fleet/src/roles/lease-thread-worker.ts');
-  const directory = join(folder, 'with-lease-thread');
-  await bundle({ entry: sources, workers: [worker], directory });
+test('the bundle of this program runs the chunks of its threads, not their sources', async () => {
+  const workers = workerSources.map((path) => join(root, path));
+  const directory = join(folder, 'with-threads');
+  await bundle({ entry: sources, workers, directory });
   const code = readdirSync(directory)
     .filter((name) => name.endsWith('.cjs'))
     .map((name) => readFileSync(join(directory, name), 'utf8'));
-  expect(code.filter((text) => text.includes('./lease-thread-worker.js'))).toHaveLength(1);
-  expect(code.filter((text) => text.includes('./lease-thread-worker.ts'))).toEqual([]);
+  for (const name of workers.map((path) => basename(path, '.ts'))) {
+    expect(code.filter((text) => text.includes(`./${name}.js`))).toHaveLength(1);
+    expect(code.filter((text) => text.includes(`./${name}.ts`))).toEqual([]);
+  }
 });
 
 test('modules stay in strict mode', async () => {

@@ -12,6 +12,9 @@ export interface BundleOptions {
   readonly directory: string;
 }
 
+/** Entry points of the worker threads of the program, relative to the root. */
+export const workerSources = ['libs/fleet/src/roles/lease-thread-worker.ts', 'libs/recording/src/recorder-thread.ts'];
+
 /** Entry point of a bundle. Its mtime is the start of the build: sources changed later may not be in the bundle. */
 const bundleEntry = 'main.js';
 

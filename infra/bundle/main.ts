@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
 import { seededRandom } from '@sluice/platform';
 import { systemClock as clock } from '@sluice/platform/process';
-import { bundle } from './bundle.ts';
+import { bundle, workerSources } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 await bundle({
   entry: join(root, 'services/sluice/src/main.ts'),
-  workers: [join(root, 'libs/fleet/src/roles/lease-thread-worker.ts')],
+  workers: workerSources.map((path) => join(root, path)),
   directory: join(root, '.cache/program'),
 });
 

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSy
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ArchiveEntry } from '@sluice/platform/archive';
-import { bundle } from '../bundle/bundle.ts';
+import { bundle, workerSources } from '../bundle/bundle.ts';
 
 /** Flags of Node with which Sluice runs, as in infra/bundle/start. */
 export const nodeFlags = ['--disable-warning=ExperimentalWarning'] as const;
@@ -35,7 +35,7 @@ export async function buildProgram(root: string): Promise<Program> {
   try {
     await bundle({
       entry: join(root, 'services/sluice/src/main.ts'),
-      workers: [join(root, 'libs/fleet/src/roles/lease-thread-worker.ts')],
+      workers: workerSources.map((path) => join(root, path)),
       directory,
     });
     const program = readdirSync(directory)

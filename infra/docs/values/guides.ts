@@ -101,6 +101,10 @@ export const guides: Rows = {
     ['gives up after {} (`bus.connectWithin`)', setting('bus.connectWithin')],
   ],
   'docs/guides/observe.md': [
+    ['`--recording-retention` ({})', setting('recording.retention')],
+    ['`--recording-max-bytes` ({})', setting('recording.maxBytes')],
+    ['less than {} are free', bytes('services/sluice/src/composition/open-recorder.ts', 'minFreeBytes')],
+    ['A crash loses the last {}.', duration('libs/recording/src/recorder.ts', 'flushMs')],
     ['`console.maxBytes` ({})', setting('console.maxBytes')],
     ['`console.retention` ({})', setting('console.retention')],
   ],

@@ -16,6 +16,12 @@ export const reference: Rows = {
     ['fits into terminals of {} columns', written('count', 'services/sluice/src/cli/help.ts', /Math\.max\((\d+),/)],
     ['| status | meaning {…}', 'compared with the code by libs/platform/src/process/exit.test.ts'],
   ],
+  'docs/reference/recording.md': [
+    ['databases, format {}.', count('libs/recording/src/schema.ts', 'schemaVersion')],
+    ['after an eighth of the retention', 'minFiles in libs/recording/src/recording-directory.ts'],
+    ['`snapshot = 1`', 'libs/recording/src/schema.ts'],
+    ['is 1399616873', 'applicationId in libs/recording/src/schema.ts'],
+  ],
   'docs/reference/parity.md': [
     ['- **{…}', 'generated from conformance/parity/rules'],
     ['recorded with {},', vectorsVersion],

@@ -1,6 +1,37 @@
 import type { ParkedKey } from './fleet/parked-key.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView, TraceView } from './view/schemas.ts';
 
+/** Part of a recording, in milliseconds since the Unix epoch. */
+export interface RecordedRange {
+  readonly since: number;
+  readonly until: number;
+  /** Enough records: earlier ones are not needed, even if they are later than `since`. */
+  readonly records: number;
+}
+
+/** A history on disk. It reaches further back than the one in memory. */
+export interface Recording {
+  /** Records of a Service, by formatted key, beginning with a snapshot; none if it has no snapshot. */
+  readonly read: (
+    key: string,
+    range: RecordedRange,
+  ) => Promise<{ readonly records: readonly RecordedRecord[]; readonly problems: readonly string[] }>;
+  readonly coverage: () => Promise<{
+    /** In the order of time, with gaps between them. */
+    readonly periods: readonly { readonly from: number; readonly to: number }[];
+    /** What cannot be read, for people. */
+    readonly problems: readonly string[];
+  }>;
+}
+
+interface RecordedRecord {
+  readonly topic: 'changes' | 'mutations';
+  /** An encoded message. */
+  readonly payload: Uint8Array;
+  readonly receivedAt: number;
+  readonly traceparent?: string;
+}
+
 /** Data besides the history. Routes whose source is missing answer 404. */
 export interface ConsoleSources {
   /** Set while a server that all of this depends on does not answer, store or bus; everything may be outdated. */
@@ -8,6 +39,8 @@ export interface ConsoleSources {
   /** Problems of the store's servers, for people. Default: none. */
   readonly storeProblems?: () => readonly string[];
   readonly clusters: () => readonly ClusterView[];
+  /** Default: the history in memory is all. */
+  readonly recording?: Recording | undefined;
   readonly partitions?: () => Promise<readonly PartitionView[]>;
   /** Default: plans in the history that the API server refused. */
   readonly parked?: () => Promise<readonly ParkedKey[]>;

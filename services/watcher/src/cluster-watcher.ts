@@ -1,4 +1,5 @@
 import { BusClosedError } from '@sluice/bus';
+import type { ServiceKey } from '@sluice/messages';
 import { orAborted, runWithBackoff } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -24,9 +25,9 @@ export class ClusterWatcher {
     return this.#synced.promise;
   }
 
-  /** Publishes a snapshot of every Service. Parked Services are tried again. */
-  resync(): void {
-    this.#session?.resync();
+  /** Publishes a snapshot of every Service, or of one. Parked Services are tried again. */
+  resync(service?: ServiceKey): void {
+    this.#session?.resync(service);
   }
 
   /**

@@ -95,7 +95,7 @@ export class Resyncer {
    * resynced.
    */
   answer(request: ResyncRequest | null): readonly string[] {
-    const { bus, cluster, clock, logger, publisher } = this.#options;
+    const { bus, cluster, logger, publisher } = this.#options;
     if (request === null) {
       // Reachable: resync requests lost
       return this.resync();
@@ -113,8 +113,14 @@ export class Resyncer {
     const { namespace, service } = scope.key;
     if (!this.#serves(namespace)) return [];
     logger.info('resyncing service', { service: objectName(namespace, service), reason });
-    publisher.markDirty(namespace, service, snapshot, { description, observedAt: clock.now() });
+    this.resyncService(scope.key, description);
     return [formatServiceKey(scope.key)];
+  }
+
+  /** Publishes a snapshot of one Service. */
+  resyncService({ namespace, service }: ServiceKey, description: string): void {
+    const { publisher, clock } = this.#options;
+    publisher.markDirty(namespace, service, snapshot, { description, observedAt: clock.now() });
   }
 
   #serves(namespace: string): boolean {

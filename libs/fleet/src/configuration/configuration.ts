@@ -35,6 +35,7 @@ export interface Configuration {
   /** Null: do not listen. Undefined: the default address, or a free port if it is taken. */
   readonly metricsBindAddress: BindAddress | null | undefined;
   readonly console: ConsoleConfiguration;
+  readonly recording: Section<'recording'>;
 }
 
 export interface ConsoleConfiguration {

@@ -83,6 +83,7 @@ function assemble(values: Values, given: Layer, problems: Problems): ResolvedCon
     log: values.section('log'),
     metricsBindAddress: values.get('metricsBindAddress'),
     console: assembleConsole(values, problems),
+    recording: values.section('recording'),
   };
   const shown = clusters.map((cluster) => ({ ...cluster }));
   return { configuration, entries: [...values.entries(given), { path: 'clusters', shown, origin }] };

@@ -6,7 +6,12 @@ import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { fileLayer } from './file-layer.ts';
-import { addConfigurationOptions, addConsoleOptions, configurationSources } from './options/add-flags.ts';
+import {
+  addConfigurationOptions,
+  addConsoleOptions,
+  addRecordingFlags,
+  configurationSources,
+} from './options/add-flags.ts';
 import { exampleFile, toJson, toYaml } from './print.ts';
 import { Problems } from './problems.ts';
 import { flagOf, isClusterPath, type Path, paths, settingAt, variableOf } from './setting-paths.ts';
@@ -105,6 +110,9 @@ const samples: Readonly<
   'console.tls.key': ['K', '***', { SLUICE_CONSOLE_TLS_CERT: 'C' }],
   'console.maxBytes': ['1Gi', '1Gi'],
   'console.retention': ['2h', '2h'],
+  'recording.directory': ['/r', '/r'],
+  'recording.maxBytes': ['2Gi', '2Gi'],
+  'recording.retention': ['48h', '48h'],
   'console.jaegerUrl': ['http://j/trace/{traceId}', 'http://j/trace/{traceId}'],
   'console.jaegerQueryUrl': ['http://j:16686/', 'http://j:16686'],
   'cluster.name': ['a', [{ name: 'a', kubeconfig: '/k' }], kubeconfig],
@@ -219,7 +227,9 @@ describe('OpenTelemetry variables', () => {
 
 describe('flags', () => {
   const parse = (...args: string[]) => {
-    const command = addConsoleOptions(addConfigurationOptions(new Command('console'))).exitOverride();
+    const command = addRecordingFlags(
+      addConsoleOptions(addConfigurationOptions(new Command('console'))),
+    ).exitOverride();
     command.parse(args, { from: 'user' });
     return configurationSources(command, {}, () => {});
   };
@@ -229,7 +239,7 @@ describe('flags', () => {
   });
 
   test('a command with all options has every flag', () => {
-    const { options } = addConsoleOptions(addConfigurationOptions(new Command('console')));
+    const { options } = addRecordingFlags(addConsoleOptions(addConfigurationOptions(new Command('console'))));
     expect(options.map(({ long }) => long).toSorted()).toEqual(
       ['--config', ...flags.map(({ flag }) => flag)].toSorted(),
     );

@@ -351,6 +351,20 @@ const declared = {
     flag: '--jaeger-query-url <url>',
     example: 'http://127.0.0.1:16686',
   }),
+
+  'recording.directory': setting(
+    kinds.path,
+    'directory of the recording of `sluice observe`; `none`: the history is in memory only; default: `sluice/recording` in $XDG_STATE_HOME or in ~/.local/state',
+    { flag: '--recording-dir <directory>', example: '/var/lib/sluice/recording' },
+  ),
+  'recording.maxBytes': setting(kinds.size, 'maximum size of that recording; the oldest files go first', {
+    flag: '--recording-max-bytes <size>',
+    default: 1024 ** 3,
+  }),
+  'recording.retention': setting(age, 'maximum age of that recording', {
+    flag: '--recording-retention <duration>',
+    default: 7 * 86_400_000,
+  }),
 } as const;
 
 /** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */

@@ -43,6 +43,14 @@ export class Journal {
     this.#before = new Replay(key);
   }
 
+  /** When the first of its records was received; later than any time if there is none. */
+  get since(): number {
+    const first = [this.#changes[0], this.#mutations[0]].map(
+      (record) => record?.receivedAt ?? Number.POSITIVE_INFINITY,
+    );
+    return Math.min(...first);
+  }
+
   add(topic: Topic, record: RetainedRecord): void {
     const retained = this.#written.share(record);
     (topic === 'changes' ? this.#changes : this.#mutations).push(retained);

@@ -1,26 +1,62 @@
 import type { ServiceKey } from '@sluice/messages';
 import { concerns } from '../../page/entry-text.ts';
 import type { Journal } from '../history/journal.ts';
+import { readRecording } from '../history/read-recording.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type { Moment } from '../view/view-service.ts';
 import { Problem } from './problem.ts';
 import type { HistoryFilter, RouteContext, ServiceParams } from './route-context.ts';
 
-/** @throws Problem with similar Services if the Service has no history */
-export function findJournal({ history, sources }: RouteContext, params: ServiceParams): Journal {
-  const { cluster, namespace, service } = params;
-  const clusters = sources.clusters();
-  const identity = clusters.find(({ name }) => name === cluster)?.identity ?? cluster;
-  const key: ServiceKey = { cluster: identity, namespace, service };
-  const journal = history.get(key);
-  if (journal !== undefined) return journal;
-  const name = clusters.find((one) => one.identity === identity)?.name ?? cluster;
-  throw new Problem(
-    404,
-    `no history for Service ${namespace}/${service} in cluster ${name}`,
-    knownServices(history, key),
-  );
+/** @throws Problem with similar Services if the Service has no history in memory */
+export function findJournal(context: RouteContext, params: ServiceParams): Journal {
+  const key = keyOf(context, params);
+  return context.history.get(key) ?? missing(context, key);
 }
+
+function keyOf({ sources }: RouteContext, { cluster, namespace, service }: ServiceParams): ServiceKey {
+  const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
+  return { cluster: identity, namespace, service };
+}
+
+function missing({ history, sources }: RouteContext, key: ServiceKey): never {
+  const name = sources.clusters().find(({ identity }) => identity === key.cluster)?.name ?? key.cluster;
+  const service = `${key.namespace}/${key.service}`;
+  throw new Problem(404, `no history for Service ${service} in cluster ${name}`, knownServices(history, key));
+}
+
+/** A recorded Service is read from so many records before a moment, so that they explain it. */
+const recordsBefore = 500;
+/** Reading more would block the process. */
+const maxRecords = 5_000;
+
+/**
+ * The last entries that match, from the recording if those in memory are not enough.
+ *
+ * @throws Problem with similar Services if there is no history
+ */
+export async function findEntries(
+  context: RouteContext,
+  params: ServiceParams,
+  filter: HistoryFilter & { readonly limit: number },
+): Promise<{ readonly key: ServiceKey; readonly entries: readonly Entry[] }> {
+  const key = keyOf(context, params);
+  const { history, sources } = context;
+  const journal = history.get(key);
+  const isWanted = entryFilter(filter);
+  const known = journal?.entries.filter(isWanted) ?? [];
+  const { since = 0, until = Number.POSITIVE_INFINITY, pod, limit } = filter;
+  const isEnough = journal !== undefined && (journal.since <= since || known.length >= limit);
+  if (sources.recording === undefined || isEnough)
+    return journal === undefined ? missing(context, key) : { key, entries: known };
+  // A change may have been received after it was observed. Entries of one Pod are among those of others.
+  const range = { since, until: until + maxDelayMs, records: pod === undefined ? limit : maxRecords };
+  const recorded = await readRecording(sources.recording, key, range);
+  if (recorded === undefined && journal === undefined) return missing(context, key);
+  return { key, entries: recorded?.entries.filter(isWanted) ?? known };
+}
+
+/** How much later than it was observed a change is recorded at most. */
+const maxDelayMs = 5_000;
 
 const maxKnown = 5;
 
@@ -45,18 +81,57 @@ function sharedPrefix(a: string, b: string): number {
   return length;
 }
 
+/**
+ * The Service at a time, by default now.
+ *
+ * @throws Problem if there is no history at that time
+ */
+export async function findMoment(
+  context: RouteContext,
+  params: ServiceParams,
+  at: number | undefined,
+): Promise<Moment & { readonly journal: Journal }> {
+  const { history, sources, now } = context;
+  const key = keyOf(context, params);
+  const journal = history.get(key);
+  const isLive = at === undefined || at >= now();
+  const isInMemory = journal !== undefined && (isLive || sources.recording === undefined || at >= journal.since);
+  if (isInMemory) return { journal, ...momentOf(context, journal, at) };
+  if (sources.recording === undefined) return missing(context, key);
+  const time = at ?? now();
+  const range = { since: time, until: time + maxDelayMs, records: recordsBefore };
+  const recorded = await readRecording(sources.recording, key, range);
+  if (recorded === undefined) return journal === undefined ? missing(context, key) : noHistory(time, journal.since);
+  const { journal: past, entries } = recorded;
+  if (isLive) return { journal: past, at: time, live: true, state: past.state, entries };
+  return {
+    journal: past,
+    at: time,
+    live: false,
+    state: past.stateAt(time),
+    entries: entries.filter((one) => one.at <= time),
+  };
+}
+
 /** @throws Problem if the history starts later */
-export function momentOf({ history, now }: RouteContext, journal: Journal, at: number | undefined): Moment {
+export function momentOf(
+  { history, now }: Pick<RouteContext, 'history' | 'now'>,
+  journal: Journal,
+  at: number | undefined,
+): Moment {
   if (at === undefined || at >= now())
     return { at: at ?? now(), live: true, state: journal.state, entries: journal.entries };
   const since = history.since ?? at;
-  if (at < since)
-    throw new Problem(
-      404,
-      `no history at ${new Date(at).toISOString()}: the history starts at ${new Date(since).toISOString()}`,
-      'request a later time',
-    );
+  if (at < since) return noHistory(at, since);
   return { at, live: false, state: journal.stateAt(at), entries: journal.entries.filter((entry) => entry.at <= at) };
+}
+
+function noHistory(at: number, since: number): never {
+  throw new Problem(
+    404,
+    `no history at ${new Date(at).toISOString()}: the history starts at ${new Date(since).toISOString()}`,
+    'request a later time',
+  );
 }
 
 export function entryFilter({ since = 0, until = Number.POSITIVE_INFINITY, pod }: HistoryFilter) {

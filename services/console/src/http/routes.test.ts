@@ -15,7 +15,15 @@ describe('the overview', () => {
     const { json, history } = await serveConsole();
     expect(await json('/api/v1/overview')).toEqual({
       ...{ version: '0.1.0', now: 10_000, since: 500, retentionMs: 86_400_000, historyBytes: history.bytes, behind: 0 },
-      ...{ outage: null, storeProblems: [], fleet: false, jaeger: null, traces: false },
+      ...{
+        gaps: [],
+        recordingProblems: [],
+        outage: null,
+        storeProblems: [],
+        fleet: false,
+        jaeger: null,
+        traces: false,
+      },
       clusters: [
         {
           ...{ identity: 'cluster-uid', name: 'prod', version: 'v1.36.3', server: 'https://prod', state: 'synced' },

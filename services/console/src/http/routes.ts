@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
 import { writesIn } from '../view/writes-in.ts';
-import { entryFilter, findJournal, momentOf } from './find-journal.ts';
+import { findEntries, findJournal, findMoment } from './find-journal.ts';
 import { outageOf, Problem } from './problem.ts';
 import { atTime, historyFilter, noParams, type RouteContext, serviceParams, text } from './route-context.ts';
 
@@ -56,10 +56,10 @@ function listRoute<T extends z.ZodType>(
 }
 
 export const routes: readonly Route[] = [
-  route('/api/v1/overview', 'state of this console', noParams, noParams, schemas.overview, (context) => ({
+  route('/api/v1/overview', 'state of this console', noParams, noParams, schemas.overview, async (context) => ({
     version: context.version,
     now: context.now(),
-    since: context.history.since ?? null,
+    ...(await coverage(context)),
     retentionMs: context.history.retentionMs,
     historyBytes: context.history.bytes,
     behind: context.behind(),
@@ -79,9 +79,8 @@ export const routes: readonly Route[] = [
     serviceParams,
     atTime,
     schemas.serviceDetail,
-    (context, params, query) => {
-      const journal = findJournal(context, params);
-      const moment = momentOf(context, journal, query.at);
+    async (context, params, query) => {
+      const { journal, ...moment } = await findMoment(context, params, query.at);
       const outage = outageOf(context, journal.key.cluster, moment);
       return { ...viewService(moment, context.index.summary(journal).clusterName), outage };
     },
@@ -92,12 +91,11 @@ export const routes: readonly Route[] = [
     serviceParams,
     historyFilter.extend({ limit: limit(5_000, 500) }),
     schemas.historyView,
-    (context, params, query) => {
-      const journal = findJournal(context, params);
-      const entries = journal.entries.filter(entryFilter(query));
+    async (context, params, query) => {
+      const { key, entries } = await findEntries(context, params, query);
       return {
-        outage: outageOf(context, journal.key.cluster, { at: context.now(), live: true }),
-        since: context.history.since ?? context.now(),
+        outage: outageOf(context, key.cluster, { at: context.now(), live: true }),
+        ...(await coverage(context)),
         retentionMs: context.history.retentionMs,
         total: entries.length,
         entries: entries.slice(-query.limit),
@@ -121,9 +119,8 @@ export const routes: readonly Route[] = [
     serviceParams.extend({ pod: text }),
     atTime,
     schemas.podDetail,
-    (context, params, query) => {
-      const journal = findJournal(context, params);
-      const moment = momentOf(context, journal, query.at);
+    async (context, params, query) => {
+      const { journal, ...moment } = await findMoment(context, params, query.at);
       return { ...viewPod(moment, params.pod), outage: outageOf(context, journal.key.cluster, moment) };
     },
   ),
@@ -151,6 +148,13 @@ export const routes: readonly Route[] = [
     sources.deadLetters === undefined ? unavailable('dead letters') : answered(sources, sources.deadLetters),
   ),
 ];
+
+/** What the history covers. */
+async function coverage({ history, sources, now }: RouteContext) {
+  const { periods, problems } = (await sources.recording?.coverage()) ?? { periods: [], problems: [] };
+  const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
+  return { since: periods[0]?.from ?? history.since ?? now(), gaps, recordingProblems: problems };
+}
 
 function unavailable(what: string): never {
   throw new Problem(404, `this console has no ${what}`, 'only a fleet has them; see sluice console --help');

@@ -1,18 +1,28 @@
 import { type AppendedOffsets, type BusRecord, MemoryBus, type Topic } from '@sluice/bus';
 import type { History } from '../history/history.ts';
 
+interface Recorder {
+  add(topic: Topic, record: BusRecord): void;
+}
+
 /** A bus for watchers whose Changes nobody processes: they only become history. */
 export class RecordingBus extends MemoryBus {
   readonly #history: History;
+  readonly #recorder: Recorder | undefined;
 
-  constructor(history: History) {
+  /** Without a recorder, the history is in memory only. */
+  constructor(history: History, recorder?: Recorder) {
     super({ partitions: 1 });
     this.#history = history;
+    this.#recorder = recorder;
   }
 
   override async append(topic: Topic, partition: number, records: readonly BusRecord[]): Promise<AppendedOffsets> {
     if (topic === 'requests') return super.append(topic, partition, records);
-    for (const record of records) this.#history.add(topic, partition, record);
+    for (const record of records) {
+      this.#history.add(topic, partition, record);
+      this.#recorder?.add(topic, record);
+    }
     return undefined;
   }
 }

@@ -118,8 +118,14 @@ export const serviceDetail = z.object({
 });
 export type ServiceDetail = z.infer<typeof serviceDetail>;
 
-export const historyView = z.object({
+const coverage = {
   since: time.describe('start of the history'),
+  gaps: list(z.object({ from: time, to: time })).describe('when nothing was recorded'),
+  recordingProblems: list(z.string()).describe('parts of the recording that cannot be read'),
+};
+
+export const historyView = z.object({
+  ...coverage,
   retentionMs: duration,
   total: z.number().describe('matching entries'),
   outage: outageView.nullable().describe('null: the cluster answers'),
@@ -152,7 +158,7 @@ export type ClusterView = Omit<z.infer<typeof clusterView>, 'services'>;
 export const overview = z.object({
   version: z.string(),
   now: time,
-  since: time.nullable().describe('start of the history; null: it is empty'),
+  ...coverage,
   retentionMs: duration,
   historyBytes: z.number(),
   behind: z.number().describe('logs whose older records are still being read'),

@@ -1,6 +1,7 @@
 import type { Bus } from '@sluice/bus';
 import type { Cluster } from '@sluice/fleet/clusters';
 import type { Resource } from '@sluice/kubernetes';
+import type { ServiceKey } from '@sluice/messages';
 import type { Clock, Logger, Random, Semaphore } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import { type Metrics, watchIdleTimes } from '@sluice/telemetry';
@@ -28,7 +29,8 @@ export interface ClusterWatchersOptions<C extends Watched>
 /** The watchers of a process that alone watches its clusters and keeps nothing about them. */
 export class ClusterWatchers<C extends Watched> {
   readonly #options: ClusterWatchersOptions<C>;
-  readonly #watchers = new Set<ClusterWatcher>();
+  /** By watcher, the identity of its cluster. */
+  readonly #watchers = new Map<ClusterWatcher, string>();
   readonly #listing: Semaphore;
   readonly #first: number;
   #lastEpoch: number;
@@ -61,7 +63,7 @@ export class ClusterWatchers<C extends Watched> {
         onMalformed?.(cluster, resource);
       },
     });
-    this.#watchers.add(watcher);
+    this.#watchers.set(watcher, identity);
     const close = () => {
       this.#watchers.delete(watcher);
       cache.close();
@@ -77,7 +79,12 @@ export class ClusterWatchers<C extends Watched> {
 
   /** Makes every watcher resync all Services. */
   resync(): void {
-    for (const watcher of this.#watchers) watcher.resync();
+    for (const watcher of this.#watchers.keys()) watcher.resync();
+  }
+
+  /** Publishes a snapshot of a Service. */
+  resyncService(key: ServiceKey): void {
+    for (const [watcher, cluster] of this.#watchers) if (cluster === key.cluster) watcher.resync(key);
   }
 
   #nextEpoch(): number {

@@ -65,6 +65,11 @@ export function addConsoleOptions(command: Command): Command {
   return addFlags(command, 'Console:', 'console');
 }
 
+/** Adds the flags of a recording. Other commands accept these settings in the file and ignore them. */
+export function addRecordingFlags(command: Command): Command {
+  return addFlags(command, 'Recording:', 'recording');
+}
+
 /** The sources from which to load a command's configuration: its flags as given, and the environment. */
 export function configurationSources(
   command: Command,

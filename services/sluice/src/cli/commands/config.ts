@@ -1,4 +1,9 @@
-import { addConfigurationOptions, addConsoleOptions, configurationSources } from '@sluice/fleet/configuration';
+import {
+  addConfigurationOptions,
+  addConsoleOptions,
+  addRecordingFlags,
+  configurationSources,
+} from '@sluice/fleet/configuration';
 import { print } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import colors from 'picocolors';
@@ -18,7 +23,7 @@ export function addConfigCommand(program: Command): void {
     )
     .addOption(new Option('-o, --output <format>', 'output format').choices(['yaml', 'json']).default('yaml'))
     .option('--example', 'print an example file instead');
-  addConsoleOptions(addConfigurationOptions(command)).action(config);
+  addRecordingFlags(addConsoleOptions(addConfigurationOptions(command))).action(config);
 }
 
 async function config({ output, example }: ConfigOptions, command: Command): Promise<void> {

@@ -1,4 +1,4 @@
-import { addFlags, durationFlag } from '@sluice/fleet/configuration';
+import { addFlags, addRecordingFlags, durationFlag } from '@sluice/fleet/configuration';
 import { createLogger, exitSoon, stopSignal } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { runConfiguration } from './run-configuration.ts';
@@ -16,6 +16,7 @@ export function addObserveCommand(program: Command): void {
     .optionsGroup(clusters)
     .option('--config <file>', 'configuration file (YAML); flags take precedence; default $SLUICE_CONFIG');
   addFlags(command, clusters, 'cluster.kubeconfig', 'cluster.context', 'clusterSecrets', 'cluster.inCluster');
+  addRecordingFlags(command);
   command.optionsGroup('Output:').option('--for <duration>', 'stop after this time, e.g. 20s or 1m30s', durationFlag);
   addFlags(command, 'Output:', 'log.level', 'metricsBindAddress');
   command.action(async (options: { readonly for?: number }) => {

@@ -12,11 +12,15 @@ import {
   UsageError,
 } from '@sluice/platform/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
+import { openRecorder, recordingOf } from '../../composition/open-recorder.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { addresses } from './run-all-in-one.ts';
 import { selectsCluster } from './run-options.ts';
+
+/** What stays in memory of a history that is recorded. */
+const recordedHistory = { maxBytes: 32 * 1024 ** 2, retentionMs: 3_600_000 };
 
 /** Observes the clusters that the configuration selects, or that of kubectl, until `stopped` resolves. */
 export async function runObserver(
@@ -36,7 +40,14 @@ export async function runObserver(
   const clusters = await openClusterSet(selection, logger, { readOnly: true });
   const { names, phases, threadUses, health, hooks } = clusters;
   const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });
-  const { console, history } = startConsole(() => clusters.views(), {}, { ...ports, history: limits });
+  const recorder = await openRecorder(configuration.recording, {
+    ...ports,
+    environment: process.env,
+    requestSnapshot: (key) => observer.resyncService(key),
+  });
+  const memory = recorder === undefined ? limits : recordedHistory;
+  const recording = recorder && recordingOf(recorder);
+  const { console, history } = startConsole(() => clusters.views(), {}, { ...ports, history: memory, recording });
   const server = await startTelemetry(
     address,
     { metrics, health, clock: systemClock, log: logger, otherwise: console.handle },
@@ -45,6 +56,7 @@ export async function runObserver(
   const observer = startObserver({
     ...ports,
     history,
+    recorder,
     metrics,
     logger: nameClusters(logger, names),
     maxCacheBytes: watcher.maxCacheBytes,
@@ -71,5 +83,6 @@ export async function runObserver(
       ports,
     );
     await observer.close();
+    await recorder?.close();
   }
 }

@@ -1,5 +1,13 @@
 import type { Bus } from '@sluice/bus';
-import { type ClusterView, type Console, History, jaegerTraces, lazyConsole, tapBus } from '@sluice/console';
+import {
+  type ClusterView,
+  type Console,
+  History,
+  jaegerTraces,
+  lazyConsole,
+  type Recording,
+  tapBus,
+} from '@sluice/console';
 import type { ConnectedCluster } from '@sluice/fleet/clusters';
 import type { Clock, Logger } from '@sluice/platform';
 import { version } from '@sluice/platform/process';
@@ -17,6 +25,8 @@ interface ConsolePorts {
   readonly logger: Logger;
   /** Default: `historyBytes`, for a day. */
   readonly history?: { readonly maxBytes: number; readonly retentionMs: number };
+  /** Default: the history is in memory only. */
+  readonly recording?: Recording | undefined;
 }
 
 interface JaegerAddresses {
@@ -36,10 +46,10 @@ const threadShare = 0.25;
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
-  { history: limits, ...ports }: ConsolePorts,
+  { history: limits, recording, ...ports }: ConsolePorts,
 ): LocalConsole {
   const history = new History({ ...ports, maxBytes: historyBytes, ...limits });
-  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl) };
+  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl), recording };
   const console = lazyConsole({
     history,
     sources,

@@ -1,0 +1,45 @@
+/** Entry point of the recording thread. Its first message contains the options. */
+import { parentPort } from 'node:worker_threads';
+import { errorMessage } from '@sluice/platform';
+import type { ThreadAnswer, ThreadOptions, ThreadRequest } from './recorder.ts';
+import { RecordingDirectory } from './recording-directory.ts';
+import { RecordingReader } from './recording-reader.ts';
+
+const port = parentPort;
+if (port === null) throw new Error('this file is the entry point of a worker thread');
+const send = (answer: ThreadAnswer) => port.postMessage(answer);
+
+port.once('message', ({ directory, ...options }: ThreadOptions) => {
+  let recording: RecordingDirectory;
+  try {
+    recording = new RecordingDirectory(directory, options);
+  } catch (error) {
+    send({ kind: 'unusable', reason: errorMessage(error) });
+    return;
+  }
+  const reader = new RecordingReader(directory);
+  send({ kind: 'ready' });
+  port.on('message', (request: ThreadRequest) => {
+    try {
+      switch (request.kind) {
+        case 'append':
+          send({ kind: 'appended', isNewFile: recording.append(request.records, request.now, request) });
+          break;
+        case 'read':
+          send({ kind: 'read', id: request.id, history: reader.records(request.key, request.range) });
+          break;
+        case 'cover':
+          send({ kind: 'covered', id: request.id, coverage: reader.coverage() });
+          break;
+        case 'close':
+          reader.close();
+          recording.close(request.now);
+          send({ kind: 'closed' });
+          port.close();
+          break;
+      }
+    } catch (error) {
+      send({ kind: 'failed', reason: errorMessage(error), ...('id' in request && { id: request.id }) });
+    }
+  });
+});

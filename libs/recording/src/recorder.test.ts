@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Change, encodeMessage, type Message, noCauses } from '@sluice/messages';
+import { VirtualClock } from '@sluice/platform';
+import { advance, type RecordingLogger, recordingLogger, until } from '@sluice/platform/testing';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Recorder, type RecorderOptions } from './recorder.ts';
+import { RecordingReader } from './recording-reader.ts';
+
+const key = { cluster: 'c', namespace: 'shop', service: 'web' };
+const web = 'c/shop/web';
+const all = { since: 0, until: Number.MAX_SAFE_INTEGER, records: 1_000 };
+let directory: string;
+let clock: VirtualClock;
+let logger: RecordingLogger;
+let recorder: Recorder;
+let requested: string[];
+
+const options = (given: Partial<RecorderOptions> = {}): RecorderOptions => ({
+  ...{ directory, version: '1.2.3', clock, logger },
+  limits: { maxBytes: 1024 ** 3, retentionMs: 86_400_000, minFreeBytes: 0 },
+  requestSnapshot: (service) => requested.push(service),
+  ...given,
+});
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-recorder-'));
+  clock = new VirtualClock(1_000);
+  logger = recordingLogger();
+  requested = [];
+  recorder = await Recorder.open(options());
+});
+
+afterEach(async () => {
+  await recorder.close();
+  rmSync(directory, { recursive: true });
+});
+
+function change(sequence: number, given: Partial<Change> = {}): Change {
+  const stamp = { epoch: 1, sequence };
+  return { kind: 'change', key, stamp, previousSequence: sequence - 1, facts: [], causes: noCauses, ...given };
+}
+
+const resourceVersions = { endpoints: '1', endpointslices: '1' };
+const snapshot = (sequence: number) =>
+  change(sequence, { snapshot: { first: true, last: true, initial: true, resourceVersions } });
+
+function add(message: Message, service = web): void {
+  recorder.add('changes', { key: service, id: 'any', headers: {}, payload: encodeMessage(message), message });
+}
+
+const sequences = async () =>
+  (await recorder.read(web, all)).records.map(
+    ({ payload }) => (JSON.parse(new TextDecoder().decode(payload)) as { stamp: { sequence: number } }).stamp.sequence,
+  );
+
+test('a read finds what was added before it', async () => {
+  add(snapshot(1));
+  add(change(2));
+  expect(await sequences()).toEqual([1, 2]);
+  add(change(3));
+  expect(await sequences()).toEqual([1, 2, 3]);
+});
+
+test('records are written half a second after the first of them, and the next run reads them', async () => {
+  add(snapshot(1));
+  await advance(clock, 500);
+  // Another process, while the recorder is not asked to flush.
+  const reader = new RecordingReader(directory);
+  await until('the record is in the file', async () => reader.records(web, all).records.length === 1);
+  reader.close();
+});
+
+test('a Service is requested whole in each file that begins without it, and after 500 records', async () => {
+  add(change(1));
+  expect(requested).toEqual([web]);
+  add(snapshot(2));
+  expect(await sequences()).toEqual([2]);
+  for (let sequence = 3; sequence <= 502; sequence++) add(change(sequence));
+  expect(requested).toEqual([web]);
+  add(change(503));
+  expect(requested).toEqual([web, web]);
+  add(change(504));
+  expect(requested).toEqual([web, web]);
+});
+
+test('the removal of a cluster is recorded, requests and malformed records are not', async () => {
+  add(snapshot(1));
+  add({ kind: 'clusterRemoved', cluster: 'c', epoch: 2 }, 'c');
+  recorder.add('requests', { key: web, id: 'any', headers: {}, payload: encodeMessage(change(9)) });
+  recorder.add('changes', { key: web, id: 'any', headers: {}, payload: new TextEncoder().encode('{') });
+  const { records } = await recorder.read(web, all);
+  expect(records.map(({ payload }) => JSON.parse(new TextDecoder().decode(payload)).kind)).toEqual([
+    'change',
+    'clusterRemoved',
+  ]);
+});
+
+test('without records it says that it runs', async () => {
+  expect((await recorder.coverage()).periods).toEqual([{ from: 1_000, to: 1_000 }]);
+  await advance(clock, 10_000);
+  expect((await recorder.coverage()).periods).toEqual([{ from: 1_000, to: 11_000 }]);
+});
+
+test('a failing disk is logged once, leaves a gap, and the recording continues', async () => {
+  await recorder.close();
+  recorder = await Recorder.open(
+    options({ limits: { maxBytes: 1, retentionMs: 1, minFreeBytes: Number.MAX_SAFE_INTEGER } }),
+  );
+  add(snapshot(1));
+  await advance(clock, 500);
+  add(change(2));
+  await advance(clock, 500);
+  await expect(recorder.read(web, all)).resolves.toEqual({ records: [], problems: [] });
+  expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([
+    ['error', 'recording failed; the recording has a gap'],
+  ]);
+});
+
+test('a directory that cannot be used is said at once', async () => {
+  await expect(Recorder.open(options())).rejects.toThrow('another process records to it');
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  await expect(Recorder.open(options({ directory: file }))).rejects.toThrow(`cannot record to ${file}`);
+});

@@ -1,0 +1,208 @@
+import { Worker } from 'node:worker_threads';
+import type { BusRecord, Topic } from '@sluice/bus';
+import { isServiceKey } from '@sluice/messages';
+import type { Cancel, Clock, Logger } from '@sluice/platform';
+import type { RecordingLimits } from './recording-directory.ts';
+import type { RecordedRange } from './recording-file.ts';
+import type { Coverage, RecordedHistory } from './recording-reader.ts';
+import { type NewRecord, toNewRecord } from './records.ts';
+import { SnapshotSchedule } from './snapshot-schedule.ts';
+
+export interface RecorderOptions {
+  readonly directory: string;
+  readonly limits: RecordingLimits;
+  /** Of the program. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A Service, by formatted key, must be published whole, because its history is read from the last snapshot on. */
+  readonly requestSnapshot: (key: string) => void;
+}
+
+export interface ThreadOptions extends Pick<RecorderOptions, 'directory' | 'limits' | 'version'> {}
+
+export type ThreadRequest =
+  | {
+      readonly kind: 'append';
+      readonly records: readonly NewRecord[];
+      readonly now: number;
+      readonly afterLoss: boolean;
+    }
+  | { readonly kind: 'read'; readonly id: number; readonly key: string; readonly range: RecordedRange }
+  | { readonly kind: 'cover'; readonly id: number }
+  | { readonly kind: 'close'; readonly now: number };
+
+export type ThreadAnswer =
+  | { readonly kind: 'ready' | 'closed' }
+  | { readonly kind: 'unusable'; readonly reason: string }
+  | { readonly kind: 'appended'; readonly isNewFile: boolean }
+  | { readonly kind: 'read'; readonly id: number; readonly history: RecordedHistory }
+  | { readonly kind: 'covered'; readonly id: number; readonly coverage: Coverage }
+  | { readonly kind: 'failed'; readonly reason: string; readonly id?: number };
+
+/** How long a record waits for others at most. A crash loses it. */
+const flushMs = 500;
+/** How often a recorder without records says that it runs. */
+const idleMs = 10_000;
+/** Records that wait for the disk; more are lost. */
+const maxWaitingBytes = 64 * 1024 ** 2;
+
+/** Records to a directory, in a thread of its own. */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #thread: Worker;
+  readonly #snapshots: SnapshotSchedule;
+  #records: NewRecord[] = [];
+  /** Batches that the thread has not appended yet. */
+  readonly #appending: (readonly NewRecord[])[] = [];
+  #waitingBytes = 0;
+  #hasLost = false;
+  #isFailing = false;
+  #cancelFlush: Cancel | undefined;
+  readonly #cancelIdle: Cancel;
+  readonly #reads = new Map<number, PromiseWithResolvers<unknown>>();
+  #nextId = 0;
+  readonly #closed = Promise.withResolvers<void>();
+
+  private constructor(options: RecorderOptions, thread: Worker) {
+    this.#options = options;
+    this.#thread = thread;
+    this.#snapshots = new SnapshotSchedule(options.requestSnapshot);
+    this.#cancelIdle = repeat(options.clock, idleMs, () => this.#flush());
+    thread.on('message', (answer: ThreadAnswer) => this.#answered(answer));
+    thread.on('error', (error) => this.#stopped(error));
+    thread.on('exit', () => this.#stopped(new Error('the recording thread has ended')));
+  }
+
+  /** @throws Error with a message for people if the directory cannot be used */
+  static async open(options: RecorderOptions): Promise<Recorder> {
+    const { directory, limits, version } = options;
+    // A bundle replaces the URL by that of its own file.
+    const thread = new Worker(new URL('./recorder-thread.ts', import.meta.url));
+    const started = Promise.withResolvers<ThreadAnswer>();
+    thread.once('message', started.resolve).once('error', started.reject);
+    thread.postMessage({ directory, limits, version } satisfies ThreadOptions);
+    const answer = await started.promise;
+    thread.off('error', started.reject);
+    if (answer.kind === 'unusable') {
+      await thread.terminate();
+      throw new Error(answer.reason);
+    }
+    return new Recorder(options, thread);
+  }
+
+  add(topic: Topic, record: BusRecord): void {
+    const { clock } = this.#options;
+    const added = toNewRecord(topic, record, clock.now());
+    if (added === undefined) return;
+    if (this.#waitingBytes + added.payload.length > maxWaitingBytes) {
+      this.#lose(new Error('the disk is too slow'));
+      return;
+    }
+    this.#waitingBytes += added.payload.length;
+    this.#records.push(added);
+    if (isServiceKey(added.key)) this.#snapshots.added(added);
+    this.#cancelFlush ??= clock.schedule(flushMs, () => this.#flush());
+  }
+
+  /** The Service's records of that time, preceded by those since the last snapshot. Includes what was added before. */
+  read(key: string, range: RecordedRange): Promise<RecordedHistory> {
+    return this.#ask((id) => ({ kind: 'read', id, key, range })) as Promise<RecordedHistory>;
+  }
+
+  coverage(): Promise<Coverage> {
+    return this.#ask((id) => ({ kind: 'cover', id })) as Promise<Coverage>;
+  }
+
+  async close(): Promise<void> {
+    this.#cancelIdle();
+    this.#flush();
+    this.#send({ kind: 'close', now: this.#options.clock.now() });
+    await this.#closed.promise;
+    await this.#thread.terminate();
+  }
+
+  #ask(request: (id: number) => ThreadRequest): Promise<unknown> {
+    this.#flush();
+    const id = this.#nextId++;
+    const answer = Promise.withResolvers<unknown>();
+    this.#reads.set(id, answer);
+    this.#send(request(id));
+    return answer.promise;
+  }
+
+  #flush(): void {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    const records = this.#records;
+    this.#records = [];
+    this.#appending.push(records);
+    this.#send({ kind: 'append', records, now: this.#options.clock.now(), afterLoss: this.#hasLost });
+    this.#hasLost = false;
+  }
+
+  #send(request: ThreadRequest): void {
+    this.#thread.postMessage(request);
+  }
+
+  #answered(answer: ThreadAnswer): void {
+    switch (answer.kind) {
+      case 'appended':
+        return this.#appended(answer.isNewFile);
+      case 'read':
+        return this.#take(answer.id)?.resolve(answer.history);
+      case 'covered':
+        return this.#take(answer.id)?.resolve(answer.coverage);
+      case 'failed': {
+        const error = new Error(answer.reason);
+        if (answer.id !== undefined) return this.#take(answer.id)?.reject(error);
+        this.#takeBatch();
+        return this.#lose(error);
+      }
+      case 'closed':
+        return this.#closed.resolve();
+    }
+  }
+
+  #appended(isNewFile: boolean): void {
+    const { directory, logger } = this.#options;
+    const records = this.#takeBatch();
+    if (isNewFile) this.#snapshots.restart([...records, ...this.#appending.flat(), ...this.#records]);
+    if (this.#isFailing) logger.info('recording continues', { directory });
+    this.#isFailing = false;
+  }
+
+  #takeBatch(): readonly NewRecord[] {
+    const records = this.#appending.shift() ?? [];
+    for (const { payload } of records) this.#waitingBytes -= payload.length;
+    return records;
+  }
+
+  #take(id: number): PromiseWithResolvers<unknown> | undefined {
+    const read = this.#reads.get(id);
+    this.#reads.delete(id);
+    return read;
+  }
+
+  #lose(error: Error): void {
+    const { directory, logger } = this.#options;
+    this.#hasLost = true;
+    if (!this.#isFailing) logger.error('recording failed; the recording has a gap', { directory, error });
+    this.#isFailing = true;
+  }
+
+  #stopped(error: Error): void {
+    this.#closed.resolve();
+    for (const { reject } of this.#reads.values()) reject(error);
+    this.#reads.clear();
+  }
+}
+
+function repeat(clock: Clock, intervalMs: number, run: () => void): Cancel {
+  const next = () => {
+    run();
+    cancel = clock.schedule(intervalMs, next);
+  };
+  let cancel = clock.schedule(intervalMs, next);
+  return () => cancel();
+}

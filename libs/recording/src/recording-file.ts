@@ -1,0 +1,179 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { decompress } from './compress.ts';
+import type { RecordedTopic, StoredRecord } from './records.ts';
+import { applicationId, schemaVersion } from './schema.ts';
+
+/** In milliseconds since the Unix epoch. */
+export interface RecordedPeriod {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where a record is in its file. */
+export interface Position {
+  readonly id: number;
+  readonly at: number;
+}
+
+/** The beginning of a file. */
+export const fileStart: Position = { id: 0, at: 0 };
+
+export interface RecordedRange {
+  /** In milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly until: number;
+  /** Enough records: earlier ones are not needed, even if they are later than `since`. */
+  readonly records: number;
+}
+
+/** Why a file cannot be read, for people. */
+export class UnreadableRecordingError extends Error {
+  override readonly name = 'UnreadableRecordingError';
+}
+
+interface Row {
+  readonly id: number;
+  readonly topic: RecordedTopic;
+  readonly received_at: number;
+  readonly snapshot: number;
+  readonly base: number | null;
+  readonly traceparent: string | null;
+  readonly payload: Uint8Array;
+}
+
+/** @throws UnreadableRecordingError */
+export function openToRead(path: string): RecordingFile {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    const pragma = (name: string) => Number(Object.values(database?.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+    if (pragma('application_id') !== applicationId) {
+      throw new UnreadableRecordingError(`${path} is no recording of sluice`);
+    }
+    const version = pragma('user_version');
+    if (version > schemaVersion) {
+      const known = `this one reads up to ${schemaVersion}`;
+      throw new UnreadableRecordingError(`${path} has format ${version} of a newer sluice; ${known}; upgrade it`);
+    }
+    return new RecordingFile(path, database);
+  } catch (error) {
+    database?.close();
+    throw unreadable(path, error);
+  }
+}
+
+function unreadable(path: string, error: unknown): UnreadableRecordingError {
+  if (error instanceof UnreadableRecordingError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new UnreadableRecordingError(`cannot read recording ${path}: ${reason}`);
+}
+
+/** Reads one file. Every method throws UnreadableRecordingError if the file is damaged there. */
+export class RecordingFile {
+  readonly path: string;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string, database: DatabaseSync) {
+    this.path = path;
+    this.#database = database;
+  }
+
+  /** Time that the file covers. */
+  get period(): RecordedPeriod {
+    return this.#get('SELECT started_at AS "from", last_at AS "to" FROM recording') as unknown as RecordedPeriod;
+  }
+
+  /** Formatted keys of the Services. */
+  get services(): readonly string[] {
+    const rows = this.#all("SELECT key FROM services WHERE key LIKE '%/%/%' ORDER BY key");
+    return rows.map(({ key }) => String(key));
+  }
+
+  /**
+   * The last snapshot of the Service from which all records since `since` follow, or the last `records` of them until `until`.
+   * Undefined: none; `count` is the number of its records until then.
+   */
+  start(
+    key: string,
+    { since, until, records }: RecordedRange,
+  ): { readonly start: Position | undefined; readonly count: number } {
+    const service = this.#serviceId(key);
+    if (service === undefined) return { start: undefined, count: 0 };
+    const ofService = `SELECT id, received_at AS at FROM records WHERE service = ${service}`;
+    const newestFirst = 'ORDER BY received_at DESC, id DESC LIMIT 1';
+    const [edge] = this.#all(
+      `${ofService} AND received_at <= ? ${newestFirst} OFFSET ?`,
+      until,
+      Math.max(0, records - 1),
+    );
+    const starts = [since, ...(edge === undefined ? [] : [Number(edge.at)])].flatMap((at) =>
+      this.#all(`${ofService} AND snapshot = 1 AND received_at <= ? ${newestFirst}`, Math.min(at, until)),
+    );
+    const start = (starts as unknown as readonly Position[]).toSorted((a, b) => a.id - b.id).at(-1);
+    if (start !== undefined) return { start, count: records };
+    const counted = this.#get(
+      `SELECT count(*) AS count FROM records WHERE service = ${service} AND received_at <= ?`,
+      until,
+    );
+    return { start: undefined, count: Number(counted.count) };
+  }
+
+  /** The Service's records in a range of time, and removals of its cluster, in the order of their arrival. */
+  records(key: string, from: Position, until: number): readonly StoredRecord[] {
+    const [service = -1, cluster = -1] = [key, key.slice(0, key.indexOf('/'))].map((one) => this.#serviceId(one));
+    const rows = this.#all(
+      `SELECT * FROM records WHERE service IN (${service}, ${cluster}) AND received_at BETWEEN ? AND ? AND id >= ? ORDER BY id`,
+      from.at,
+      until,
+      from.id,
+    ) as unknown as readonly Row[];
+    const payloads = new Map<number, Uint8Array>();
+    return rows.map((row) => ({
+      topic: row.topic,
+      receivedAt: row.received_at,
+      startsSnapshot: row.snapshot === 1,
+      payload: this.#payload(row, payloads),
+      ...(row.traceparent !== null && { traceparent: row.traceparent }),
+    }));
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #serviceId(key: string): number | undefined {
+    const row = this.#all('SELECT id FROM services WHERE key = ?', key)[0];
+    return row === undefined ? undefined : Number(row.id);
+  }
+
+  /** Bases precede their records, so `known` has most of them. */
+  #payload(row: Row, known: Map<number, Uint8Array>): Uint8Array {
+    const chain = [row];
+    for (let last = row; last.base !== null && !known.has(last.base); chain.push(last)) {
+      last = this.#get('SELECT * FROM records WHERE id = ?', last.base) as unknown as Row;
+    }
+    for (const { id, base, payload } of chain.reverse()) {
+      const dictionary = base === null ? undefined : known.get(base);
+      known.set(id, decompress(payload, dictionary));
+    }
+    return known.get(row.id) ?? new Uint8Array();
+  }
+
+  #get(sql: string, ...values: (number | string)[]): Record<string, unknown> {
+    const row = this.#all(sql, ...values)[0];
+    if (row === undefined)
+      throw new UnreadableRecordingError(`cannot read recording ${this.path}: a record is missing`);
+    return row;
+  }
+
+  #all(sql: string, ...values: (number | string)[]): readonly Record<string, unknown>[] {
+    try {
+      const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+      return statement.all(...values);
+    } catch (error) {
+      throw unreadable(this.path, error);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { statSync } from 'node:fs';
+import { filesIn } from './file-names.ts';
+import {
+  fileStart,
+  openToRead,
+  type Position,
+  type RecordedPeriod,
+  type RecordedRange,
+  type RecordingFile,
+  UnreadableRecordingError,
+} from './recording-file.ts';
+import type { StoredRecord } from './records.ts';
+
+/** What a recording covers. */
+export interface Coverage {
+  /** In the order of time, with gaps between them. */
+  readonly periods: readonly RecordedPeriod[];
+  /** Files or parts of files that cannot be read, for people. */
+  readonly problems: readonly string[];
+}
+
+export interface RecordedHistory {
+  readonly records: readonly StoredRecord[];
+  readonly problems: readonly string[];
+}
+
+/** Reads a recording: a directory of files, also while another thread or process records to it, or one file. */
+export class RecordingReader {
+  readonly #path: string;
+  readonly #files = new Map<string, RecordingFile>();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  coverage(): Coverage {
+    const periods: RecordedPeriod[] = [];
+    const problems = this.#read((file) => {
+      const { from, to } = file.period;
+      const last = periods.at(-1);
+      if (last !== undefined && from <= last.to) periods[periods.length - 1] = { from: last.from, to };
+      else periods.push({ from, to });
+    });
+    return { periods, problems };
+  }
+
+  /** Formatted keys of all Services. */
+  services(): readonly string[] {
+    const keys = new Set<string>();
+    this.#read((file) => {
+      for (const key of file.services) keys.add(key);
+    });
+    return [...keys].sort();
+  }
+
+  /** The Service's records of that time, preceded by those since the last snapshot. */
+  records(key: string, range: RecordedRange): RecordedHistory {
+    const starts: { readonly file: RecordingFile; readonly from: Position }[] = [];
+    let remaining = range.records;
+    let isComplete = false;
+    const problems = this.#read((file) => {
+      if (isComplete) return;
+      const { start, count } = file.start(key, { ...range, records: remaining });
+      starts.unshift({ file, from: start ?? fileStart });
+      remaining -= count;
+      isComplete = start !== undefined;
+    }, 'newest first');
+    const records: StoredRecord[] = [];
+    for (const { file, from } of starts) {
+      try {
+        records.push(...file.records(key, from, range.until));
+      } catch (error) {
+        problems.push(messageOf(error));
+      }
+    }
+    // Without a snapshot, the state is unknown.
+    const first = records.findIndex(({ startsSnapshot }) => startsSnapshot);
+    return { records: first < 0 ? [] : records.slice(first), problems };
+  }
+
+  close(): void {
+    for (const file of this.#files.values()) file.close();
+    this.#files.clear();
+  }
+
+  /** Calls `read` with each file, oldest first by default. Returns the problems of those that cannot be read. */
+  #read(read: (file: RecordingFile) => void, order?: 'newest first'): string[] {
+    const problems: string[] = [];
+    const paths = statSync(this.#path).isDirectory() ? filesIn(this.#path).map(({ path }) => path) : [this.#path];
+    for (const [path, file] of this.#files) {
+      if (paths.includes(path)) continue;
+      file.close();
+      this.#files.delete(path);
+    }
+    for (const path of order === undefined ? paths : paths.toReversed()) {
+      try {
+        const file = this.#files.get(path) ?? openToRead(path);
+        this.#files.set(path, file);
+        read(file);
+      } catch (error) {
+        problems.push(messageOf(error));
+      }
+    }
+    return problems;
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof UnreadableRecordingError) return error.message;
+  throw error;
+}

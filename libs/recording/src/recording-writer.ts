@@ -1,0 +1,93 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { compress } from './compress.ts';
+import { DeltaBases } from './delta-bases.ts';
+import type { NewRecord } from './records.ts';
+import { schema } from './schema.ts';
+
+/** Ids that are kept in memory, of Services and of texts. */
+const maxKnown = 50_000;
+
+/** Appends records to a new file. */
+export class RecordingWriter {
+  readonly path: string;
+  readonly #database: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #services = new Map<string, number>();
+  readonly #texts = new Map<string, number>();
+  /** Of the last record. The clock may be set back. */
+  #lastAt = 0;
+  readonly #bases = new DeltaBases();
+
+  constructor(path: string, { now, version }: { readonly now: number; readonly version: string }) {
+    this.path = path;
+    // It contains names and addresses of everything in the clusters. What SQLite creates beside it has the same mode.
+    closeSync(openSync(path, 'wx', 0o600));
+    const database = new DatabaseSync(path);
+    this.#database = database;
+    // A crash of the process loses no commit; a crash of the machine may lose the last ones.
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304');
+    database.exec(`BEGIN; ${schema}; COMMIT`);
+    database.prepare('INSERT INTO recording VALUES (?, ?, ?)').run(now, now, version);
+    this.#insert = database.prepare(
+      'INSERT INTO records (service, received_at, topic, snapshot, text, base, traceparent, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+  }
+
+  /** Appends all or none. `now`: everything until then was recorded. */
+  append(records: readonly NewRecord[], now: number): void {
+    const database = this.#database;
+    database.exec('BEGIN');
+    try {
+      for (const record of records) this.#append(record);
+      database.prepare('UPDATE recording SET last_at = ?').run(now);
+      database.exec('COMMIT');
+    } catch (error) {
+      database.exec('ROLLBACK');
+      // Ids and bases of the batch may be among them.
+      this.#services.clear();
+      this.#texts.clear();
+      this.#bases.clear();
+      throw error;
+    }
+  }
+
+  close(now: number): void {
+    this.append([], now);
+    this.#database.close();
+  }
+
+  /** Closes the file after an error; what was committed stays. */
+  abandon(): void {
+    this.#database.close();
+  }
+
+  #append(record: NewRecord): void {
+    const { key, receivedAt, topic, startsSnapshot, text, traceparent = null, payload, objects } = record;
+    this.#lastAt = Math.max(this.#lastAt, receivedAt);
+    const service = this.#idOf(this.#services, 'services', 'key', key);
+    if (startsSnapshot) this.#bases.delete(service);
+    const base = this.#bases.get(service, objects);
+    const { lastInsertRowid } = this.#insert.run(
+      service,
+      this.#lastAt,
+      topic,
+      Number(startsSnapshot),
+      this.#idOf(this.#texts, 'texts', 'text', text),
+      base?.id ?? null,
+      traceparent,
+      compress(payload, base?.payload),
+    );
+    this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });
+  }
+
+  #idOf(known: Map<string, number>, table: 'services' | 'texts', column: string, value: string): number {
+    const id = known.get(value);
+    if (id !== undefined) return id;
+    if (known.size >= maxKnown) known.clear();
+    this.#database.prepare(`INSERT OR IGNORE INTO ${table} (${column}) VALUES (?)`).run(value);
+    const row = this.#database.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).get(value);
+    known.set(value, Number(row?.id));
+    return Number(row?.id);
+  }
+}

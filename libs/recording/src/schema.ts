@@ -1,0 +1,46 @@
+/** Marks a file as a recording in its header: "Slui". */
+export const applicationId = 0x53_6c_75_69;
+/** Raise it with every change that an older reader would misread. */
+export const schemaVersion = 1;
+
+/**
+ * Times are in milliseconds since the Unix epoch. A payload is a message in JSON, compressed by zstd. With `base`, the payload of that
+ * record is the dictionary. The state of a Service follows from the records since the last one with `snapshot = 1`.
+ */
+export const schema = `
+  CREATE TABLE services (
+    id INTEGER PRIMARY KEY,
+    -- CLUSTER/NAMESPACE/SERVICE, or the identity of a cluster that was removed
+    key TEXT NOT NULL UNIQUE
+  );
+  CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY,
+    service INTEGER NOT NULL REFERENCES services,
+    -- never earlier than that of the record before
+    received_at REAL NOT NULL,
+    topic TEXT NOT NULL CHECK (topic IN ('changes', 'mutations')),
+    snapshot INTEGER NOT NULL,
+    text INTEGER NOT NULL REFERENCES texts,
+    base INTEGER REFERENCES records,
+    traceparent TEXT,
+    payload BLOB NOT NULL
+  );
+  CREATE INDEX records_of_service ON records (service, received_at);
+  CREATE INDEX snapshots_of_service ON records (service, received_at) WHERE snapshot = 1;
+  -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
+  CREATE TABLE recording (started_at REAL NOT NULL, last_at REAL NOT NULL, version TEXT NOT NULL);
+  CREATE VIEW history AS
+    SELECT
+      records.id,
+      strftime('%Y-%m-%dT%H:%M:%fZ', received_at / 1000.0, 'unixepoch') AS time,
+      services.key AS service,
+      texts.text,
+      topic,
+      snapshot,
+      traceparent
+    FROM records JOIN services ON services.id = records.service JOIN texts ON texts.id = records.text
+    ORDER BY records.id;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${schemaVersion};
+`;

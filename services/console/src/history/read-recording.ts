@@ -1,0 +1,33 @@
+import { formatServiceKey, type ServiceKey } from '@sluice/messages';
+import type { RecordedRange, Recording } from '../ports.ts';
+import type { Entry } from '../view/entry-schemas.ts';
+import { Journal } from './journal.ts';
+import { messageOf, type RetainedRecord } from './retained-record.ts';
+
+export interface RecordedHistory {
+  readonly journal: Journal;
+  readonly entries: readonly Entry[];
+}
+
+/** The history of a Service in a range of time; undefined if the recording has none. */
+export async function readRecording(
+  recording: Recording,
+  key: ServiceKey,
+  range: RecordedRange,
+): Promise<RecordedHistory | undefined> {
+  const { records } = await recording.read(formatServiceKey(key), range);
+  const retained = records.map(({ topic, payload: content, ...rest }) => ({ topic, record: { content, ...rest } }));
+  const [first] = retained;
+  if (first === undefined) return undefined;
+  const journal = new Journal(key);
+  for (const { topic, record } of retained) journal.add(topic, record);
+  const startedAt = startOf(first.record);
+  return { journal, entries: journal.entries.filter(({ at }) => at > startedAt) };
+}
+
+/** When the history was continued with a snapshot, which shows what was known before. The first snapshot of a watcher is news. */
+function startOf(record: RetainedRecord): number {
+  const message = messageOf(record);
+  if (message?.kind !== 'change' || message.snapshot?.initial !== false) return Number.NEGATIVE_INFINITY;
+  return message.causes.first[0]?.observedAt ?? record.receivedAt;
+}

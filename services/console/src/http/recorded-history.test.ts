@@ -1,0 +1,131 @@
+import { type Change, encodeMessage, type Message } from '@sluice/messages';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { HistoryEntry } from '../client/console-client.ts';
+import type { RecordedRange, Recording } from '../ports.ts';
+import { pod, podChange, service, snapshot, topicOf } from '../testing/records.ts';
+import { serveConsole } from '../testing/serve-console.ts';
+
+const web = '/api/v1/services/prod/shop/web';
+const ranges: RecordedRange[] = [];
+let records: (readonly [receivedAt: number, message: Message])[];
+
+/** In memory, the history starts at 500 ms. */
+const recording: Recording = {
+  read: async (key, range) => {
+    ranges.push(range);
+    const own = key === 'cluster-uid/shop/web' || key === 'cluster-uid/shop/old' ? records : [];
+    const until = own.filter(([at]) => at <= range.until);
+    return {
+      problems: [],
+      records: until.map(([receivedAt, message]) => {
+        return { topic: topicOf(message), receivedAt, payload: encodeMessage(message) };
+      }),
+    };
+  },
+  coverage: async () => ({
+    periods: [
+      { from: 100, to: 200 },
+      { from: 300, to: 10_000 },
+    ],
+    problems: ['b.sqlite is damaged'],
+  }),
+};
+
+const caused = (change: Change, description: string, at: number): Change => ({
+  ...change,
+  causes: { first: [{ description, observedAt: at }], more: 0 },
+});
+
+const first = snapshot(1, 100, [service(), pod('web-1', { ready: false })]);
+const startsHere = { first: true, last: true, resourceVersions: { endpoints: '1', endpointslices: '1' } };
+
+beforeEach(() => {
+  ranges.length = 0;
+  records = [
+    [100, { ...first, snapshot: { ...startsHere, initial: true } }],
+    [150, caused(podChange(2, 150, pod('web-1', { ready: true })), 'Pod shop/web-1 became ready', 150)],
+    [160, caused(podChange(3, 160, pod('web-1', { ready: false })), 'Pod shop/web-1 became not ready', 160)],
+  ];
+});
+
+const open = () => serveConsole({ sources: { ...sourcesOf(), recording } });
+const sourcesOf = () => ({
+  clusters: () => [{ identity: 'cluster-uid', name: 'prod', version: '', server: '', state: 'synced' }],
+});
+const causesOf = ({ entries }: { readonly entries: readonly HistoryEntry[] }) =>
+  entries.map(({ at, causes }) => [at, causes.first[0]?.description]);
+
+describe('with a recording', () => {
+  test('history from before the start of the process is read from it', async () => {
+    const { json } = await open();
+    const view = await json(`${web}/history?since=120&until=400`);
+    expect(causesOf(view)).toEqual([
+      [150, 'Pod shop/web-1 became ready'],
+      [160, 'Pod shop/web-1 became not ready'],
+    ]);
+    expect(view).toMatchObject({
+      since: 100,
+      gaps: [{ from: 200, to: 300 }],
+      recordingProblems: ['b.sqlite is damaged'],
+    });
+    expect(ranges).toMatchObject([{ since: 120, records: 500 }]);
+  });
+
+  test('memory answers what it knows', async () => {
+    const { json } = await open();
+    expect((await json(`${web}/history?since=500`)).entries.length).toBeGreaterThan(0);
+    expect((await json(`${web}/history?limit=1`)).entries).toHaveLength(1);
+    expect((await json(`${web}?at=600`)).live).toBe(false);
+    expect((await json(web)).live).toBe(true);
+    expect(ranges).toEqual([]);
+  });
+
+  test('a past state is read from it', async () => {
+    const { json } = await open();
+    expect(await json(`${web}?at=155`)).toMatchObject({
+      live: false,
+      at: 155,
+      pods: [{ pod: 'web-1', unready: null }],
+    });
+    expect(await json(`${web}/pods/web-1?at=165`)).toMatchObject({ pod: 'web-1', readinessChanges: 2 });
+  });
+
+  test('a Service that is not in memory is found in it', async () => {
+    const { json, error } = await open();
+    expect(await json('/api/v1/services/prod/shop/old/history')).toMatchObject({ total: 3 });
+    expect(await json('/api/v1/services/prod/shop/old')).toMatchObject({ live: true });
+    expect(await error('/api/v1/services/prod/shop/none/history')).toMatchObject([
+      404,
+      expect.any(String),
+      expect.any(String),
+    ]);
+    expect(await error('/api/v1/services/prod/shop/none?at=100')).toMatchObject([
+      404,
+      expect.any(String),
+      expect.any(String),
+    ]);
+  });
+
+  test('a time before the first snapshot has no history', async () => {
+    const { error } = await open();
+    records = [];
+    expect(await error(`${web}?at=50`)).toMatchObject([
+      404,
+      expect.stringContaining('no history at'),
+      'request a later time',
+    ]);
+  });
+
+  test('a snapshot that only continues the history is no entry', async () => {
+    const { json } = await open();
+    const again = { ...first, snapshot: { ...startsHere, initial: false } };
+    records = [[100, again], ...records.slice(1)];
+    expect(causesOf(await json(`${web}/history?until=400`)).map(([at]) => at)).toEqual([150, 160]);
+    expect(causesOf(await json(`${web}/history?until=400`))).toHaveLength(2);
+  });
+
+  test('the overview says what it covers', async () => {
+    const { json } = await open();
+    expect(await json('/api/v1/overview')).toMatchObject({ since: 100, gaps: [{ from: 200, to: 300 }] });
+  });
+});

@@ -1,0 +1,47 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Recording } from '@sluice/console';
+import type { Configuration } from '@sluice/fleet/configuration';
+import { parseServiceKey, type ServiceKey } from '@sluice/messages';
+import type { Clock, Logger } from '@sluice/platform';
+import { UsageError, version } from '@sluice/platform/process';
+import { Recorder } from '@sluice/recording';
+
+interface RecorderPorts {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly requestSnapshot: (key: ServiceKey) => void;
+}
+
+/** What a recording leaves free on its disk, in bytes. */
+const minFreeBytes = 512 * 1024 ** 2;
+
+/** Opens the recorder of the configuration; undefined if there is to be no recording. */
+export async function openRecorder(
+  { directory: configured, maxBytes, retention: retentionMs }: Configuration['recording'],
+  { environment, requestSnapshot, ...ports }: RecorderPorts,
+): Promise<Recorder | undefined> {
+  if (configured === 'none') return undefined;
+  const directory = configured === undefined ? defaultDirectory(environment) : resolve(configured);
+  const options = { directory, version, limits: { maxBytes, retentionMs, minFreeBytes } };
+  try {
+    return await Recorder.open({
+      ...ports,
+      ...options,
+      requestSnapshot: (key) => requestSnapshot(parseServiceKey(key)),
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${reason}; pass another --recording-dir, or --recording-dir none`);
+  }
+}
+
+const defaultDirectory = ({ XDG_STATE_HOME: state }: NodeJS.ProcessEnv): string =>
+  join(state || join(homedir(), '.local/state'), 'sluice/recording');
+
+/** A recorder as the console reads it. */
+export const recordingOf = (recorder: Recorder): Recording => ({
+  read: (key, range) => recorder.read(key, range),
+  coverage: () => recorder.coverage(),
+});
