@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '@sluice/bus';
 import { connectJetStreamBus } from '@sluice/bus/jetstream';
-import { ApiServerHttp, FakeApiServer, kubeconfigOf, type Population, populate } from '@sluice/fake-apiserver';
+import { ApiServerHttp, FakeApiServer, kubeconfigOf, populate } from '@sluice/fake-apiserver';
 import { freePorts } from '@sluice/local';
 import { defaultPartitions } from '@sluice/messages';
 import { seededRandom, silentLogger } from '@sluice/platform';
 import { systemClock as clock, systemRandom as random } from '@sluice/platform/process';
-import { observeWrites, slicesOf } from '@sluice/tests';
+import { observeWrites } from '@sluice/tests';
 import { Fleet, type Role } from './fleet.ts';
+import { Flips, untilConverged } from './flips.ts';
 import { type Histogram, histogramOf } from './histogram.ts';
 import { cpuSeconds } from './process-stats.ts';
 import { natsTraffic, redisTraffic } from './server-traffic.ts';
@@ -76,7 +77,7 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
   const pids = new Map<string, number>(roles.includes('run') ? [] : servers);
   try {
     for (const role of roles) pids.set(role, (await fleet.run(role)).pid ?? 0);
-    await converged(server, timeoutSeconds);
+    await untilConverged(server, timeoutSeconds);
     const counts = async () => ({
       ...(await records(bus)),
       ...(await natsTraffic(monitorPort)),
@@ -99,7 +100,7 @@ export async function measureFlipCost(options: FlipCostOptions): Promise<readonl
       );
       phases.push({ rate, latencies: histogramOf(flips.latencies), ...without(measured, idle, rate) });
     }
-    await converged(server, timeoutSeconds);
+    await untilConverged(server, timeoutSeconds);
     return phases;
   } finally {
     await bus.close();
@@ -137,41 +138,6 @@ function without({ counts, cpuMs }: Counters, idle: Counters, rate: number): Cou
   return { counts: Object.fromEntries(own), cpuMs };
 }
 
-/** Flips one Pod per Service in turn, at a fixed rate, and measures until its slice is written. */
-class Flips {
-  readonly latencies: number[] = [];
-  readonly #services: number;
-  readonly #since = new Map<string, number>();
-  #next = 0;
-
-  constructor(services: number) {
-    this.#services = services;
-  }
-
-  written(service: string): void {
-    const since = this.#since.get(service);
-    if (since === undefined) return;
-    this.#since.delete(service);
-    this.latencies.push(performance.now() - since);
-  }
-
-  async run(
-    server: FakeApiServer,
-    population: Population,
-    { rate, seconds, pods }: { readonly rate: number; readonly seconds: number; readonly pods: number },
-  ): Promise<void> {
-    const startedAt = performance.now();
-    for (let done = 0; done < rate * seconds; done++) {
-      const waitMs = startedAt + (done * 1_000) / rate - performance.now();
-      if (waitMs > 0) await sleep(waitMs);
-      const turn = Math.floor(this.#next / this.#services);
-      const service = this.#next++ % this.#services;
-      this.#since.set(population.services[service]?.name ?? '', performance.now());
-      server.put('pods', population.podObject(service, Math.floor(turn / 2) % pods, turn % 2 === 1));
-    }
-  }
-}
-
 /** Number of records ever appended, by topic. */
 async function records(bus: Bus): Promise<Readonly<Record<string, number>>> {
   const sum = async (topic: 'changes' | 'mutations', partitions: number) => {
@@ -182,17 +148,4 @@ async function records(bus: Bus): Promise<Readonly<Record<string, number>>> {
     'records of changes': await sum('changes', bus.partitions),
     'records of mutations': await sum('mutations', bus.partitions),
   };
-}
-
-/** @throws Error if slices are still wrong after the maximum wait */
-async function converged(server: FakeApiServer, timeoutSeconds: number): Promise<void> {
-  const deadline = performance.now() + timeoutSeconds * 1_000;
-  const isCorrect = () => {
-    const { expected, actual } = slicesOf(server);
-    return expected.join('\n') === actual.join('\n');
-  };
-  while (!isCorrect()) {
-    if (performance.now() > deadline) throw new Error(`slices are still wrong after ${timeoutSeconds} s`);
-    await sleep(200);
-  }
 }

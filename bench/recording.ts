@@ -1,0 +1,43 @@
+/** Measures what "sluice observe" costs and how fast its recording answers. See `--help`. */
+
+import { integer } from '@sluice/program';
+import { measureObserver } from './src/recording/observer.ts';
+import { measureQuestions } from './src/recording/questions.ts';
+import { runBench } from './src/run-bench.ts';
+import { number } from './src/table.ts';
+
+await runBench({
+  name: 'recording',
+  about: `Runs "sluice observe" beside "sluice run" on a fake cluster over HTTP whose Pods flip their readiness, and prints the CPU and
+the memory of the observer and the size of its recording. A flip is a change of a Pod, of a slice and of Endpoints. Then it fills a
+recording with entries, and asks a console on it for histories and past states of random Services at random times.
+`,
+  options: {
+    services: integer(1_000, 'Services'),
+    pods: integer(10, 'Pods per Service'),
+    rate: integer(100, 'flips per second'),
+    seconds: integer(60, 'duration'),
+    entries: integer(1_000_000, 'entries of the recording that is asked'),
+    questions: integer(200, 'questions'),
+  },
+  async measure({ services, pods, rate, seconds, entries, questions }, directory) {
+    const observer = await measureObserver({ directory, shape: { services, pods }, rate, seconds });
+    const answers = await measureQuestions({ directory, shape: { services, pods }, entries, questions });
+    const rows = [
+      ['CPU of a core, idle', `${number(observer.idleShare * 100)} %`],
+      [`CPU of a core at ${rate} flips/s`, `${number(observer.share * 100)} %`],
+      ['memory, largest', `${number(observer.peakMb)} MB`],
+      ['records per flip', number(observer.recordsPerFlip)],
+      ['bytes per record, with indexes', number(observer.bytesPerRecord)],
+      ['size per day', `${number(observer.gbPerDay)} GB`],
+      [`size of ${entries} entries`, `${number(answers.gigabytes)} GB`],
+      ['append, entries per second of CPU', number(answers.appendedPerSecond)],
+      ...answers.latencies.map(([what, p50, p99, max]) => [
+        `${what}: p50, p99, largest`,
+        `${number(p50)}, ${number(p99)}, ${number(max)} ms`,
+      ]),
+    ];
+    const title = `${services} × ${pods}`;
+    return { tables: [{ title, head: ['', ''], rows: rows.map((cells) => ({ cells })) }], json: { observer, answers } };
+  },
+});
