@@ -32,6 +32,7 @@ recording with entries, and asks a console on it for histories and past states o
       ['size per day', `${number(observer.gbPerDay)} GB`],
       [`size of ${entries} entries`, `${number(answers.gigabytes)} GB`],
       ['append, entries per second of CPU', number(answers.appendedPerSecond)],
+      ['first answer', `${number(answers.firstMs)} ms`],
       ...answers.latencies.map(([what, p50, p99, max]) => [
         `${what}: p50, p99, largest`,
         `${number(p50)}, ${number(p99)}, ${number(max)} ms`,

@@ -40,6 +40,8 @@ export type ThreadAnswer =
   | { readonly kind: 'covered'; readonly id: number; readonly coverage: Coverage }
   | { readonly kind: 'failed'; readonly reason: string; readonly id?: number };
 
+/** Payloads are outside of the heap; the default would grow to hundreds of megabytes before it is collected. */
+const resourceLimits = { maxOldGenerationSizeMb: 128 };
 /** How long a record waits for others at most. A crash loses it. */
 const flushMs = 500;
 /** How often a recorder without records says that it runs. */
@@ -78,7 +80,7 @@ export class Recorder {
   static async open(options: RecorderOptions): Promise<Recorder> {
     const { directory, limits, version } = options;
     // A bundle replaces the URL by that of its own file.
-    const thread = new Worker(new URL('./recorder-thread.ts', import.meta.url));
+    const thread = new Worker(new URL('./recorder-thread.ts', import.meta.url), { resourceLimits });
     const started = Promise.withResolvers<ThreadAnswer>();
     thread.once('message', started.resolve).once('error', started.reject);
     thread.postMessage({ directory, limits, version } satisfies ThreadOptions);
