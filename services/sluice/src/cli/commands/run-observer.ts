@@ -19,7 +19,7 @@ import { openClusterSet } from './cluster-set.ts';
 import { addresses } from './run-all-in-one.ts';
 import { selectsCluster } from './run-options.ts';
 
-/** What stays in memory of a history that is recorded. With less, a busy cluster spends a fifth of its CPU on dropping records. */
+/** What stays in memory of a history that is recorded. Dropping a record applies it again, so much less would cost CPU. */
 const recordedHistory = { maxBytes: 32 * 1024 ** 2, retentionMs: 3_600_000 };
 
 /** Observes the clusters that the configuration selects, or that of kubectl, until `stopped` resolves. */
