@@ -1,3 +1,5 @@
+import { getOrCreate } from '@sluice/platform';
+
 export interface Base {
   /** Id of the record. */
   readonly id: number;
@@ -28,8 +30,7 @@ export class DeltaBases {
 
   set(service: number, objects: readonly string[], { id, payload }: Base): void {
     if (this.#bytes + payload.length > maxBytes) this.clear();
-    const known = this.#services.get(service) ?? new Map<string, CountedBase>();
-    this.#services.set(service, known);
+    const known = getOrCreate(this.#services, service, () => new Map<string, CountedBase>());
     const base = { id, payload, uses: objects.length };
     if (objects.length > 0) this.#bytes += payload.length;
     for (const object of objects) {

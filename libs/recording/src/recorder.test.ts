@@ -119,7 +119,7 @@ test('a failing disk is logged once, leaves a gap, and the recording continues',
 });
 
 test('a directory that cannot be used is said at once', async () => {
-  await expect(Recorder.open(options())).rejects.toThrow('another process records to it');
+  await expect(Recorder.open(options())).rejects.toThrow('another process is recording to it');
   const file = join(directory, 'file');
   writeFileSync(file, '');
   await expect(Recorder.open(options({ directory: file }))).rejects.toThrow(`cannot record to ${file}`);

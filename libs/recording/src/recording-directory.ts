@@ -89,7 +89,7 @@ export class RecordingDirectory {
       free += file.bytes;
     }
     if (free < minFreeBytes) {
-      throw new Error(`${this.#directory}: less than ${Math.round(minFreeBytes / 1024 ** 2)} MiB are free on the disk`);
+      throw new Error(`${this.#directory}: less than ${Math.round(minFreeBytes / 1024 ** 2)} MiB free on the disk`);
     }
   }
 
@@ -115,7 +115,7 @@ function lock(directory: string): DatabaseSync {
     return database;
   } catch (error) {
     const isHeld = errorMessage(error).includes('locked');
-    const reason = isHeld ? 'another process records to it; choose another directory' : errorMessage(error);
+    const reason = isHeld ? 'another process is recording to it; choose another directory' : errorMessage(error);
     throw new Error(`cannot record to ${directory}: ${reason}`);
   }
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { errorMessage } from '@sluice/platform';
 import { decompress } from './compress.ts';
 import type { RecordedTopic, StoredRecord } from './records.ts';
 import { applicationId, schemaVersion } from './schema.ts';
@@ -48,12 +49,12 @@ export function openToRead(path: string): RecordingFile {
     database = new DatabaseSync(path, { readOnly: true });
     const pragma = (name: string) => Number(Object.values(database?.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
     if (pragma('application_id') !== applicationId) {
-      throw new UnreadableRecordingError(`${path} is no recording of sluice`);
+      throw new UnreadableRecordingError(`${path} is not a recording of sluice`);
     }
     const version = pragma('user_version');
     if (version > schemaVersion) {
       const known = `this one reads up to ${schemaVersion}`;
-      throw new UnreadableRecordingError(`${path} has format ${version} of a newer sluice; ${known}; upgrade it`);
+      throw new UnreadableRecordingError(`${path} has format ${version} of a newer sluice; ${known}; upgrade sluice`);
     }
     return new RecordingFile(path, database);
   } catch (error) {
@@ -64,8 +65,7 @@ export function openToRead(path: string): RecordingFile {
 
 function unreadable(path: string, error: unknown): UnreadableRecordingError {
   if (error instanceof UnreadableRecordingError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new UnreadableRecordingError(`cannot read recording ${path}: ${reason}`);
+  return new UnreadableRecordingError(`cannot read recording ${path}: ${errorMessage(error)}`);
 }
 
 /** Reads one file. Every method throws UnreadableRecordingError if the file is damaged there. */

@@ -185,7 +185,7 @@ describe('limits', () => {
 
   test('nothing is recorded while the disk is nearly full, and then a new file begins', () => {
     reopen(0, { minFreeBytes: Number.MAX_SAFE_INTEGER });
-    expect(() => recording.append([snapshot('s1', 10)], 100)).toThrow(/less than \d+ MiB are free on the disk/);
+    expect(() => recording.append([snapshot('s1', 10)], 100)).toThrow(/less than \d+ MiB free on the disk/);
     reopen(200);
     expect(recording.append([snapshot('s2', 210)], 220)).toBe(true);
     expect(textsOf()).toEqual(['s2']);
@@ -193,7 +193,7 @@ describe('limits', () => {
 
   test('one process records to a directory', () => {
     expect(() => open()).toThrow(
-      `cannot record to ${directory}: another process records to it; choose another directory`,
+      `cannot record to ${directory}: another process is recording to it; choose another directory`,
     );
     const file = join(directory, 'a-file');
     writeFileSync(file, '');
@@ -219,12 +219,12 @@ describe('a file that cannot be read', () => {
     [
       'is of a newer version',
       () => edit('PRAGMA user_version = 2'),
-      'has format 2 of a newer sluice; this one reads up to 1; upgrade it',
+      'has format 2 of a newer sluice; this one reads up to 1; upgrade sluice',
     ],
-    ['is of another program', () => edit('PRAGMA application_id = 1'), 'is no recording of sluice'],
+    ['is of another program', () => edit('PRAGMA application_id = 1'), 'is not a recording of sluice'],
     ['is no database', () => writeFileSync(first(), 'x'.repeat(5_000)), 'file is not a database'],
     ['is truncated', () => truncateSync(first(), 5_000), 'malformed'],
-    ['is empty', () => truncateSync(first(), 0), 'is no recording of sluice'],
+    ['is empty', () => truncateSync(first(), 0), 'is not a recording of sluice'],
   ])('because it %s hides no other file', (_, damage, problem) => {
     damage();
     expect(textsOf()).toEqual(['s2']);

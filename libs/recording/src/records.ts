@@ -1,5 +1,5 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { decodeMessage, isServiceKey, type Message } from '@sluice/messages';
+import { decodeRecord, isServiceKey, type Message } from '@sluice/messages';
 
 /** A record of the bus, as it is written to a recording. */
 export interface NewRecord {
@@ -47,9 +47,8 @@ export function toNewRecord(topic: Topic, record: BusRecord, receivedAt: number)
 }
 
 function messageOf(record: BusRecord): Message | undefined {
-  if (record.message !== undefined) return record.message as Message;
   try {
-    return decodeMessage(record.payload);
+    return decodeRecord(record);
   } catch {
     return undefined;
   }

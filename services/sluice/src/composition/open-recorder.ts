@@ -1,9 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Recording } from '@sluice/console';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { parseServiceKey, type ServiceKey } from '@sluice/messages';
-import type { Clock, Logger } from '@sluice/platform';
+import { type Clock, errorMessage, type Logger } from '@sluice/platform';
 import { UsageError, version } from '@sluice/platform/process';
 import { Recorder } from '@sluice/recording';
 
@@ -32,16 +31,9 @@ export async function openRecorder(
       requestSnapshot: (key) => requestSnapshot(parseServiceKey(key)),
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${reason}; pass another --recording-dir, or --recording-dir none`);
+    throw new UsageError(`${errorMessage(error)}; pass another --recording-dir, or --recording-dir none`);
   }
 }
 
 const defaultDirectory = ({ XDG_STATE_HOME: state }: NodeJS.ProcessEnv): string =>
   join(state || join(homedir(), '.local/state'), 'sluice/recording');
-
-/** A recorder as the console reads it. */
-export const recordingOf = (recorder: Recorder): Recording => ({
-  read: (key, range) => recorder.read(key, range),
-  coverage: () => recorder.coverage(),
-});

@@ -12,7 +12,7 @@ import {
   UsageError,
 } from '@sluice/platform/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
-import { openRecorder, recordingOf } from '../../composition/open-recorder.ts';
+import { openRecorder } from '../../composition/open-recorder.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
@@ -46,8 +46,11 @@ export async function runObserver(
     requestSnapshot: (key) => observer.resyncService(key),
   });
   const memory = recorder === undefined ? limits : recordedHistory;
-  const recording = recorder && recordingOf(recorder);
-  const { console, history } = startConsole(() => clusters.views(), {}, { ...ports, history: memory, recording });
+  const { console, history } = startConsole(
+    () => clusters.views(),
+    {},
+    { ...ports, history: memory, recording: recorder },
+  );
   const server = await startTelemetry(
     address,
     { metrics, health, clock: systemClock, log: logger, otherwise: console.handle },
