@@ -1,10 +1,11 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 const options = (dictionary: Uint8Array | undefined) => (dictionary === undefined ? {} : { dictionary });
 
-/** With a payload that differs little as the dictionary, it stores the difference. */
+/** With a payload that differs little as the dictionary, it stores the difference. A checksum reveals damage. */
 export const compress = (payload: Uint8Array, dictionary: Uint8Array | undefined): Uint8Array =>
-  zstdCompressSync(payload, options(dictionary));
+  zstdCompressSync(payload, { ...options(dictionary), params: { [constants.ZSTD_c_checksumFlag]: 1 } });
 
+/** @throws Error if the data is damaged, or the dictionary is another one */
 export const decompress = (payload: Uint8Array, dictionary: Uint8Array | undefined): Uint8Array =>
   zstdDecompressSync(payload, options(dictionary));

@@ -60,6 +60,9 @@ export class Recorder {
   #waitingBytes = 0;
   #hasLost = false;
   #isFailing = false;
+  #isClosing = false;
+  /** The thread has ended. */
+  #isStopped = false;
   #cancelFlush: Cancel | undefined;
   readonly #cancelIdle: Cancel;
   readonly #reads = new Map<number, PromiseWithResolvers<unknown>>();
@@ -96,7 +99,7 @@ export class Recorder {
   add(topic: Topic, record: BusRecord): void {
     const { clock } = this.#options;
     const added = toNewRecord(topic, record, clock.now());
-    if (added === undefined) return;
+    if (added === undefined || this.#isStopped) return;
     if (this.#waitingBytes + added.payload.length > maxWaitingBytes) {
       this.#lose(new Error('the disk is too slow'));
       return;
@@ -117,6 +120,7 @@ export class Recorder {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     this.#cancelIdle();
     this.#flush();
     this.#send({ kind: 'close', now: this.#options.clock.now() });
@@ -195,6 +199,8 @@ export class Recorder {
 
   #stopped(error: Error): void {
     this.#closed.resolve();
+    if (!this.#isClosing && !this.#isStopped) this.#lose(error);
+    this.#isStopped = true;
     for (const { reject } of this.#reads.values()) reject(error);
     this.#reads.clear();
   }

@@ -42,6 +42,14 @@ interface Row {
   readonly payload: Uint8Array;
 }
 
+const toStored = (row: Row, payload: Uint8Array): StoredRecord => ({
+  topic: row.topic,
+  receivedAt: row.received_at,
+  startsSnapshot: row.snapshot === 1,
+  payload,
+  ...(row.traceparent !== null && { traceparent: row.traceparent }),
+});
+
 /** @throws UnreadableRecordingError */
 export function openToRead(path: string): RecordingFile {
   let database: DatabaseSync | undefined;
@@ -119,8 +127,15 @@ export class RecordingFile {
     return { start: undefined, count: Number(counted.count) };
   }
 
-  /** The Service's records in a range of time, and removals of its cluster, in the order of their arrival. */
-  records(key: string, from: Position, until: number): readonly StoredRecord[] {
+  /**
+   * The Service's records in a range of time, and removals of its cluster, in the order of their arrival. After a damaged record,
+   * the next one is a snapshot.
+   */
+  records(
+    key: string,
+    from: Position,
+    until: number,
+  ): { readonly records: readonly StoredRecord[]; readonly damaged: number } {
     const [service = -1, cluster = -1] = [key, key.slice(0, key.indexOf('/'))].map((one) => this.#serviceId(one));
     const rows = this.#all(
       `SELECT * FROM records WHERE service IN (${service}, ${cluster}) AND received_at BETWEEN ? AND ? AND id >= ? ORDER BY id`,
@@ -129,13 +144,17 @@ export class RecordingFile {
       from.id,
     ) as unknown as readonly Row[];
     const payloads = new Map<number, Uint8Array>();
-    return rows.map((row) => ({
-      topic: row.topic,
-      receivedAt: row.received_at,
-      startsSnapshot: row.snapshot === 1,
-      payload: this.#payload(row, payloads),
-      ...(row.traceparent !== null && { traceparent: row.traceparent }),
-    }));
+    const records: StoredRecord[] = [];
+    let damaged = 0;
+    let isBroken = false;
+    for (const row of rows) {
+      if (isBroken && row.snapshot === 0) continue;
+      const payload = this.#payload(row, payloads);
+      isBroken = payload === undefined;
+      if (payload === undefined) damaged++;
+      else records.push(toStored(row, payload));
+    }
+    return { records, damaged };
   }
 
   close(): void {
@@ -147,17 +166,21 @@ export class RecordingFile {
     return row === undefined ? undefined : Number(row.id);
   }
 
-  /** Bases precede their records, so `known` has most of them. */
-  #payload(row: Row, known: Map<number, Uint8Array>): Uint8Array {
+  /** Undefined if it is damaged. Bases precede their records, so `known` has most of them. */
+  #payload(row: Row, known: Map<number, Uint8Array>): Uint8Array | undefined {
     const chain = [row];
     for (let last = row; last.base !== null && !known.has(last.base); chain.push(last)) {
       last = this.#get('SELECT * FROM records WHERE id = ?', last.base) as unknown as Row;
     }
-    for (const { id, base, payload } of chain.reverse()) {
-      const dictionary = base === null ? undefined : known.get(base);
-      known.set(id, decompress(payload, dictionary));
+    try {
+      for (const { id, base, payload } of chain.reverse()) {
+        const dictionary = base === null ? undefined : known.get(base);
+        known.set(id, decompress(payload, dictionary));
+      }
+    } catch {
+      return undefined;
     }
-    return known.get(row.id) ?? new Uint8Array();
+    return known.get(row.id);
   }
 
   #get(sql: string, ...values: (number | string)[]): Record<string, unknown> {

@@ -68,7 +68,10 @@ export class RecordingReader {
     const records: StoredRecord[] = [];
     for (const { file, from } of starts) {
       try {
-        records.push(...file.records(key, from, range.until));
+        const { records: found, damaged } = file.records(key, from, range.until);
+        records.push(...found);
+        if (damaged > 0)
+          problems.push(`${file.path}: ${damaged} damaged ${damaged === 1 ? 'record' : 'records'} of ${key}`);
       } catch (error) {
         problems.push(messageOf(error));
       }

@@ -235,6 +235,18 @@ describe('a file that cannot be read', () => {
   });
 });
 
+test('after a damaged record, the history continues with the next snapshot', () => {
+  recording.append([snapshot('s1', 10), record('a', 20), record('b', 30), snapshot('s2', 40), record('c', 50)], 60);
+  recording.close(60);
+  const path = filesIn(directory)[0]?.path ?? '';
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE records SET payload = substr(payload, 1, length(payload) - 1) || x'00' WHERE id = 2");
+  database.close();
+  recording = open();
+  expect(textsOf()).toEqual(['s1', 's2', 'c']);
+  expect(reader.records(web, all).problems).toEqual([`${path}: 1 damaged record of ${web}`]);
+});
+
 test('files of others in the directory are left alone', () => {
   writeFileSync(join(directory, 'notes.txt'), 'mine');
   recording.append([snapshot('s1', 10)], 20);

@@ -7,6 +7,8 @@ import { messageOf, type RetainedRecord } from './retained-record.ts';
 export interface RecordedHistory {
   readonly journal: Journal;
   readonly entries: readonly Entry[];
+  /** What cannot be read, for people. */
+  readonly problems: readonly string[];
 }
 
 /** The history of a Service in a range of time; undefined if the recording has none. */
@@ -15,14 +17,14 @@ export async function readRecording(
   key: ServiceKey,
   range: RecordedRange,
 ): Promise<RecordedHistory | undefined> {
-  const { records } = await recording.read(formatServiceKey(key), range);
+  const { records, problems } = await recording.read(formatServiceKey(key), range);
   const retained = records.map(({ topic, payload: content, ...rest }) => ({ topic, record: { content, ...rest } }));
   const [first] = retained;
   if (first === undefined) return undefined;
   const journal = new Journal(key);
   for (const { topic, record } of retained) journal.add(topic, record);
   const startedAt = startOf(first.record);
-  return { journal, entries: journal.entries.filter(({ at }) => at > startedAt) };
+  return { journal, entries: journal.entries.filter(({ at }) => at > startedAt), problems };
 }
 
 /** When the history was continued with a snapshot, which shows what was known before. The first snapshot of a watcher is news. */

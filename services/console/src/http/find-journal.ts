@@ -38,7 +38,7 @@ export async function findEntries(
   context: RouteContext,
   params: ServiceParams,
   filter: HistoryFilter & { readonly limit: number },
-): Promise<{ readonly key: ServiceKey; readonly entries: readonly Entry[] }> {
+): Promise<{ readonly key: ServiceKey; readonly entries: readonly Entry[]; readonly problems: readonly string[] }> {
   const key = keyOf(context, params);
   const { history, sources } = context;
   const journal = history.get(key);
@@ -47,12 +47,12 @@ export async function findEntries(
   const { since = 0, until = Number.POSITIVE_INFINITY, pod, limit } = filter;
   const isEnough = journal !== undefined && (journal.since <= since || known.length >= limit);
   if (sources.recording === undefined || isEnough)
-    return journal === undefined ? missing(context, key) : { key, entries: known };
+    return journal === undefined ? missing(context, key) : { key, entries: known, problems: [] };
   // A change may have been received after it was observed. Entries of one Pod are among those of others.
   const range = { since, until: until + maxDelayMs, records: pod === undefined ? limit : maxRecords };
   const recorded = await readRecording(sources.recording, key, range);
   if (recorded === undefined && journal === undefined) return missing(context, key);
-  return { key, entries: recorded?.entries.filter(isWanted) ?? known };
+  return { key, entries: recorded?.entries.filter(isWanted) ?? known, problems: recorded?.problems ?? [] };
 }
 
 /** How much later than it was observed a change is recorded at most. */

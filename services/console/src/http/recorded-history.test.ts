@@ -16,7 +16,7 @@ const recording: Recording = {
     const own = key === 'cluster-uid/shop/web' || key === 'cluster-uid/shop/old' ? records : [];
     const until = own.filter(([at]) => at <= range.until);
     return {
-      problems: [],
+      problems: ['a record is damaged'],
       records: until.map(([receivedAt, message]) => {
         return { topic: topicOf(message), receivedAt, payload: encodeMessage(message) };
       }),
@@ -66,7 +66,7 @@ describe('with a recording', () => {
     expect(view).toMatchObject({
       since: 100,
       gaps: [{ from: 200, to: 300 }],
-      recordingProblems: ['b.sqlite is damaged'],
+      recordingProblems: ['b.sqlite is damaged', 'a record is damaged'],
     });
     expect(ranges).toMatchObject([{ since: 120, records: 500 }]);
   });

@@ -92,10 +92,10 @@ export const routes: readonly Route[] = [
     historyFilter.extend({ limit: limit(5_000, 500) }),
     schemas.historyView,
     async (context, params, query) => {
-      const { key, entries } = await findEntries(context, params, query);
+      const { key, entries, problems } = await findEntries(context, params, query);
       return {
         outage: outageOf(context, key.cluster, { at: context.now(), live: true }),
-        ...(await coverage(context)),
+        ...(await coverage(context, problems)),
         retentionMs: context.history.retentionMs,
         total: entries.length,
         entries: entries.slice(-query.limit),
@@ -150,10 +150,14 @@ export const routes: readonly Route[] = [
 ];
 
 /** What the history covers. */
-async function coverage({ history, sources, now }: RouteContext) {
+async function coverage({ history, sources, now }: RouteContext, ofRead: readonly string[] = []) {
   const { periods, problems } = (await sources.recording?.coverage()) ?? { periods: [], problems: [] };
   const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
-  return { since: periods[0]?.from ?? history.since ?? now(), gaps, recordingProblems: problems };
+  return {
+    since: periods[0]?.from ?? history.since ?? now(),
+    gaps,
+    recordingProblems: [...new Set([...problems, ...ofRead])],
+  };
 }
 
 function unavailable(what: string): never {
