@@ -103,7 +103,7 @@ test('without records it says that it runs', async () => {
   expect((await recorder.coverage()).periods).toEqual([{ from: 1_000, to: 11_000 }]);
 });
 
-test('a failing disk is logged once, leaves a gap, and the recording continues', async () => {
+test('a failing disk is logged once, and answers nothing', async () => {
   await recorder.close();
   recorder = await Recorder.open(
     options({ limits: { maxBytes: 1, retentionMs: 1, minFreeBytes: Number.MAX_SAFE_INTEGER } }),
@@ -116,6 +116,16 @@ test('a failing disk is logged once, leaves a gap, and the recording continues',
   expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([
     ['error', 'recording failed; the recording has a gap'],
   ]);
+});
+
+test('a recorder whose thread has ended rejects questions and takes no records', async () => {
+  await recorder.close();
+  await expect(recorder.coverage()).rejects.toThrow('the recording thread has ended');
+  await expect(recorder.read(web, all)).rejects.toThrow('the recording thread has ended');
+  add(change(1));
+  expect(requested).toEqual([]);
+  recorder = await Recorder.open(options());
+  expect(await sequences()).toEqual([]);
 });
 
 test('a directory that cannot be used is said at once', async () => {

@@ -49,6 +49,8 @@ const idleMs = 10_000;
 /** Records that wait for the disk; more are lost. */
 const maxWaitingBytes = 64 * 1024 ** 2;
 
+const stoppedReason = 'the recording thread has ended';
+
 /** Records to a directory, in a thread of its own. */
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -76,7 +78,7 @@ export class Recorder {
     this.#cancelIdle = repeat(options.clock, idleMs, () => this.#flush());
     thread.on('message', (answer: ThreadAnswer) => this.#answered(answer));
     thread.on('error', (error) => this.#stopped(error));
-    thread.on('exit', () => this.#stopped(new Error('the recording thread has ended')));
+    thread.on('exit', () => this.#stopped(new Error(stoppedReason)));
   }
 
   /** @throws Error with a message for people if the directory cannot be used */
@@ -101,7 +103,8 @@ export class Recorder {
     const added = toNewRecord(topic, record, clock.now());
     if (added === undefined || this.#isStopped) return;
     if (this.#waitingBytes + added.payload.length > maxWaitingBytes) {
-      this.#lose(new Error('the disk is too slow'));
+      this.#hasLost = true;
+      this.#fail(new Error('the disk is too slow'));
       return;
     }
     this.#waitingBytes += added.payload.length;
@@ -128,7 +131,9 @@ export class Recorder {
     await this.#thread.terminate();
   }
 
-  #ask(request: (id: number) => ThreadRequest): Promise<unknown> {
+  /** Rejects once the thread has ended. */
+  async #ask(request: (id: number) => ThreadRequest): Promise<unknown> {
+    if (this.#isStopped) throw new Error(stoppedReason);
     this.#flush();
     const id = this.#nextId++;
     const answer = Promise.withResolvers<unknown>();
@@ -163,7 +168,8 @@ export class Recorder {
         const error = new Error(answer.reason);
         if (answer.id !== undefined) return this.#take(answer.id)?.reject(error);
         this.#takeBatch();
-        return this.#lose(error);
+        // The thread has ended its file, so the gap is on the disk already.
+        return this.#fail(error);
       }
       case 'closed':
         return this.#closed.resolve();
@@ -190,16 +196,15 @@ export class Recorder {
     return read;
   }
 
-  #lose(error: Error): void {
+  #fail(error: Error): void {
     const { directory, logger } = this.#options;
-    this.#hasLost = true;
     if (!this.#isFailing) logger.error('recording failed; the recording has a gap', { directory, error });
     this.#isFailing = true;
   }
 
   #stopped(error: Error): void {
     this.#closed.resolve();
-    if (!this.#isClosing && !this.#isStopped) this.#lose(error);
+    if (!this.#isClosing && !this.#isStopped) this.#fail(error);
     this.#isStopped = true;
     for (const { reject } of this.#reads.values()) reject(error);
     this.#reads.clear();

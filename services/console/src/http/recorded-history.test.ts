@@ -124,6 +124,18 @@ describe('with a recording', () => {
     expect(causesOf(await json(`${web}/history?until=400`))).toHaveLength(2);
   });
 
+  test('the history in memory is shown if the recording does not answer', async () => {
+    const failing = () => Promise.reject(new Error('the thread has ended'));
+    const { json } = await serveConsole({
+      sources: { ...sourcesOf(), recording: { read: failing, coverage: failing } },
+    });
+    const problems = ['the recording does not answer: the thread has ended'];
+    expect(await json('/api/v1/overview')).toMatchObject({ since: 500, gaps: [], recordingProblems: problems });
+    const view = await json(`${web}/history`);
+    expect(view.recordingProblems).toEqual(problems);
+    expect(view.total).toBeGreaterThan(0);
+  });
+
   test('the overview says what it covers', async () => {
     const { json } = await open();
     expect(await json('/api/v1/overview')).toMatchObject({ since: 100, gaps: [{ from: 200, to: 300 }] });

@@ -151,7 +151,11 @@ export const routes: readonly Route[] = [
 
 /** What the history covers. */
 async function coverage({ history, sources, now }: RouteContext, ofRead: readonly string[] = []) {
-  const { periods, problems } = (await sources.recording?.coverage()) ?? { periods: [], problems: [] };
+  const unread = (error: unknown) => ({
+    periods: [],
+    problems: [`the recording does not answer: ${errorMessage(error)}`],
+  });
+  const { periods, problems } = (await sources.recording?.coverage().catch(unread)) ?? { periods: [], problems: [] };
   const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
   return {
     since: periods[0]?.from ?? history.since ?? now(),
