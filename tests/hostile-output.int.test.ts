@@ -137,6 +137,7 @@ const broken = () => ['--kubeconfig', odd];
 const calls: Readonly<Record<string, () => readonly string[]>> = {
   run: broken,
   observe: broken,
+  open: () => [hostile],
   watcher: () => [...broken(), ...fleet()],
   reconciler: () => ['--bus', `nats://${hostile}`],
   writer: () => [...broken(), ...fleet()],

@@ -47,11 +47,15 @@ async function startObserver(): Promise<void> {
   const { host } = new URL(url);
   const flags = ['--metrics-bind-address', host, '--recording-dir', join(root, 'recording')];
   observer = spawn(program, ['observe', '--kubeconfig', cluster.kubeconfigs['sluice-observer'], ...flags]);
+  collectOutput();
+  await until('the observer records', async () => output.includes('recording cluster'));
+}
+
+function collectOutput(): void {
   for (const stream of [observer.stdout, observer.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-  await until('the observer records', async () => output.includes('recording cluster'));
 }
 
 afterAll(async () => {
@@ -202,4 +206,15 @@ test('it stops on SIGTERM with status 0', async () => {
   const ended = new Promise((resolve) => observer.once('close', resolve));
   observer.kill('SIGTERM');
   expect(await ended).toBe(0);
+});
+
+test('its recording can be opened without the cluster', async () => {
+  await cluster.stop();
+  const before = output.length;
+  observer = spawn(program, ['open', join(root, 'recording'), '--metrics-bind-address', new URL(url).host]);
+  collectOutput();
+  await until('the recording is open', async () => output.slice(before).includes('Console:'));
+  expect(output.slice(before)).toContain('Services of sluice-observer@prod, from ');
+  expect(await sluice('history', 'shop/cart')).toContain('because: Pod shop/cart-1 became not ready');
+  expect(await sluice('explain', 'shop/cart')).toContain('(the recording ends)');
 });

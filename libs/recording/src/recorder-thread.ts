@@ -31,6 +31,9 @@ port.once('message', ({ directory, ...options }: ThreadOptions) => {
         case 'cover':
           send({ kind: 'covered', id: request.id, coverage: reader.coverage() });
           break;
+        case 'name':
+          recording.nameCluster(request.identity, request.name);
+          break;
         case 'close':
           reader.close();
           recording.close(request.now);

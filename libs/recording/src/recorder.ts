@@ -30,6 +30,7 @@ export type ThreadRequest =
     }
   | { readonly kind: 'read'; readonly id: number; readonly key: string; readonly range: RecordedRange }
   | { readonly kind: 'cover'; readonly id: number }
+  | { readonly kind: 'name'; readonly identity: string; readonly name: string }
   | { readonly kind: 'close'; readonly now: number };
 
 export type ThreadAnswer =
@@ -111,6 +112,11 @@ export class Recorder {
     this.#records.push(added);
     if (isServiceKey(added.key)) this.#snapshots.added(added);
     this.#cancelFlush ??= clock.schedule(flushMs, () => this.#flush());
+  }
+
+  /** The name by which people know a cluster. */
+  nameCluster(identity: string, name: string): void {
+    this.#send({ kind: 'name', identity, name });
   }
 
   /** The Service's records of that time, preceded by those since the last snapshot. Includes what was added before. */

@@ -26,6 +26,8 @@ export class RecordingDirectory {
   readonly #version: string;
   readonly #lock: DatabaseSync;
   #writer: RecordingWriter | undefined;
+  /** By identity. Each file contains them. */
+  readonly #clusterNames = new Map<string, string>();
   #startedAt = 0;
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -56,6 +58,12 @@ export class RecordingDirectory {
       this.#checkedAt = Number.NEGATIVE_INFINITY;
       throw error;
     }
+  }
+
+  /** The name by which people know a cluster. */
+  nameCluster(identity: string, name: string): void {
+    this.#clusterNames.set(identity, name);
+    this.#writer?.nameCluster(identity, name);
   }
 
   #abandon(): void {
@@ -95,7 +103,9 @@ export class RecordingDirectory {
 
   #open(now: number): RecordingWriter {
     this.#startedAt = now;
-    return new RecordingWriter(join(this.#directory, fileName(now)), { now, version: this.#version });
+    const writer = new RecordingWriter(join(this.#directory, fileName(now)), { now, version: this.#version });
+    for (const [identity, name] of this.#clusterNames) writer.nameCluster(identity, name);
+    return writer;
   }
 }
 

@@ -92,6 +92,11 @@ export class RecordingFile {
     return this.#get('SELECT started_at AS "from", last_at AS "to" FROM recording') as unknown as RecordedPeriod;
   }
 
+  /** Names of the clusters, by identity. */
+  get clusterNames(): ReadonlyMap<string, string> {
+    return new Map(this.#all('SELECT * FROM clusters').map(({ identity, name }) => [String(identity), String(name)]));
+  }
+
   /** Formatted keys of the Services. */
   get services(): readonly string[] {
     const rows = this.#all("SELECT key FROM services WHERE key LIKE '%/%/%' ORDER BY key");

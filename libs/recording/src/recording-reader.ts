@@ -44,13 +44,15 @@ export class RecordingReader {
     return { periods, problems };
   }
 
-  /** Formatted keys of all Services. */
-  services(): readonly string[] {
-    const keys = new Set<string>();
+  /** Formatted keys of all Services, and the names of their clusters, by identity. */
+  contents(): { readonly services: readonly string[]; readonly clusterNames: ReadonlyMap<string, string> } {
+    const services = new Set<string>();
+    const clusterNames = new Map<string, string>();
     this.#read((file) => {
-      for (const key of file.services) keys.add(key);
+      for (const key of file.services) services.add(key);
+      for (const [identity, name] of file.clusterNames) clusterNames.set(identity, name);
     });
-    return [...keys].sort();
+    return { services: [...services].sort(), clusterNames };
   }
 
   /** The Service's records of that time, preceded by those since the last snapshot. */

@@ -52,8 +52,19 @@ export class RecordingWriter {
     }
   }
 
+  /** The name by which people know a cluster. */
+  nameCluster(identity: string, name: string): void {
+    this.#database.prepare('INSERT OR REPLACE INTO clusters VALUES (?, ?)').run(identity, name);
+  }
+
   close(now: number): void {
     this.append([], now);
+    try {
+      // A file of its own, which can also be opened where nothing can be written.
+      this.#database.exec('PRAGMA journal_mode = DELETE');
+    } catch {
+      // A reader has it open. The file stays as it is.
+    }
     this.#database.close();
   }
 

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -68,7 +77,7 @@ describe('a recording', () => {
     expect(textsOf(web, { records: 3 })).toEqual(['s1', 'a', 'b', 's2', 'c']);
     expect(textsOf('c/shop/db')).toEqual(['other']);
     expect(textsOf('c/shop/none')).toEqual([]);
-    expect(reader.services()).toEqual(['c/shop/db', web]);
+    expect(reader.contents().services).toEqual(['c/shop/db', web]);
   });
 
   test('continues over files, and needs a snapshot in one of them', () => {
@@ -87,7 +96,7 @@ describe('a recording', () => {
       30,
     );
     expect(textsOf()).toEqual(['s1', 'removed']);
-    expect(reader.services()).toEqual([web]);
+    expect(reader.contents().services).toEqual([web]);
   });
 
   test('keeps trace and time of a record, also if the clock is set back', () => {
@@ -116,6 +125,20 @@ describe('a recording', () => {
     expect(textsOf()).toEqual(['s2', 'z']);
   });
 
+  test('names clusters in each file', () => {
+    recording.append([snapshot('s1', 10)], 20);
+    recording.nameCluster('c', 'west');
+    recording.nameCluster('d', 'east');
+    recording.nameCluster('c', 'north');
+    expect([...reader.contents().clusterNames]).toEqual([
+      ['d', 'east'],
+      ['c', 'north'],
+    ]);
+    recording.append([], 30, { afterLoss: true });
+    rmSync(filesIn(directory)[0]?.path ?? '');
+    expect(reader.contents().clusterNames.get('c')).toBe('north');
+  });
+
   test('tells when nothing was recorded', () => {
     recording.append([snapshot('s1', 10)], 1_000);
     recording.append([], 2_000);
@@ -134,6 +157,17 @@ describe('a recording', () => {
       { from: 60_000, to: 61_000 },
       { from: 70_000, to: 70_000 },
     ]);
+  });
+
+  test('consists of single files once it is closed, which need no write access', () => {
+    recording.append([snapshot('s1', 10)], 20);
+    recording.close(30);
+    const [file] = filesIn(directory);
+    expect(readdirSync(directory).filter((name) => name.startsWith('sluice-'))).toHaveLength(1);
+    // The versions of the format that writers and readers need: 2 is WAL.
+    expect([...readFileSync(file?.path ?? '').subarray(18, 20)]).toEqual([1, 1]);
+    recording = open();
+    expect(textsOf()).toEqual(['s1']);
   });
 
   test('is readable by its owner only', () => {

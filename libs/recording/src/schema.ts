@@ -13,6 +13,7 @@ export const schema = `
     -- CLUSTER/NAMESPACE/SERVICE, or the identity of a cluster that was removed
     key TEXT NOT NULL UNIQUE
   );
+  CREATE TABLE clusters (identity TEXT PRIMARY KEY, name TEXT NOT NULL);
   CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
   CREATE TABLE records (
     id INTEGER PRIMARY KEY,

@@ -33,11 +33,11 @@ export class History {
   }
 
   /** Retains a record of a Service without decoding or encoding it, and the removal of a cluster. Ignores any other record. */
-  add(topic: Topic, partition: number, record: BusRecord): void {
+  add(topic: Topic, partition: number, record: BusRecord, receivedAt = this.#clock.now()): void {
     if (topic === 'requests') return;
     const { key } = record;
     let journal = this.#journals.get(key);
-    const retained = retain(record, this.#clock.now());
+    const retained = retain(record, receivedAt);
     if (journal === undefined) {
       if (!isServiceKey(key)) return this.#addRemoval(partition, key, retained);
       journal = new Journal(parseServiceKey(key), partition);

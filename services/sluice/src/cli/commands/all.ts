@@ -6,6 +6,7 @@ type Add = (program: Command) => unknown;
 const commands: readonly { readonly names: readonly string[]; readonly load: () => Promise<Add> }[] = [
   { names: ['run'], load: async () => (await import('./run.ts')).addRunCommand },
   { names: ['observe'], load: async () => (await import('./observe.ts')).addObserveCommand },
+  { names: ['open'], load: async () => (await import('./open.ts')).addOpenCommand },
   {
     names: ['worker', 'watcher', 'reconciler', 'writer'],
     load: async () => (await import('./role.ts')).addRoleCommands,

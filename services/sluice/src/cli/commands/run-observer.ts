@@ -1,7 +1,6 @@
 import type { Configuration } from '@sluice/fleet/configuration';
 import {
   graceMs,
-  isLoopback,
   marginMs,
   nameClusters,
   print,
@@ -9,13 +8,13 @@ import {
   shutDown,
   systemClock,
   systemRandom,
-  UsageError,
 } from '@sluice/platform/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { openRecorder } from '../../composition/open-recorder.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
+import { loopbackOnly } from './loopback-only.ts';
 import { addresses } from './run-all-in-one.ts';
 import { selectsCluster } from './run-options.ts';
 
@@ -28,12 +27,8 @@ export async function runObserver(
   configuration: Configuration,
   logger: RootLogger,
 ): Promise<void> {
-  const { metricsBindAddress: address, console: limits, watcher } = configuration;
-  if (address === null || (address !== undefined && !isLoopback(address.host))) {
-    throw new UsageError(
-      '--metrics-bind-address must be an address of loopback: it serves what "sluice explain" asks for',
-    );
-  }
+  const { console: limits, watcher } = configuration;
+  const address = loopbackOnly(configuration);
   // Unlike a run that writes, it may use what kubectl happens to use.
   const selection = selectsCluster(configuration) ? configuration : { ...configuration, clusters: [{}] };
   const ports = { clock: systemClock, random: systemRandom, logger };
@@ -66,6 +61,7 @@ export async function runObserver(
     onAvailability: hooks.onAvailability,
     onSynced(cluster) {
       hooks.onSynced?.(cluster);
+      recorder?.nameCluster(cluster.identity, cluster.name);
       logger.info('recording cluster', { cluster: cluster.name });
     },
   });

@@ -1,0 +1,70 @@
+import { type ClusterView, History, type Recording } from '@sluice/console';
+import { parseServiceKey } from '@sluice/messages';
+import { type Clock, errorMessage } from '@sluice/platform';
+import { UsageError } from '@sluice/platform/process';
+import { RecordingReader } from '@sluice/recording';
+
+export interface OpenedRecording {
+  readonly history: History;
+  readonly recording: Recording;
+  readonly clusters: readonly ClusterView[];
+  /** When it begins and ends, in milliseconds since the Unix epoch. */
+  readonly period: { readonly from: number; readonly to: number };
+  readonly problems: readonly string[];
+  close(): void;
+}
+
+interface OpenOptions {
+  readonly clock: Clock;
+  readonly onProgress: (read: number, services: number) => void;
+}
+
+/** Opens a recording without the clusters that it is of. Its last state takes the place of the present. */
+export async function openRecording(path: string, { clock, onProgress }: OpenOptions): Promise<OpenedRecording> {
+  const reader = new RecordingReader(path);
+  const { coverage, contents } = read(path, reader);
+  const { periods, problems } = coverage;
+  const [first, last] = [periods[0], periods.at(-1)];
+  if (first === undefined || last === undefined) {
+    throw new UsageError(`${path} contains no recording of sluice${problems.map((one) => `\n${one}`).join('')}`);
+  }
+  const history = new History({ clock, maxBytes: Number.POSITIVE_INFINITY, retentionMs: Number.POSITIVE_INFINITY });
+  const { services, clusterNames } = contents;
+  for (const [i, key] of services.entries()) {
+    if (i % servicesPerProgress === 0) {
+      onProgress(i, services.length);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // From the last snapshot on: the present. The past is read when it is asked for.
+    const { records } = reader.records(key, { since: last.to, until: Number.MAX_SAFE_INTEGER, records: 1 });
+    for (const { topic, receivedAt, traceparent, payload } of records) {
+      const headers = traceparent === undefined ? {} : { traceparent };
+      history.add(topic, 0, { key, id: '', headers, payload }, receivedAt);
+    }
+  }
+  const identities = new Set(services.map((key) => parseServiceKey(key).cluster));
+  return {
+    history,
+    clusters: [...identities].map((identity) => clusterView(identity, clusterNames.get(identity) ?? identity, last.to)),
+    recording: { read: async (key, range) => reader.records(key, range), coverage: async () => coverage },
+    period: { from: first.from, to: last.to },
+    problems,
+    close: () => reader.close(),
+  };
+}
+
+const servicesPerProgress = 50;
+
+function read(path: string, reader: RecordingReader) {
+  try {
+    return { coverage: reader.coverage(), contents: reader.contents() };
+  } catch (error) {
+    throw new UsageError(`cannot open ${path}: ${errorMessage(error)}`);
+  }
+}
+
+/** What is shown is from the end of the recording. */
+const clusterView = (identity: string, name: string, endedAt: number): ClusterView => ({
+  ...{ identity, name, version: '', server: '', state: 'recorded' },
+  outage: { since: endedAt, reason: 'the recording ends', answers: false },
+});
