@@ -56,7 +56,7 @@ module.exports = {
     room('libs/service-state', 'controllers', 'messages', 'model', 'platform'),
     room('libs/bus', 'platform'),
     room('libs/store', 'platform'),
-    room('libs/recording', 'bus', 'messages', 'platform'),
+    room('libs/recording', 'bus', 'messages', 'model', 'platform'),
     room('libs/kubernetes', 'controllers', 'model', 'platform'),
     room('libs/telemetry', 'controllers', 'messages', 'model', 'platform'),
     ...testedRoom(

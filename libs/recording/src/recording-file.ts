@@ -27,6 +27,17 @@ export interface RecordedRange {
   readonly records: number;
 }
 
+/** Time in which a Service had no ready endpoint, as far as one file knows. */
+export interface FileOutage {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly from: number;
+  /** Null: it continues after the file. */
+  readonly to: number | null;
+  /** It began before the file. */
+  readonly isContinued: boolean;
+}
+
 /** Why a file cannot be read, for people. */
 export class UnreadableRecordingError extends Error {
   override readonly name = 'UnreadableRecordingError';
@@ -160,6 +171,26 @@ export class RecordingFile {
       else records.push(toStored(row, payload));
     }
     return { records, damaged };
+  }
+
+  /** Outages that overlap with a period, in the order of their start. */
+  outages({ from, to }: RecordedPeriod): readonly FileOutage[] {
+    const rows = this.#all(
+      `SELECT key, started_at AS "from", ended_at AS "to", continued FROM outages JOIN services ON services.id = service
+       WHERE started_at <= ? AND (ended_at IS NULL OR ended_at >= ?) ORDER BY outages.id`,
+      to,
+      from,
+    ) as unknown as readonly (Omit<FileOutage, 'isContinued'> & { readonly continued: number })[];
+    return rows.map(({ continued, ...row }) => ({ ...row, isContinued: continued === 1 }));
+  }
+
+  /** When the Service was first published whole; undefined: never. */
+  firstSnapshotAt(key: string): number | undefined {
+    const service = this.#serviceId(key);
+    if (service === undefined) return undefined;
+    const sql = `SELECT min(received_at) AS at FROM records WHERE service = ${service} AND snapshot = 1`;
+    const { at } = this.#get(sql);
+    return at === null ? undefined : Number(at);
   }
 
   close(): void {

@@ -19,6 +19,17 @@ export interface Coverage {
   readonly problems: readonly string[];
 }
 
+/** Time in which a Service had no ready endpoint, in milliseconds since the Unix epoch. */
+export interface RecordedOutage {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly from: number;
+  /** Null: until the end of the recording. */
+  readonly to: number | null;
+  /** False: it began before the recording, or before the Service was first published. */
+  readonly isStartKnown: boolean;
+}
+
 export interface RecordedHistory {
   readonly records: readonly StoredRecord[];
   readonly problems: readonly string[];
@@ -81,6 +92,41 @@ export class RecordingReader {
     // Without a snapshot, the state is unknown.
     const first = records.findIndex(({ startsSnapshot }) => startsSnapshot);
     return { records: first < 0 ? [] : records.slice(first), problems };
+  }
+
+  /** When Services had no ready endpoint in this period, in the order of the start. */
+  outages(period: RecordedPeriod): {
+    readonly outages: readonly RecordedOutage[];
+    readonly problems: readonly string[];
+  } {
+    const outages: RecordedOutage[] = [];
+    /** Those without an end, by Service. */
+    const open = new Map<string, number>();
+    const end = (key: string, to: number) => {
+      const index = open.get(key);
+      const outage = outages[index ?? -1];
+      if (index !== undefined && outage !== undefined) outages[index] = { ...outage, to };
+      open.delete(key);
+    };
+    const problems = this.#read((file) => {
+      const before = [...open.keys()];
+      const inFile = file.outages({ from: 0, to: period.to });
+      for (const { key, from, to, isContinued } of inFile) {
+        if (isContinued && open.has(key)) {
+          if (to !== null) end(key, to);
+          continue;
+        }
+        outages.push({ key, from, to, isStartKnown: !isContinued });
+        if (to === null) open.set(key, outages.length - 1);
+        else open.delete(key);
+      }
+      // A Service that is published in this file and not out any more had recovered before.
+      for (const key of before) {
+        const at = inFile.some((one) => one.key === key && one.isContinued) ? undefined : file.firstSnapshotAt(key);
+        if (at !== undefined) end(key, at);
+      }
+    });
+    return { outages: outages.filter(({ to }) => to === null || to >= period.from), problems };
   }
 
   close(): void {

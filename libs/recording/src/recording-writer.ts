@@ -4,6 +4,7 @@ import { compress } from './compress.ts';
 import { DeltaBases } from './delta-bases.ts';
 import type { NewRecord } from './records.ts';
 import { schema } from './schema.ts';
+import { type OutageChange, ServiceOutages } from './service-outages.ts';
 
 /** Ids that are kept in memory, of Services and of texts. */
 const maxKnown = 50_000;
@@ -18,6 +19,7 @@ export class RecordingWriter {
   /** Of the last record. The clock may be set back. */
   #lastAt = 0;
   readonly #bases = new DeltaBases();
+  readonly #outages = new ServiceOutages();
 
   constructor(path: string, { now, version }: { readonly now: number; readonly version: string }) {
     this.path = path;
@@ -89,7 +91,17 @@ export class RecordingWriter {
       traceparent,
       compress(payload, base?.payload),
     );
+    const outage = this.#outages.observe(record);
+    if (outage !== undefined) this.#recordOutage(service, outage);
     this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });
+  }
+
+  #recordOutage(service: number, { isOut, isContinued }: OutageChange): void {
+    const sql = isOut
+      ? 'INSERT INTO outages (started_at, service, continued) VALUES (?, ?, ?)'
+      : 'UPDATE outages SET ended_at = ? WHERE service = ? AND ended_at IS NULL';
+    const values = [this.#lastAt, service, ...(isOut ? [Number(isContinued)] : [])];
+    this.#database.prepare(sql).run(...values);
   }
 
   #idOf(known: Map<string, number>, table: 'services' | 'texts', column: string, value: string): number {

@@ -1,5 +1,6 @@
 import type { BusRecord, Topic } from '@sluice/bus';
 import { decodeRecord, isServiceKey, type Message } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
 
 /** A record of the bus, as it is written to a recording. */
 export interface NewRecord {
@@ -14,8 +15,18 @@ export interface NewRecord {
   readonly objects: readonly string[];
   /** For people who open the file. */
   readonly text: string;
+  /** What the record says of the Service's endpoints; undefined: nothing. */
+  readonly endpoints: RecordedEndpoints | undefined;
   readonly traceparent: string | undefined;
   readonly payload: Uint8Array;
+}
+
+export interface RecordedEndpoints {
+  readonly isDeleted: boolean;
+  /** The next record continues the snapshot. */
+  readonly isContinued: boolean;
+  /** Ready endpoints of each slice; null: it is gone. */
+  readonly ready: ReadonlyMap<string, number | null>;
 }
 
 export type RecordedTopic = Exclude<Topic, 'requests'>;
@@ -41,6 +52,7 @@ export function toNewRecord(topic: Topic, record: BusRecord, receivedAt: number)
     startsSnapshot: message.kind === 'change' && message.snapshot?.first === true,
     objects: objectsOf(message),
     text: textOf(message),
+    endpoints: endpointsOf(message),
     traceparent: record.headers.traceparent,
     payload: record.payload,
   };
@@ -65,6 +77,20 @@ function objectsOf(message: Message): readonly string[] {
       return [message.kind];
   }
 }
+
+function endpointsOf(message: Message): RecordedEndpoints | undefined {
+  if (message.kind !== 'change') return undefined;
+  const { facts, snapshot } = message;
+  const slices = facts.flatMap((fact) => (fact.kind === 'slice' ? [fact] : []));
+  const isDeleted = facts.some((fact) => fact.kind === 'service' && fact.service === null);
+  if (slices.length === 0 && !isDeleted && snapshot === undefined) return undefined;
+  const ready = new Map(slices.map(({ name, slice }) => [name, slice && countReady(slice)]));
+  return { isDeleted, isContinued: snapshot?.last === false, ready };
+}
+
+/** An unknown state counts as ready, as for kube-proxy. */
+const countReady = ({ endpoints }: EndpointSlice): number =>
+  (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
 
 function textOf(message: Message): string {
   switch (message.kind) {

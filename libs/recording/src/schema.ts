@@ -29,6 +29,15 @@ export const schema = `
   );
   CREATE INDEX records_of_service ON records (service, received_at);
   CREATE INDEX snapshots_of_service ON records (service, received_at) WHERE snapshot = 1;
+  -- Time in which the slices of a Service had no ready endpoint. Without an end, it continues in the next file.
+  CREATE TABLE outages (
+    id INTEGER PRIMARY KEY,
+    service INTEGER NOT NULL REFERENCES services,
+    started_at REAL NOT NULL,
+    ended_at REAL,
+    -- 1: it began in an earlier file, or before the recording
+    continued INTEGER NOT NULL
+  );
   -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
   CREATE TABLE recording (started_at REAL NOT NULL, last_at REAL NOT NULL, version TEXT NOT NULL);
   CREATE VIEW history AS
