@@ -162,6 +162,16 @@ test('explain and history name the writer and the cause', async () => {
   expect(output).toContain('and writes nothing');
 });
 
+test('outages lists when a Service had no ready endpoint', async () => {
+  for (let number = 1; number <= pods; number++) await setReady(admin, 'orders', number, false);
+  await expect
+    .poll(() => sluice('outages'))
+    .toMatch(/orders +[0-9:.]+ +continues +Pod shop\/orders-\d became not ready/);
+  await setReady(admin, 'orders', 1, true);
+  await expect.poll(() => sluice('outages', '-n', 'shop')).toMatch(/orders +[0-9:.]+ +[0-9.]+ m?s /);
+  expect(await sluice('outages', '-n', 'pay')).toBe('No Service was without a ready endpoint in this period.\n');
+});
+
 test('it sends nothing but get, list and watch, and is refused nothing', async () => {
   const events = readFileSync(cluster.auditLog ?? '', 'utf8')
     .trimEnd()

@@ -39,12 +39,17 @@ interface At {
   /** Which part of a snapshot. */
   readonly part?: { readonly first: boolean; readonly last: boolean };
   readonly afterLoss?: boolean;
+  readonly event?: string;
 }
 
 let sequence = 0;
-function append(at: number, facts: readonly Fact[], { service = 'web', part, afterLoss = false }: At = {}): void {
+function append(
+  at: number,
+  facts: readonly Fact[],
+  { service = 'web', part, afterLoss = false, event }: At = {},
+): void {
   const key = { cluster: 'c', namespace: 'shop', service };
-  const causes = { first: [], more: 0 };
+  const causes = { first: event === undefined ? [] : [{ description: event, observedAt: at }], more: 0 };
   const snapshot = part && { ...part, initial: false, resourceVersions: { endpoints: '1', endpointslices: '1' } };
   const message: Change = {
     ...{ kind: 'change', key, stamp: { epoch: 1, sequence: ++sequence }, facts, causes },
@@ -86,6 +91,13 @@ test('one that was out before the recording has no known start', () => {
   append(10, [{ kind: 'service', service: aService() }], whole);
   append(20, [slice('a', 1)]);
   expect(outages()).toEqual([['web', 10, 20, 'start unknown']]);
+});
+
+test('the last event before it is named', () => {
+  append(10, [slice('a', 1)], whole);
+  append(15, [{ kind: 'pod', name: 'web-1', pod: null, node: null }], { event: 'Pod shop/web-1 deleted' });
+  append(20, [slice('a', 0)], { event: 'EndpointSlice shop/a changed' });
+  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Pod shop/web-1 deleted' }]);
 });
 
 test('the parts of a snapshot are one', () => {

@@ -31,6 +31,9 @@ port.once('message', ({ directory, ...options }: ThreadOptions) => {
         case 'cover':
           send({ kind: 'covered', id: request.id, coverage: reader.coverage() });
           break;
+        case 'outages':
+          send({ kind: 'outages', id: request.id, found: reader.outages(request.period) });
+          break;
         case 'name':
           recording.nameCluster(request.identity, request.name);
           break;

@@ -3,8 +3,8 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
 import type { RecordingLimits } from './recording-directory.ts';
-import type { RecordedRange } from './recording-file.ts';
-import type { Coverage, RecordedHistory } from './recording-reader.ts';
+import type { RecordedPeriod, RecordedRange } from './recording-file.ts';
+import type { Coverage, RecordedHistory, RecordedOutages } from './recording-reader.ts';
 import { type NewRecord, toNewRecord } from './records.ts';
 import { SnapshotSchedule } from './snapshot-schedule.ts';
 
@@ -30,6 +30,7 @@ export type ThreadRequest =
     }
   | { readonly kind: 'read'; readonly id: number; readonly key: string; readonly range: RecordedRange }
   | { readonly kind: 'cover'; readonly id: number }
+  | { readonly kind: 'outages'; readonly id: number; readonly period: RecordedPeriod }
   | { readonly kind: 'name'; readonly identity: string; readonly name: string }
   | { readonly kind: 'close'; readonly now: number };
 
@@ -39,6 +40,7 @@ export type ThreadAnswer =
   | { readonly kind: 'appended'; readonly isNewFile: boolean }
   | { readonly kind: 'read'; readonly id: number; readonly history: RecordedHistory }
   | { readonly kind: 'covered'; readonly id: number; readonly coverage: Coverage }
+  | { readonly kind: 'outages'; readonly id: number; readonly found: RecordedOutages }
   | { readonly kind: 'failed'; readonly reason: string; readonly id?: number };
 
 /** Payloads are outside of the heap; the default would grow to hundreds of megabytes before it is collected. */
@@ -128,6 +130,11 @@ export class Recorder {
     return this.#ask((id) => ({ kind: 'cover', id })) as Promise<Coverage>;
   }
 
+  /** When Services had no ready endpoint in this period. */
+  outages(period: RecordedPeriod): Promise<RecordedOutages> {
+    return this.#ask((id) => ({ kind: 'outages', id, period })) as Promise<RecordedOutages>;
+  }
+
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#cancelIdle();
@@ -170,6 +177,8 @@ export class Recorder {
         return this.#take(answer.id)?.resolve(answer.history);
       case 'covered':
         return this.#take(answer.id)?.resolve(answer.coverage);
+      case 'outages':
+        return this.#take(answer.id)?.resolve(answer.found);
       case 'failed': {
         const error = new Error(answer.reason);
         if (answer.id !== undefined) return this.#take(answer.id)?.reject(error);

@@ -36,6 +36,8 @@ export interface FileOutage {
   readonly to: number | null;
   /** It began before the file. */
   readonly isContinued: boolean;
+  /** The last event of the Service or its Pods before; null: none was recorded. */
+  readonly event: string | null;
 }
 
 /** Why a file cannot be read, for people. */
@@ -176,7 +178,8 @@ export class RecordingFile {
   /** Outages that overlap with a period, in the order of their start. */
   outages({ from, to }: RecordedPeriod): readonly FileOutage[] {
     const rows = this.#all(
-      `SELECT key, started_at AS "from", ended_at AS "to", continued FROM outages JOIN services ON services.id = service
+      `SELECT key, started_at AS "from", ended_at AS "to", continued, text AS event
+       FROM outages JOIN services ON services.id = service LEFT JOIN texts ON texts.id = event
        WHERE started_at <= ? AND (ended_at IS NULL OR ended_at >= ?) ORDER BY outages.id`,
       to,
       from,

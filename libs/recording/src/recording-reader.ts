@@ -28,6 +28,13 @@ export interface RecordedOutage {
   readonly to: number | null;
   /** False: it began before the recording, or before the Service was first published. */
   readonly isStartKnown: boolean;
+  /** The last event of the Service or its Pods before; null: none was recorded. */
+  readonly event: string | null;
+}
+
+export interface RecordedOutages {
+  readonly outages: readonly RecordedOutage[];
+  readonly problems: readonly string[];
 }
 
 export interface RecordedHistory {
@@ -95,10 +102,7 @@ export class RecordingReader {
   }
 
   /** When Services had no ready endpoint in this period, in the order of the start. */
-  outages(period: RecordedPeriod): {
-    readonly outages: readonly RecordedOutage[];
-    readonly problems: readonly string[];
-  } {
+  outages(period: RecordedPeriod): RecordedOutages {
     const outages: RecordedOutage[] = [];
     /** Those without an end, by Service. */
     const open = new Map<string, number>();
@@ -111,12 +115,12 @@ export class RecordingReader {
     const problems = this.#read((file) => {
       const before = [...open.keys()];
       const inFile = file.outages({ from: 0, to: period.to });
-      for (const { key, from, to, isContinued } of inFile) {
+      for (const { key, from, to, isContinued, event } of inFile) {
         if (isContinued && open.has(key)) {
           if (to !== null) end(key, to);
           continue;
         }
-        outages.push({ key, from, to, isStartKnown: !isContinued });
+        outages.push({ key, from, to, isStartKnown: !isContinued, event });
         if (to === null) open.set(key, outages.length - 1);
         else open.delete(key);
       }

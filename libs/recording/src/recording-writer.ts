@@ -96,12 +96,17 @@ export class RecordingWriter {
     this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });
   }
 
-  #recordOutage(service: number, { isOut, isContinued }: OutageChange): void {
-    const sql = isOut
-      ? 'INSERT INTO outages (started_at, service, continued) VALUES (?, ?, ?)'
-      : 'UPDATE outages SET ended_at = ? WHERE service = ? AND ended_at IS NULL';
-    const values = [this.#lastAt, service, ...(isOut ? [Number(isContinued)] : [])];
-    this.#database.prepare(sql).run(...values);
+  #recordOutage(service: number, { isOut, isContinued, event }: OutageChange): void {
+    if (!isOut) {
+      const end = this.#database.prepare('UPDATE outages SET ended_at = ? WHERE service = ? AND ended_at IS NULL');
+      end.run(this.#lastAt, service);
+      return;
+    }
+    const text = event === undefined ? null : this.#idOf(this.#texts, 'texts', 'text', event);
+    const begin = this.#database.prepare(
+      'INSERT INTO outages (service, started_at, continued, event) VALUES (?, ?, ?, ?)',
+    );
+    begin.run(service, this.#lastAt, Number(isContinued), text);
   }
 
   #idOf(known: Map<string, number>, table: 'services' | 'texts', column: string, value: string): number {

@@ -23,6 +23,8 @@ export interface NewRecord {
 
 export interface RecordedEndpoints {
   readonly isDeleted: boolean;
+  /** An event of the Service or of a Pod. */
+  readonly isEvent: boolean;
   /** The next record continues the snapshot. */
   readonly isContinued: boolean;
   /** Ready endpoints of each slice; null: it is gone. */
@@ -82,10 +84,12 @@ function endpointsOf(message: Message): RecordedEndpoints | undefined {
   if (message.kind !== 'change') return undefined;
   const { facts, snapshot } = message;
   const slices = facts.flatMap((fact) => (fact.kind === 'slice' ? [fact] : []));
-  const isDeleted = facts.some((fact) => fact.kind === 'service' && fact.service === null);
-  if (slices.length === 0 && !isDeleted && snapshot === undefined) return undefined;
-  const ready = new Map(slices.map(({ name, slice }) => [name, slice && countReady(slice)]));
-  return { isDeleted, isContinued: snapshot?.last === false, ready };
+  return {
+    isDeleted: facts.some((fact) => fact.kind === 'service' && fact.service === null),
+    isEvent: snapshot === undefined && facts.some(({ kind }) => kind === 'pod' || kind === 'service'),
+    isContinued: snapshot?.last === false,
+    ready: new Map(slices.map(({ name, slice }) => [name, slice && countReady(slice)])),
+  };
 }
 
 /** An unknown state counts as ready, as for kube-proxy. */

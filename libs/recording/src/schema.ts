@@ -36,7 +36,9 @@ export const schema = `
     started_at REAL NOT NULL,
     ended_at REAL,
     -- 1: it began in an earlier file, or before the recording
-    continued INTEGER NOT NULL
+    continued INTEGER NOT NULL,
+    -- the last event of the Service or its Pods before
+    event INTEGER REFERENCES texts
   );
   -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
   CREATE TABLE recording (started_at REAL NOT NULL, last_at REAL NOT NULL, version TEXT NOT NULL);

@@ -16,12 +16,30 @@ export interface Recording {
     key: string,
     range: RecordedRange,
   ) => Promise<{ readonly records: readonly RecordedRecord[]; readonly problems: readonly string[] }>;
+  /** Outages that overlap with a period, in the order of their start. */
+  readonly outages: (period: { readonly from: number; readonly to: number }) => Promise<{
+    readonly outages: readonly RecordedOutage[];
+    readonly problems: readonly string[];
+  }>;
   readonly coverage: () => Promise<{
     /** In the order of time, with gaps between them. */
     readonly periods: readonly { readonly from: number; readonly to: number }[];
     /** What cannot be read, for people. */
     readonly problems: readonly string[];
   }>;
+}
+
+/** Time in which a Service had no ready endpoint, in milliseconds since the Unix epoch. */
+export interface RecordedOutage {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly from: number;
+  /** Null: until the end of the recording. */
+  readonly to: number | null;
+  /** False: it began before the recording, or before the Service was first published. */
+  readonly isStartKnown: boolean;
+  /** The last event of the Service or its Pods before; null: none was recorded. */
+  readonly event: string | null;
 }
 
 interface RecordedRecord {

@@ -9,6 +9,7 @@ import type {
   ServiceDetail,
   ServiceList,
   ServiceLogView,
+  ServiceOutage,
   TraceView,
 } from '../view/schemas.ts';
 import { parseEvents } from './parse-events.ts';
@@ -65,6 +66,11 @@ export class ConsoleClient {
 
   history(name: ServiceName, query: Query): Promise<HistoryView> {
     return this.#get(`${pathOf(name)}/history`, query);
+  }
+
+  async outages(query: Query): Promise<readonly ServiceOutage[]> {
+    const { items } = await this.#get<{ readonly items: readonly ServiceOutage[] }>('/api/v1/outages', query);
+    return items;
   }
 
   log(name: ServiceName): Promise<ServiceLogView> {

@@ -7,6 +7,7 @@ import { serveConsole } from '../testing/serve-console.ts';
 
 const web = '/api/v1/services/prod/shop/web';
 const ranges: RecordedRange[] = [];
+const periods: object[] = [];
 let records: (readonly [receivedAt: number, message: Message])[];
 
 /** In memory, the history starts at 500 ms. */
@@ -20,6 +21,18 @@ const recording: Recording = {
       records: until.map(([receivedAt, message]) => {
         return { topic: topicOf(message), receivedAt, payload: encodeMessage(message) };
       }),
+    };
+  },
+  outages: async (period) => {
+    periods.push(period);
+    const common = { to: null, isStartKnown: true, event: 'Pod shop/web-1 deleted' };
+    return {
+      problems: [],
+      outages: ['cluster-uid/shop/web', 'cluster-uid/pay/web', 'other/shop/web'].map((key, i) => ({
+        key,
+        from: i,
+        ...common,
+      })),
     };
   },
   coverage: async () => ({
@@ -127,7 +140,7 @@ describe('with a recording', () => {
   test('the history in memory is shown if the recording does not answer', async () => {
     const failing = () => Promise.reject(new Error('the thread has ended'));
     const { json } = await serveConsole({
-      sources: { ...sourcesOf(), recording: { read: failing, coverage: failing } },
+      sources: { ...sourcesOf(), recording: { read: failing, coverage: failing, outages: failing } },
     });
     const problems = ['the recording does not answer: the thread has ended'];
     expect(await json('/api/v1/overview')).toMatchObject({ since: 500, gaps: [], recordingProblems: problems });
@@ -136,8 +149,31 @@ describe('with a recording', () => {
     expect(view.total).toBeGreaterThan(0);
   });
 
+  test('outages are those of a period, a cluster and a namespace', async () => {
+    const { json } = await open();
+    const { items } = await json('/api/v1/outages?since=5&until=9');
+    expect(periods.at(-1)).toEqual({ from: 5, to: 9 });
+    expect(items[0]).toEqual({
+      ...{ cluster: 'cluster-uid', clusterName: 'prod', namespace: 'shop', name: 'web', from: 0, to: null },
+      ...{ isStartKnown: true, event: 'Pod shop/web-1 deleted' },
+    });
+    const found = async (query: string) =>
+      (await json(`/api/v1/outages${query}`)).items.map((one: { from: number }) => one.from);
+    expect(await found('')).toEqual([0, 1, 2]);
+    expect(await found('?cluster=prod')).toEqual([0, 1]);
+    expect(await found('?cluster=cluster-uid&namespace=shop')).toEqual([0]);
+    expect(await found('?cluster=other')).toEqual([2]);
+  });
+
   test('the overview says what it covers', async () => {
     const { json } = await open();
     expect(await json('/api/v1/overview')).toMatchObject({ since: 100, gaps: [{ from: 200, to: 300 }] });
   });
+});
+
+test('without a recording there are no outages to list', async () => {
+  const { error } = await serveConsole();
+  expect(await error('/api/v1/outages')).toEqual([
+    ...[404, 'this console has no recording', '"sluice observe" and "sluice open" have one'],
+  ]);
 });

@@ -25,9 +25,9 @@ const time = z.coerce.number().int().min(0).describe('milliseconds since the Uni
 export const noParams = z.object({});
 export const serviceParams = z.object({ cluster: text.describe('UID or name'), namespace: text, service: text });
 export const atTime = z.object({ at: time.optional().describe('show the state at this time; default: now') });
+export const period = { since: time.optional(), until: time.optional() };
 export const historyFilter = z.object({
-  since: time.optional(),
-  until: time.optional(),
+  ...period,
   pod: text.optional().describe('only entries of this Pod'),
 });
 

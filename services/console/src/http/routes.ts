@@ -1,3 +1,4 @@
+import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
 import { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
@@ -5,7 +6,7 @@ import { viewPod, viewService } from '../view/view-service.ts';
 import { writesIn } from '../view/writes-in.ts';
 import { findEntries, findJournal, findMoment } from './find-journal.ts';
 import { outageOf, Problem } from './problem.ts';
-import { atTime, historyFilter, noParams, type RouteContext, serviceParams, text } from './route-context.ts';
+import { atTime, historyFilter, noParams, period, type RouteContext, serviceParams, text } from './route-context.ts';
 
 export interface Route {
   readonly path: string;
@@ -132,6 +133,14 @@ export const routes: readonly Route[] = [
     z.object({ items: z.array(schemas.recentChange).readonly() }),
     async (context, _, query) => ({ items: await recentChanges(context, query.limit) }),
   ),
+  route(
+    '/api/v1/outages',
+    'when Services had no ready endpoint, oldest first',
+    noParams,
+    z.object({ ...period, cluster: text.optional().describe('UID or name'), namespace: text.optional() }),
+    z.object({ items: z.array(schemas.serviceOutage).readonly() }),
+    async (context, _, query) => ({ items: await serviceOutages(context, query) }),
+  ),
   listRoute('/api/v1/partitions', 'owner and lag of each partition', schemas.partitionView, async ({ sources }) =>
     sources.partitions === undefined ? unavailable('partitions') : answered(sources, sources.partitions),
   ),
@@ -166,6 +175,28 @@ async function coverage({ history, sources, now }: RouteContext, ofRead: readonl
 
 function unavailable(what: string): never {
   throw new Problem(404, `this console has no ${what}`, 'only a fleet has them; see sluice console --help');
+}
+
+interface OutageQuery {
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+  readonly cluster?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+async function serviceOutages({ sources }: RouteContext, { since = 0, until, cluster, namespace }: OutageQuery) {
+  if (sources.recording === undefined) {
+    throw new Problem(404, 'this console has no recording', '"sluice observe" and "sluice open" have one');
+  }
+  const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
+  const { outages } = await sources.recording.outages({ from: since, to: until ?? Number.MAX_SAFE_INTEGER });
+  return outages.flatMap(({ key: text, ...outage }) => {
+    const key = parseServiceKey(text);
+    const clusterName = names.get(key.cluster) ?? key.cluster;
+    if (cluster !== undefined && cluster !== key.cluster && cluster !== clusterName) return [];
+    if (namespace !== undefined && namespace !== key.namespace) return [];
+    return [{ cluster: key.cluster, clusterName, namespace: key.namespace, name: key.service, ...outage }];
+  });
 }
 
 /** Reads from the store at once, or says that it does not answer, which the history does not need. */

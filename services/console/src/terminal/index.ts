@@ -2,6 +2,7 @@ export * from './find-service.ts';
 export * from './print-dead-letters.ts';
 export * from './print-explanation.ts';
 export * from './print-history.ts';
+export * from './print-outages.ts';
 export * from './print-parked.ts';
 export * from './print-trace.ts';
 export * from './print-traces.ts';

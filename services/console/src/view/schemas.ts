@@ -133,6 +133,15 @@ export const historyView = z.object({
 });
 export type HistoryView = z.infer<typeof historyView>;
 
+export const serviceOutage = z.object({
+  ...serviceName,
+  from: time,
+  to: time.nullable().describe('null: it continues'),
+  isStartKnown: z.boolean().describe('false: it began before the recording'),
+  event: z.string().nullable().describe('the last event of the Service or its Pods before'),
+});
+export type ServiceOutage = z.infer<typeof serviceOutage>;
+
 export const serviceLog = z.object({
   complete: z.boolean().describe('whether nothing earlier is missing'),
   messages: list(z.looseObject({ kind: z.string() })).describe('in the order in which they were applied'),

@@ -46,7 +46,11 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
   return {
     history,
     clusters: [...identities].map((identity) => clusterView(identity, clusterNames.get(identity) ?? identity, last.to)),
-    recording: { read: async (key, range) => reader.records(key, range), coverage: async () => coverage },
+    recording: {
+      read: async (key, range) => reader.records(key, range),
+      outages: async (period) => reader.outages(period),
+      coverage: async () => coverage,
+    },
     period: { from: first.from, to: last.to },
     problems,
     close: () => reader.close(),

@@ -1,11 +1,43 @@
 import { readFileSync } from 'node:fs';
 import { ConsoleClient, type ConsoleClientOptions } from '@sluice/console/client';
+import { parseSince } from '@sluice/console/terminal';
 import { errorMessage, knownSecrets } from '@sluice/platform';
-import { defaultBindAddress, formatBindAddress, isLoopback, UsageError } from '@sluice/platform/process';
+import {
+  defaultBindAddress,
+  formatBindAddress,
+  isLoopback,
+  showWait,
+  systemClock,
+  UsageError,
+} from '@sluice/platform/process';
+import { type Command, Option } from 'commander';
 
 export interface ConsoleOptions {
   readonly console: string;
   readonly consoleTokenFile?: string;
+}
+
+/** Adds the flags of a command that asks a console. */
+export function addConsoleAddress(command: Command): Command {
+  return command
+    .addOption(new Option('--console <url>', 'URL of the console').default(defaultUrl).env('SLUICE_CONSOLE'))
+    .option(
+      '--console-token-file <file>',
+      'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
+    );
+}
+
+/** Says that a console has not answered yet. */
+export const waitForConsole = <T>(answer: Promise<T>): Promise<T> =>
+  showWait('waiting for the console', answer, { clock: systemClock, output: process.stderr });
+
+/** The time that `--since` names, in milliseconds since the Unix epoch. */
+export function sinceOf(since: string | undefined): number | undefined {
+  if (since === undefined) return undefined;
+  const from = parseSince(since, systemClock.now());
+  if (from === undefined)
+    throw new UsageError(`--since is ${JSON.stringify(since)}; expected a duration such as 1h or 30m`);
+  return Math.max(0, Math.floor(from));
 }
 
 export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;

@@ -6,7 +6,6 @@ import {
   historyPreface,
   logLines,
   parseAt,
-  parseSince,
   printEntry,
   printPodDetail,
   printService,
@@ -17,9 +16,9 @@ import {
   textFormatFor,
   traceLines,
 } from '@sluice/console/terminal';
-import { localTime, print, showWait, systemClock, UsageError } from '@sluice/platform/process';
+import { localTime, print, systemClock, UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
-import { type ConsoleOptions, clientFor, defaultUrl } from './client-for.ts';
+import { addConsoleAddress, type ConsoleOptions, clientFor, sinceOf, waitForConsole } from './client-for.ts';
 
 interface Options extends ConsoleOptions {
   readonly namespace?: string;
@@ -102,21 +101,13 @@ function splitCluster(text: string, { cluster, namespace }: Options): readonly [
 }
 
 function addServiceOptions(command: Command): Command {
-  return command
-    .option('-n, --namespace <name>', 'namespace, if the argument names only the Service')
-    .addOption(new Option('--console <url>', 'URL of the console').default(defaultUrl).env('SLUICE_CONSOLE'))
-    .option(
-      '--console-token-file <file>',
-      'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
-    )
-    .option('--cluster <name>', 'name or UID of the cluster, if several have the Service');
+  return addConsoleAddress(
+    command.option('-n, --namespace <name>', 'namespace, if the argument names only the Service'),
+  ).option('--cluster <name>', 'name or UID of the cluster, if several have the Service');
 }
 
-const waitForConsole = <T>(answer: Promise<T>): Promise<T> =>
-  showWait('waiting for the console', answer, { clock: systemClock, output: process.stderr });
-
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {
-  const since = sinceOf(options);
+  const since = sinceOf(options.since);
   const name = await findService(client, await client.overview(), service, options.cluster);
   const query = { pod: options.pod };
   const view = await client.history(name, { ...query, since, limit: 5_000 });
@@ -169,7 +160,7 @@ async function explain(service: string, options: Options, client: ConsoleClient)
 }
 
 async function trace(service: string, options: Options, client: ConsoleClient): Promise<void> {
-  const since = sinceOf(options);
+  const since = sinceOf(options.since);
   const overview = await client.overview();
   const name = await findService(client, overview, service, options.cluster);
   if (options.id !== undefined) {
@@ -193,14 +184,6 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
 }
 
 const treeOf = (view: TraceView): string => printTrace(view, textFormatFor(process.stdout, systemClock.now()));
-
-function sinceOf({ since }: Options): number | undefined {
-  if (since === undefined) return undefined;
-  const from = parseSince(since, systemClock.now());
-  if (from === undefined)
-    throw new UsageError(`--since is ${JSON.stringify(since)}; expected a duration such as 1h or 30m`);
-  return Math.max(0, Math.floor(from));
-}
 
 function atOf({ at }: Options): number | undefined {
   if (at === undefined) return undefined;
