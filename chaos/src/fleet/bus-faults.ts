@@ -30,15 +30,21 @@ export class BusFaults {
   async purge(random: Random): Promise<void> {
     const logs = this.#someLogs(random);
     const { bus, name } = this.#fleet;
-    await this.#observer.caughtUp();
     if (bus.kind === 'nats') {
       // A stream without a leader is purged once it has one.
       return eventually(() =>
         withNats(bus.addresses, async (_, manager) => {
-          await Promise.all(logs.map((log) => manager.streams.purge(this.#stream(log))));
+          const streams = logs.map((log) => this.#stream(log));
+          const ends = await Promise.all(streams.map((stream) => manager.streams.info(stream)));
+          // Only what the observer has read: it may be disconnected while the machine is busy.
+          await this.#observer.caughtUp();
+          await Promise.all(
+            streams.map((stream, i) => manager.streams.purge(stream, { seq: (ends[i]?.state.last_seq ?? 0) + 1 })),
+          );
         }),
       );
     }
+    await this.#observer.caughtUp();
     await this.#whilePaused(async () => {
       for (const topic of new Set(logs.map((log) => log.topic))) {
         const partitions = logs
