@@ -151,7 +151,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'history export': () => [service, ...read()],
   explain: () => [service, ...read(), '--pod', hostile],
   trace: () => [service, ...read(), '--cluster', hostile],
-  outages: () => [...read(), '--cluster', hostile],
+  outages: () => [...read(), '--since', hostile],
   'dead-letters list': fleet,
   'dead-letters show': () => ['changes/0/1', ...fleet()],
   'dead-letters replay': () => [hostile, ...fleet()],
