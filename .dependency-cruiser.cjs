@@ -56,7 +56,7 @@ module.exports = {
     room('libs/service-state', 'controllers', 'messages', 'model', 'platform'),
     room('libs/bus', 'platform'),
     room('libs/store', 'platform'),
-    room('libs/recording', 'bus', 'messages', 'model', 'platform'),
+    room('libs/recording', 'bus', 'controllers', 'messages', 'model', 'platform', 'service-state'),
     room('libs/kubernetes', 'controllers', 'model', 'platform'),
     room('libs/telemetry', 'controllers', 'messages', 'model', 'platform'),
     ...testedRoom(
@@ -103,7 +103,18 @@ module.exports = {
     ),
     room(
       'services/console',
-      ...['bus', 'controllers', 'fleet', 'kubernetes', 'messages', 'model', 'platform', 'service-state', 'store'],
+      ...[
+        'bus',
+        'controllers',
+        'fleet',
+        'kubernetes',
+        'messages',
+        'model',
+        'platform',
+        'recording',
+        'service-state',
+        'store',
+      ],
     ),
     room(
       'services/shadow',

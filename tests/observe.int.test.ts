@@ -6,12 +6,19 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ApiClient } from '@sluice/conformance';
 import { ConsoleClient, type HistoryEntry } from '@sluice/console/client';
-import { type ControlPlane, freePorts, kubectl, startControlPlane, startKubeControllerManager } from '@sluice/local';
+import {
+  type ControlPlane,
+  freePorts,
+  kubectl,
+  type ServerProcess,
+  startControlPlane,
+  startKubeControllerManager,
+} from '@sluice/local';
 import { randomInteger, seededRandom } from '@sluice/platform';
 import { until } from '@sluice/platform/testing';
 import { listAt, objectAt, textAt } from '@sluice/shadow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createNamespace, createPod, createService, setReady } from './harness/real-services.ts';
+import { createNamespace, createPod, createService, deletePod, setReady } from './harness/real-services.ts';
 
 /** `sluice observe` beside kube-controller-manager, with the permissions of observe.yaml and no others. */
 const [program, manifests] = ['../bin/sluice', '../infra/kubernetes/observe.yaml'].map((path) =>
@@ -22,6 +29,7 @@ const manager = 'kube-controller-manager';
 const [services, pods] = [['cart', 'orders'], 3] as const;
 let root: string;
 let cluster: ControlPlane;
+let controllers: ServerProcess;
 let admin: ApiClient;
 let url: string;
 let observer: ChildProcess;
@@ -32,7 +40,7 @@ beforeAll(async () => {
   const options = { name: 'prod', authorization: 'RBAC', grantSluice: false, audit: 'Metadata' } as const;
   cluster = await startControlPlane({ ...options, directory: join(root, 'prod') });
   await kubectl(cluster.adminKubeconfig, ['apply', '-f', manifests]);
-  await startKubeControllerManager(cluster, { serviceAccountCredentials: true });
+  controllers = await startKubeControllerManager(cluster, { serviceAccountCredentials: true });
   admin = await ApiClient.open(cluster.adminKubeconfig);
   await createNamespace(admin);
   for (const service of services) await createService(admin, service);
@@ -136,8 +144,10 @@ test('each write of kube-controller-manager has the change of the Pod that cause
   };
   await expect.poll(readyPods).toEqual([pods, pods]);
 
+  const since = Date.now();
+  const flipsByPod = Map.groupBy(await flipPods(200, 1), ({ pod }) => pod);
   // The n-th change of a Pod is its n-th write, whatever came when.
-  for (const [pod, flips] of Map.groupBy(await flipPods(200, 1), ({ pod }) => pod)) {
+  for (const [pod, flips] of flipsByPod) {
     const service = services.find((name) => pod.startsWith(name)) ?? '';
     const expected = flips.map(({ ready }) => ready);
     const found = async () => {
@@ -149,6 +159,15 @@ test('each write of kube-controller-manager has the change of the Pod that cause
     const byManager = { by: manager, from: 'content' };
     expect(writes).toEqual(expected.map((ready, i) => ({ ready, ...byManager, causedAt: events[i] })));
   }
+
+  const changes = await client.readinessChanges({ since, limit: 100 });
+  const counted = new Map(changes.map((one) => [one.pod, one.changes]));
+  expect(counted).toEqual(new Map([...flipsByPod].map(([pod, flips]) => [pod, flips.length])));
+  const propagations = await client.propagations({ since, limit: 1_000 });
+  const inSlices = propagations.filter(({ place }) => place === 'slices').map(({ end }) => end);
+  expect(inSlices).toHaveLength(200);
+  // If the watch of the slices is behind that of the Pods, a later change seems to supersede one that was written.
+  expect(inSlices.filter((end) => end === 'written').length).toBeGreaterThan(150);
 });
 
 test('explain and history name the writer and the cause', async () => {
@@ -170,6 +189,27 @@ test('outages lists when a Service had no ready endpoint', async () => {
   await setReady(admin, 'orders', 1, true);
   await expect.poll(() => sluice('outages', '-n', 'shop')).toMatch(/orders +[0-9:.]+ +[0-9.]+ m?s /);
   expect(await sluice('outages', '-n', 'pay')).toBe('No Service was without a ready endpoint in this period.\n');
+});
+
+test('stuck lists what a stopped controller does not write, and slow how long it took', async () => {
+  await controllers.stop();
+  await setReady(admin, 'cart', 2, false);
+  await expect
+    .poll(() => sluice('stuck', '--for', '1s'))
+    .toMatch(/cart-2 +ready → not ready +slices +[0-9:.]+ +\S+ s, con/);
+  expect(await sluice('stuck', '--for', '1s')).toMatch(/cart-2 +ready → not ready +Endpoints/);
+  await controllers.start();
+  await expect.poll(() => sluice('stuck')).toBe('Slices and Endpoints show every Pod as they should.\n');
+  const [slowest] = (await sluice('slow', '--limit', '2', '-o', 'json')).split('\n');
+  expect(JSON.parse(slowest ?? '')).toMatchObject({ pod: 'cart-2', from: 'ready', to: 'not ready', end: 'written' });
+  expect(await sluice('flapping', '--limit', '1')).toMatch(/-\d +\d+ +[0-9:.]+\n/);
+});
+
+test('drain measures how long the slices show a deleted Pod as ready', async () => {
+  await setReady(admin, 'cart', 3, true);
+  await expect.poll(() => isShown('cart-3', true)).toBe(true);
+  await deletePod(admin, 'cart', 3);
+  await expect.poll(() => sluice('drain', '-n', 'shop')).toMatch(/cart +1 +[0-9.]+ m?s .*≥ \d s/);
 });
 
 test('it sends nothing but get, list and watch, and is refused nothing', async () => {

@@ -7,10 +7,10 @@ import { freePorts } from '@sluice/local';
 import { type Change, encodeMessage, type Fact, formatServiceKey } from '@sluice/messages';
 import type { EndpointSlice } from '@sluice/model';
 import { aPodNamed, aService, aSlice, onNode } from '@sluice/model/testing';
-import { randomInteger, seededRandom } from '@sluice/platform';
+import { randomInteger, seededRandom, silentLogger } from '@sluice/platform';
 import { systemClock as clock } from '@sluice/platform/process';
 import { say } from '@sluice/program';
-import { RecordingDirectory, toNewRecord } from '@sluice/recording';
+import { RecordConverter, RecordingDirectory } from '@sluice/recording';
 import type { Shape } from '../shape.ts';
 import { percentile } from '../statistics.ts';
 
@@ -97,6 +97,7 @@ function fill(path: string, shape: Shape, entries: number, at: (entry: number) =
   const limits = { maxBytes: 1e12, retentionMs: 7 * 86_400_000, minFreeBytes: 0 };
   const recording = new RecordingDirectory(path, { version: 'bench', limits });
   const services = Array.from({ length: shape.services }, (_, i) => new FilledService(`s${i}`, shape.pods));
+  const converter = new RecordConverter(silentLogger);
   const cpu = process.cpuUsage();
   for (let entry = 0; entry < entries; ) {
     const records = [];
@@ -111,7 +112,7 @@ function fill(path: string, shape: Shape, entries: number, at: (entry: number) =
         payload: encodeMessage(message),
         message,
       };
-      const added = toNewRecord('changes', record, at(entry));
+      const added = converter.convert('changes', record, at(entry));
       if (added !== undefined) records.push(added);
     }
     if (recording.append(records, at(entry))) for (const service of services) service.restart();

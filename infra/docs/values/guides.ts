@@ -104,6 +104,10 @@ export const guides: Rows = {
     ['`--recording-retention` ({})', setting('recording.retention')],
     ['`--recording-max-bytes` ({})', setting('recording.maxBytes')],
     ['less than {} are free', bytes('services/sluice/src/composition/open-recorder.ts', 'minFreeBytes')],
+    [
+      'shows it: {}, or `--proxy-delay`',
+      duration('services/console/src/view/summarize-drain.ts', 'defaultProxyDelayMs'),
+    ],
     ['A crash loses the last {}.', duration('libs/recording/src/recorder.ts', 'flushMs')],
     ['`console.maxBytes` ({})', setting('console.maxBytes')],
     ['`console.retention` ({})', setting('console.retention')],

@@ -1,5 +1,6 @@
 export * from './controller.ts';
 export * from './controller-metrics.ts';
+export * from './endpoint-contents.ts';
 export * from './endpoints/controller.ts';
 export { podToEndpointAddress } from './endpoints/desired-subsets.ts';
 export { repackSubsets } from './endpoints/repack-subsets.ts';

@@ -1,4 +1,6 @@
+export type { Appearance, Propagation } from './propagations.ts';
+export { RecordConverter } from './record-converter.ts';
 export { Recorder } from './recorder.ts';
 export { RecordingDirectory } from './recording-directory.ts';
-export { RecordingReader } from './recording-reader.ts';
-export { toNewRecord } from './records.ts';
+export type { RecordedRange } from './recording-file.ts';
+export { questionsTo, type Recording, RecordingReader } from './recording-reader.ts';

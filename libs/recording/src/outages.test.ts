@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Change, encodeMessage, type Fact } from '@sluice/messages';
-import { aService, aSlice } from '@sluice/model/testing';
+import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
+import { silentLogger } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { RecordConverter } from './record-converter.ts';
 import { RecordingDirectory } from './recording-directory.ts';
 import { RecordingReader } from './recording-reader.ts';
-import { toNewRecord } from './records.ts';
 
 const limits = { maxBytes: 1024 ** 3, retentionMs: 1e12, minFreeBytes: 0 };
 let directory: string;
+let converter: RecordConverter;
 let recording: RecordingDirectory;
 let reader: RecordingReader;
 
@@ -17,6 +19,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'sluice-outages-'));
   recording = new RecordingDirectory(directory, { version: '1', limits });
   reader = new RecordingReader(directory);
+  converter = new RecordConverter(silentLogger);
 });
 
 afterEach(() => {
@@ -50,19 +53,18 @@ function append(
 ): void {
   const key = { cluster: 'c', namespace: 'shop', service };
   const causes = { first: event === undefined ? [] : [{ description: event, observedAt: at }], more: 0 };
-  const snapshot = part && { ...part, initial: false, resourceVersions: { endpoints: '1', endpointslices: '1' } };
+  const resourceVersions = { endpoints: '1', endpointslices: '1' };
+  const snapshot = part && { ...part, initial: false, resourceVersions };
   const message: Change = {
-    ...{ kind: 'change', key, stamp: { epoch: 1, sequence: ++sequence }, facts, causes },
+    ...{ kind: 'change', key, stamp: { epoch: 1, sequence: ++sequence }, facts, causes, resourceVersions },
     ...(snapshot && { snapshot }),
   };
   const record = { key: `c/shop/${service}`, id: '', headers: {}, payload: encodeMessage(message), message };
-  recording.append(
-    [toNewRecord('changes', record, at)].flatMap((one) => one ?? []),
-    at,
-    { afterLoss },
-  );
+  const added = converter.convert('changes', record, at);
+  recording.append(added === undefined ? [] : [added], at, { afterLoss });
 }
 
+const web: Fact = { kind: 'service', service: aService() };
 const whole = { part: { first: true, last: true } };
 const outages = (from = 0, to = 1e6) =>
   reader
@@ -70,7 +72,7 @@ const outages = (from = 0, to = 1e6) =>
     .outages.map((one) => [one.key.split('/')[2], one.from, one.to, ...(one.isStartKnown ? [] : ['start unknown'])]);
 
 test('a Service is out while no endpoint of any of its slices is ready', () => {
-  append(10, [slice('a', 1), slice('b', 1)], whole);
+  append(10, [web, slice('a', 1), slice('b', 1)], whole);
   append(20, [slice('a', 0)]);
   expect(outages()).toEqual([]);
   append(30, [slice('b', null)]);
@@ -88,29 +90,46 @@ test('a Service is out while no endpoint of any of its slices is ready', () => {
 });
 
 test('one that was out before the recording has no known start', () => {
-  append(10, [{ kind: 'service', service: aService() }], whole);
+  append(10, [web], whole);
   append(20, [slice('a', 1)]);
   expect(outages()).toEqual([['web', 10, 20, 'start unknown']]);
 });
 
 test('the last event before it is named', () => {
-  append(10, [slice('a', 1)], whole);
+  append(10, [web, slice('a', 1)], whole);
   append(15, [{ kind: 'pod', name: 'web-1', pod: null, node: null }], { event: 'Pod shop/web-1 deleted' });
   append(20, [slice('a', 0)], { event: 'EndpointSlice shop/a changed' });
   expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Pod shop/web-1 deleted' }]);
 });
 
+test('the event that the slices show is named', () => {
+  const pod = (name: string, ready: boolean): Fact => ({
+    ...{ kind: 'pod', name, pod: aPodNamed(name, { ready }), node: { zone: 'a' } },
+  });
+  const shown = (ready: boolean): Fact => {
+    const conditions = { ready, serving: ready, terminating: false };
+    const targetRef = { kind: 'Pod', name: 'web-1' };
+    const endpoints = [{ addresses: aPodNamed('web-1').ips, conditions, targetRef }];
+    return { kind: 'slice', name: 'a', uid: 'a', slice: aSlice('a', { endpoints }) };
+  };
+  append(10, [web, pod('web-1', true), shown(true)], whole);
+  append(15, [pod('web-1', false)], { event: 'Pod shop/web-1 became not ready' });
+  append(16, [pod('web-2', false)], { event: 'Pod shop/web-2 added' });
+  append(20, [shown(false)], { event: 'EndpointSlice shop/a changed' });
+  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Pod shop/web-1 became not ready' }]);
+});
+
 test('the parts of a snapshot are one', () => {
-  append(10, [slice('a', 1)], whole);
-  append(20, [{ kind: 'service', service: aService() }], { part: { first: true, last: false } });
+  append(10, [web, slice('a', 1)], whole);
+  append(20, [web], { part: { first: true, last: false } });
   append(30, [slice('a', 1)], { part: { first: false, last: true } });
-  append(10, [{ kind: 'service', service: aService() }], { service: 'db', part: { first: true, last: false } });
+  append(10, [web], { service: 'db', part: { first: true, last: false } });
   append(40, [slice('b', 0)], { service: 'db', part: { first: false, last: true } });
   expect(outages()).toEqual([['db', 40, null, 'start unknown']]);
 });
 
 test('a deleted Service is not out', () => {
-  append(10, [slice('a', 1)], whole);
+  append(10, [web, slice('a', 1)], whole);
   append(20, [slice('a', 0)]);
   append(30, [{ kind: 'service', service: null }]);
   append(40, [slice('a', null)]);
@@ -118,16 +137,16 @@ test('a deleted Service is not out', () => {
 });
 
 test('outages continue over files', () => {
-  append(10, [slice('a', 1)], whole);
+  append(10, [web, slice('a', 1)], whole);
   append(20, [slice('a', 0)]);
-  append(10, [slice('a', 0)], { ...whole, service: 'db' });
-  append(100, [slice('a', 0)], { ...whole, afterLoss: true });
+  append(10, [web, slice('a', 0)], { ...whole, service: 'db' });
+  append(100, [web, slice('a', 0)], { ...whole, afterLoss: true });
   expect(outages()).toEqual([
     ['web', 20, null],
     ['db', 20, null, 'start unknown'],
   ]);
   append(110, [slice('a', 1)]);
-  append(200, [slice('a', 1)], { ...whole, service: 'db', afterLoss: true });
+  append(200, [web, slice('a', 1)], { ...whole, service: 'db', afterLoss: true });
   expect(outages()).toEqual([
     ['web', 20, 110],
     ['db', 20, 200, 'start unknown'],

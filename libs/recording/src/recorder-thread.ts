@@ -25,21 +25,15 @@ port.once('message', ({ directory, ...options }: ThreadOptions) => {
         case 'append':
           send({ kind: 'appended', isNewFile: recording.append(request.records, request.now, request) });
           break;
-        case 'read':
-          send({ kind: 'read', id: request.id, history: reader.records(request.key, request.range) });
-          break;
-        case 'cover':
-          send({ kind: 'covered', id: request.id, coverage: reader.coverage() });
-          break;
-        case 'outages':
-          send({ kind: 'outages', id: request.id, found: reader.outages(request.period) });
+        case 'ask':
+          send({ kind: 'answered', id: request.id, answer: answer(reader, request) });
           break;
         case 'name':
           recording.nameCluster(request.identity, request.name);
           break;
         case 'close':
           reader.close();
-          recording.close(request.now);
+          recording.close(request.now, request.open);
           send({ kind: 'closed' });
           port.close();
           break;
@@ -49,3 +43,7 @@ port.once('message', ({ directory, ...options }: ThreadOptions) => {
     }
   });
 });
+
+function answer(reader: RecordingReader, { question, args }: Extract<ThreadRequest, { kind: 'ask' }>): unknown {
+  return (reader[question] as (...args: readonly unknown[]) => unknown).apply(reader, [...args]);
+}

@@ -51,7 +51,7 @@ function add(message: Message, service = web): void {
 }
 
 const sequences = async () =>
-  (await recorder.read(web, all)).records.map(
+  (await recorder.records(web, all)).records.map(
     ({ payload }) => (JSON.parse(new TextDecoder().decode(payload)) as { stamp: { sequence: number } }).stamp.sequence,
   );
 
@@ -90,7 +90,7 @@ test('the removal of a cluster is recorded, requests and malformed records are n
   add({ kind: 'clusterRemoved', cluster: 'c', epoch: 2 }, 'c');
   recorder.add('requests', { key: web, id: 'any', headers: {}, payload: encodeMessage(change(9)) });
   recorder.add('changes', { key: web, id: 'any', headers: {}, payload: new TextEncoder().encode('{') });
-  const { records } = await recorder.read(web, all);
+  const { records } = await recorder.records(web, all);
   expect(records.map(({ payload }) => JSON.parse(new TextDecoder().decode(payload)).kind)).toEqual([
     'change',
     'clusterRemoved',
@@ -112,7 +112,7 @@ test('a failing disk is logged once, and answers nothing', async () => {
   await advance(clock, 500);
   add(change(2));
   await advance(clock, 500);
-  await expect(recorder.read(web, all)).resolves.toEqual({ records: [], problems: [] });
+  await expect(recorder.records(web, all)).resolves.toEqual({ records: [], problems: [] });
   expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([
     ['error', 'recording failed; the recording has a gap'],
   ]);
@@ -121,7 +121,7 @@ test('a failing disk is logged once, and answers nothing', async () => {
 test('a recorder whose thread has ended rejects questions and takes no records', async () => {
   await recorder.close();
   await expect(recorder.coverage()).rejects.toThrow('the recording thread has ended');
-  await expect(recorder.read(web, all)).rejects.toThrow('the recording thread has ended');
+  await expect(recorder.records(web, all)).rejects.toThrow('the recording thread has ended');
   add(change(1));
   expect(requested).toEqual([]);
   recorder = await Recorder.open(options());

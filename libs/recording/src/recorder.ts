@@ -2,10 +2,12 @@ import { Worker } from 'node:worker_threads';
 import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
+import type { Propagation } from './propagations.ts';
+import { RecordConverter } from './record-converter.ts';
 import type { RecordingLimits } from './recording-directory.ts';
-import type { RecordedPeriod, RecordedRange } from './recording-file.ts';
-import type { Coverage, RecordedHistory, RecordedOutages } from './recording-reader.ts';
-import { type NewRecord, toNewRecord } from './records.ts';
+import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './recording-file.ts';
+import type { Question, Recording, RecordingReader } from './recording-reader.ts';
+import type { NewRecord } from './records.ts';
 import { SnapshotSchedule } from './snapshot-schedule.ts';
 
 export interface RecorderOptions {
@@ -28,19 +30,15 @@ export type ThreadRequest =
       readonly now: number;
       readonly afterLoss: boolean;
     }
-  | { readonly kind: 'read'; readonly id: number; readonly key: string; readonly range: RecordedRange }
-  | { readonly kind: 'cover'; readonly id: number }
-  | { readonly kind: 'outages'; readonly id: number; readonly period: RecordedPeriod }
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly args: readonly unknown[] }
   | { readonly kind: 'name'; readonly identity: string; readonly name: string }
-  | { readonly kind: 'close'; readonly now: number };
+  | { readonly kind: 'close'; readonly now: number; readonly open: readonly Propagation[] };
 
 export type ThreadAnswer =
   | { readonly kind: 'ready' | 'closed' }
   | { readonly kind: 'unusable'; readonly reason: string }
   | { readonly kind: 'appended'; readonly isNewFile: boolean }
-  | { readonly kind: 'read'; readonly id: number; readonly history: RecordedHistory }
-  | { readonly kind: 'covered'; readonly id: number; readonly coverage: Coverage }
-  | { readonly kind: 'outages'; readonly id: number; readonly found: RecordedOutages }
+  | { readonly kind: 'answered'; readonly id: number; readonly answer: unknown }
   | { readonly kind: 'failed'; readonly reason: string; readonly id?: number };
 
 /** Payloads are outside of the heap; the default would grow to hundreds of megabytes before it is collected. */
@@ -55,10 +53,11 @@ const maxWaitingBytes = 64 * 1024 ** 2;
 const stoppedReason = 'the recording thread has ended';
 
 /** Records to a directory, in a thread of its own. */
-export class Recorder {
+export class Recorder implements Recording {
   readonly #options: RecorderOptions;
   readonly #thread: Worker;
   readonly #snapshots: SnapshotSchedule;
+  readonly #converter: RecordConverter;
   #records: NewRecord[] = [];
   /** Batches that the thread has not appended yet. */
   readonly #appending: (readonly NewRecord[])[] = [];
@@ -70,13 +69,14 @@ export class Recorder {
   #isStopped = false;
   #cancelFlush: Cancel | undefined;
   readonly #cancelIdle: Cancel;
-  readonly #reads = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #questions = new Map<number, PromiseWithResolvers<unknown>>();
   #nextId = 0;
   readonly #closed = Promise.withResolvers<void>();
 
   private constructor(options: RecorderOptions, thread: Worker) {
     this.#options = options;
     this.#thread = thread;
+    this.#converter = new RecordConverter(options.logger);
     this.#snapshots = new SnapshotSchedule(options.requestSnapshot);
     this.#cancelIdle = repeat(options.clock, idleMs, () => this.#flush());
     thread.on('message', (answer: ThreadAnswer) => this.#answered(answer));
@@ -103,7 +103,7 @@ export class Recorder {
 
   add(topic: Topic, record: BusRecord): void {
     const { clock } = this.#options;
-    const added = toNewRecord(topic, record, clock.now());
+    const added = this.#converter.convert(topic, record, clock.now());
     if (added === undefined || this.#isStopped) return;
     if (this.#waitingBytes + added.payload.length > maxWaitingBytes) {
       this.#hasLost = true;
@@ -122,37 +122,61 @@ export class Recorder {
   }
 
   /** The Service's records of that time, preceded by those since the last snapshot. Includes what was added before. */
-  read(key: string, range: RecordedRange): Promise<RecordedHistory> {
-    return this.#ask((id) => ({ kind: 'read', id, key, range })) as Promise<RecordedHistory>;
+  records(key: string, range: RecordedRange) {
+    return this.#ask('records', key, range);
   }
 
-  coverage(): Promise<Coverage> {
-    return this.#ask((id) => ({ kind: 'cover', id })) as Promise<Coverage>;
+  coverage() {
+    return this.#ask('coverage');
   }
 
   /** When Services had no ready endpoint in this period. */
-  outages(period: RecordedPeriod): Promise<RecordedOutages> {
-    return this.#ask((id) => ({ kind: 'outages', id, period })) as Promise<RecordedOutages>;
+  outages(period: RecordedPeriod) {
+    return this.#ask('outages', period);
+  }
+
+  /** The longest propagations of a period. Those that continue are not on the disk. */
+  async propagations(query: PropagationQuery) {
+    const nothing = { propagations: [], problems: [] };
+    const { propagations, problems } = query.isOpen ? nothing : await this.#ask('propagations', query);
+    const now = this.#options.clock.now();
+    const lengthOf = ({ startedAt, endedAt }: Propagation) => (endedAt ?? now) - startedAt;
+    const matches = keyPattern(query.keys);
+    const isFound = (one: Propagation) =>
+      matches(one.key) && one.startedAt <= query.to && lengthOf(one) >= query.atLeastMs;
+    const all = [...propagations, ...this.#converter.open.filter(isFound)];
+    return { propagations: all.sort((a, b) => lengthOf(b) - lengthOf(a)).slice(0, query.limit), problems };
+  }
+
+  readinessChanges(query: Parameters<Recording['readinessChanges']>[0]) {
+    return this.#ask('readinessChanges', query);
+  }
+
+  removals(query: ServiceQuery) {
+    return this.#ask('removals', query);
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#cancelIdle();
     this.#flush();
-    this.#send({ kind: 'close', now: this.#options.clock.now() });
+    this.#send({ kind: 'close', now: this.#options.clock.now(), open: this.#converter.open });
     await this.#closed.promise;
     await this.#thread.terminate();
   }
 
   /** Rejects once the thread has ended. */
-  async #ask(request: (id: number) => ThreadRequest): Promise<unknown> {
+  async #ask<Q extends Question>(
+    question: Q,
+    ...args: Parameters<RecordingReader[Q]>
+  ): Promise<ReturnType<RecordingReader[Q]>> {
     if (this.#isStopped) throw new Error(stoppedReason);
     this.#flush();
     const id = this.#nextId++;
     const answer = Promise.withResolvers<unknown>();
-    this.#reads.set(id, answer);
-    this.#send(request(id));
-    return answer.promise;
+    this.#questions.set(id, answer);
+    this.#send({ kind: 'ask', id, question, args });
+    return (await answer.promise) as ReturnType<RecordingReader[Q]>;
   }
 
   #flush(): void {
@@ -173,12 +197,8 @@ export class Recorder {
     switch (answer.kind) {
       case 'appended':
         return this.#appended(answer.isNewFile);
-      case 'read':
-        return this.#take(answer.id)?.resolve(answer.history);
-      case 'covered':
-        return this.#take(answer.id)?.resolve(answer.coverage);
-      case 'outages':
-        return this.#take(answer.id)?.resolve(answer.found);
+      case 'answered':
+        return this.#take(answer.id)?.resolve(answer.answer);
       case 'failed': {
         const error = new Error(answer.reason);
         if (answer.id !== undefined) return this.#take(answer.id)?.reject(error);
@@ -206,8 +226,8 @@ export class Recorder {
   }
 
   #take(id: number): PromiseWithResolvers<unknown> | undefined {
-    const read = this.#reads.get(id);
-    this.#reads.delete(id);
+    const read = this.#questions.get(id);
+    this.#questions.delete(id);
     return read;
   }
 
@@ -221,9 +241,15 @@ export class Recorder {
     this.#closed.resolve();
     if (!this.#isClosing && !this.#isStopped) this.#fail(error);
     this.#isStopped = true;
-    for (const { reject } of this.#reads.values()) reject(error);
-    this.#reads.clear();
+    for (const { reject } of this.#questions.values()) reject(error);
+    this.#questions.clear();
   }
+}
+
+/** As LIKE in SQLite, without `_`. */
+function keyPattern(pattern: string): (key: string) => boolean {
+  const expression = new RegExp(`^${pattern.split('%').map(RegExp.escape).join('.*')}$`, 'i');
+  return (key) => expression.test(key);
 }
 
 function repeat(clock: Clock, intervalMs: number, run: () => void): Cancel {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorMessage } from '@sluice/platform';
 import { companions, fileName, filesIn } from './file-names.ts';
+import type { Propagation } from './propagations.ts';
 import { RecordingWriter } from './recording-writer.ts';
 import type { NewRecord } from './records.ts';
 
@@ -71,8 +72,9 @@ export class RecordingDirectory {
     this.#writer = undefined;
   }
 
-  close(now: number): void {
-    this.#writer?.close(now);
+  /** `open`: propagations that continue. */
+  close(now: number, open: readonly Propagation[] = []): void {
+    this.#writer?.close(now, open);
     this.#writer = undefined;
     this.#lock.close();
   }

@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { errorMessage } from '@sluice/platform';
+import { errorMessage, getOrCreate } from '@sluice/platform';
 import { decompress } from './compress.ts';
+import type { Appearance, Propagation, PropagationEnd } from './propagations.ts';
 import type { RecordedTopic, StoredRecord } from './records.ts';
 import { applicationId, schemaVersion } from './schema.ts';
 
@@ -38,6 +39,35 @@ export interface FileOutage {
   readonly isContinued: boolean;
   /** The last event of the Service or its Pods before; null: none was recorded. */
   readonly event: string | null;
+}
+
+interface PropagationColumns {
+  readonly was: Appearance;
+  readonly became: Appearance;
+  readonly known: number;
+  readonly end: PropagationEnd | null;
+}
+
+/** A period, of the Services whose formatted keys match a LIKE pattern. */
+export interface ServiceQuery extends RecordedPeriod {
+  readonly keys: string;
+}
+
+export interface PropagationQuery extends ServiceQuery {
+  readonly atLeastMs: number;
+  /** Only those that continued at the end of the recording. */
+  readonly isOpen: boolean;
+  readonly limit: number;
+}
+
+/** How often a Pod became ready or not ready. */
+export interface ReadinessChanges {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly pod: string;
+  readonly changes: number;
+  /** In milliseconds since the Unix epoch. */
+  readonly lastAt: number;
 }
 
 /** Why a file cannot be read, for people. */
@@ -185,6 +215,63 @@ export class RecordingFile {
       from,
     ) as unknown as readonly (Omit<FileOutage, 'isContinued'> & { readonly continued: number })[];
     return rows.map(({ continued, ...row }) => ({ ...row, isContinued: continued === 1 }));
+  }
+
+  /** Propagations that began or ended in a period and took so long, longest first. `at`: until when those count that continue. */
+  propagations({ from, to, keys, atLeastMs, isOpen, limit }: PropagationQuery, at: number): readonly Propagation[] {
+    const rows = this.#all(
+      `SELECT key, pods.text AS pod, places.text AS place, befores.text AS was, afters.text AS became, events.text AS event,
+         started_at AS "startedAt", start_known AS known, ended_at AS "endedAt", ends.text AS "end"
+       FROM propagations
+         JOIN services ON services.id = service
+         JOIN texts AS pods ON pods.id = pod
+         JOIN texts AS places ON places.id = place
+         JOIN texts AS befores ON befores.id = was
+         JOIN texts AS afters ON afters.id = became
+         JOIN texts AS events ON events.id = event
+         LEFT JOIN texts AS ends ON ends.id = "end"
+       WHERE started_at <= ? AND coalesce(ended_at, ?) >= ? AND key LIKE ? AND coalesce(ended_at, ?) - started_at >= ?
+         ${isOpen ? 'AND ended_at IS NULL' : ''}
+       ORDER BY coalesce(ended_at, ?) - started_at DESC LIMIT ?`,
+      ...[to, at, from, keys, at, atLeastMs, at, limit],
+    ) as unknown as readonly (Omit<Propagation, 'from' | 'to' | 'isStartKnown'> & PropagationColumns)[];
+    return rows.map(({ was, became, known, ...row }) => ({ ...row, from: was, to: became, isStartKnown: known === 1 }));
+  }
+
+  /** How often each Pod became ready or not ready in a period. */
+  readinessChanges({ from, to, keys }: ServiceQuery): readonly ReadinessChanges[] {
+    const rows = this.#all(
+      `SELECT key, pods.text AS pod, count(*) AS changes, max(started_at) AS "lastAt"
+       FROM propagations JOIN services ON services.id = service JOIN texts AS pods ON pods.id = pod
+       WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
+         AND was IN (${this.#readiness()}) AND became IN (${this.#readiness()})
+       GROUP BY service, pod`,
+      ...[from, to, keys],
+    );
+    return rows as unknown as readonly ReadinessChanges[];
+  }
+
+  /** How long it took until slices showed that ready Pods were no longer, in milliseconds by Service. */
+  removals({ from, to, keys }: ServiceQuery): ReadonlyMap<string, readonly number[]> {
+    const removals = new Map<string, number[]>();
+    const rows = this.#all(
+      `SELECT key, ended_at - started_at AS ms FROM propagations JOIN services ON services.id = service
+       WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
+         AND was = ${this.#textId('ready')} AND became IN (${this.#textId('terminating')}, ${this.#textId('absent')})
+         AND "end" = ${this.#textId('written')}`,
+      ...[from, to, keys],
+    );
+    for (const { key, ms } of rows) getOrCreate(removals, String(key), () => []).push(Number(ms));
+    return removals;
+  }
+
+  #readiness(): string {
+    return [this.#textId('ready'), this.#textId('not ready')].join();
+  }
+
+  /** -1: no record has this text. */
+  #textId(text: string): number {
+    return Number(this.#all('SELECT id FROM texts WHERE text = ?', text)[0]?.id ?? -1);
   }
 
   /** When the Service was first published whole; undefined: never. */

@@ -1,12 +1,17 @@
 import { statSync } from 'node:fs';
+import { getOrCreate } from '@sluice/platform';
 import { filesIn } from './file-names.ts';
+import type { Propagation } from './propagations.ts';
 import {
   fileStart,
   openToRead,
   type Position,
+  type PropagationQuery,
+  type ReadinessChanges,
   type RecordedPeriod,
   type RecordedRange,
   type RecordingFile,
+  type ServiceQuery,
   UnreadableRecordingError,
 } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
@@ -41,6 +46,31 @@ export interface RecordedHistory {
   readonly records: readonly StoredRecord[];
   readonly problems: readonly string[];
 }
+
+export interface RecordedPropagations {
+  readonly propagations: readonly Propagation[];
+  readonly problems: readonly string[];
+}
+
+export interface RecordedReadiness {
+  /** Most changes first. */
+  readonly pods: readonly ReadinessChanges[];
+  readonly problems: readonly string[];
+}
+
+export interface RecordedRemovals {
+  /**
+   * How long it took until slices showed that ready Pods were no longer: milliseconds, by formatted key of the Service.
+   */
+  readonly removals: ReadonlyMap<string, readonly number[]>;
+  readonly problems: readonly string[];
+}
+
+/** What can be asked of a recording. */
+export type Recording = {
+  readonly [Q in Question]: (...args: Parameters<RecordingReader[Q]>) => Promise<ReturnType<RecordingReader[Q]>>;
+};
+export type Question = 'coverage' | 'outages' | 'propagations' | 'readinessChanges' | 'records' | 'removals';
 
 /** Reads a recording: a directory of files, also while another thread or process records to it, or one file. */
 export class RecordingReader {
@@ -133,6 +163,45 @@ export class RecordingReader {
     return { outages: outages.filter(({ to }) => to === null || to >= period.from), problems };
   }
 
+  /**
+   * How long slices and Endpoints took to show changes of Pods, longest first, of those that began or ended in a period. One that
+   * continues is as long as it lasted until the end of its file; the recorder of the file knows it only once it has ended.
+   */
+  propagations(query: PropagationQuery): RecordedPropagations {
+    let found: { readonly propagation: Propagation; readonly ms: number }[] = [];
+    const problems = this.#read((file) => {
+      const until = file.period.to;
+      if (query.isOpen) found = [];
+      for (const propagation of file.propagations(query, until))
+        found.push({ propagation, ms: (propagation.endedAt ?? until) - propagation.startedAt });
+    });
+    const longest = found.sort((a, b) => b.ms - a.ms).slice(0, query.limit);
+    return { propagations: longest.map(({ propagation }) => propagation), problems };
+  }
+
+  /** How often Pods became ready or not ready in a period; at most `limit` Pods. */
+  readinessChanges({ limit, ...query }: ServiceQuery & { readonly limit: number }): RecordedReadiness {
+    const pods = new Map<string, ReadinessChanges>();
+    const problems = this.#read((file) => {
+      for (const one of file.readinessChanges(query)) {
+        const name = `${one.key}/${one.pod}`;
+        pods.set(name, { ...one, changes: one.changes + (pods.get(name)?.changes ?? 0) });
+      }
+    });
+    return { pods: [...pods.values()].sort((a, b) => b.changes - a.changes).slice(0, limit), problems };
+  }
+
+  removals(query: ServiceQuery): RecordedRemovals {
+    const removals = new Map<string, number[]>();
+    const problems = this.#read((file) => {
+      for (const [key, ms] of file.removals(query)) {
+        const known = getOrCreate(removals, key, () => []);
+        for (const one of ms) known.push(one);
+      }
+    });
+    return { removals, problems };
+  }
+
   close(): void {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
@@ -159,6 +228,16 @@ export class RecordingReader {
     return problems;
   }
 }
+
+/** Asks a reader of this thread. */
+export const questionsTo = (reader: RecordingReader): Recording => ({
+  coverage: async () => reader.coverage(),
+  outages: async (period) => reader.outages(period),
+  propagations: async (query) => reader.propagations(query),
+  readinessChanges: async (query) => reader.readinessChanges(query),
+  records: async (key, range) => reader.records(key, range),
+  removals: async (query) => reader.removals(query),
+});
 
 function messageOf(error: unknown): string {
   if (error instanceof UnreadableRecordingError) return error.message;

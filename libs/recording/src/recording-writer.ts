@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { compress } from './compress.ts';
 import { DeltaBases } from './delta-bases.ts';
+import type { Propagation } from './propagations.ts';
 import type { NewRecord } from './records.ts';
 import { schema } from './schema.ts';
 import { type OutageChange, ServiceOutages } from './service-outages.ts';
@@ -14,6 +15,7 @@ export class RecordingWriter {
   readonly path: string;
   readonly #database: DatabaseSync;
   readonly #insert: StatementSync;
+  readonly #insertPropagation: StatementSync;
   readonly #services = new Map<string, number>();
   readonly #texts = new Map<string, number>();
   /** Of the last record. The clock may be set back. */
@@ -34,14 +36,18 @@ export class RecordingWriter {
     this.#insert = database.prepare(
       'INSERT INTO records (service, received_at, topic, snapshot, text, base, traceparent, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     );
+    this.#insertPropagation = database.prepare(
+      'INSERT INTO propagations (service, pod, place, was, became, event, started_at, start_known, ended_at, "end") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    );
   }
 
-  /** Appends all or none. `now`: everything until then was recorded. */
-  append(records: readonly NewRecord[], now: number): void {
+  /** Appends all or none. `now`: everything until then was recorded. `open`: propagations that continue. */
+  append(records: readonly NewRecord[], now: number, open: readonly Propagation[] = []): void {
     const database = this.#database;
     database.exec('BEGIN');
     try {
       for (const record of records) this.#append(record);
+      for (const one of open) this.#appendPropagation(one);
       database.prepare('UPDATE recording SET last_at = ?').run(now);
       database.exec('COMMIT');
     } catch (error) {
@@ -59,8 +65,9 @@ export class RecordingWriter {
     this.#database.prepare('INSERT OR REPLACE INTO clusters VALUES (?, ?)').run(identity, name);
   }
 
-  close(now: number): void {
-    this.append([], now);
+  /** `open`: propagations that continue. */
+  close(now: number, open: readonly Propagation[] = []): void {
+    this.append([], now, open);
     try {
       // A file of its own, which can also be opened where nothing can be written.
       this.#database.exec('PRAGMA journal_mode = DELETE');
@@ -93,7 +100,16 @@ export class RecordingWriter {
     );
     const outage = this.#outages.observe(record);
     if (outage !== undefined) this.#recordOutage(service, outage);
+    for (const propagation of record.propagations) this.#appendPropagation(propagation);
     this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });
+  }
+
+  #appendPropagation({ key, pod, place, from, to, event, startedAt, isStartKnown, endedAt, end }: Propagation): void {
+    const id = (text: string) => this.#idOf(this.#texts, 'texts', 'text', text);
+    const service = this.#idOf(this.#services, 'services', 'key', key);
+    const texts = [pod, place, from, to, event].map(id);
+    const ending = [endedAt, end === null ? null : id(end)];
+    this.#insertPropagation.run(service, ...texts, startedAt, Number(isStartKnown), ...ending);
   }
 
   #recordOutage(service: number, { isOut, isContinued, event }: OutageChange): void {

@@ -51,6 +51,7 @@ function record(text: string, receivedAt: number, given: Partial<NewRecord> = {}
     ...{ key: web, topic: 'changes', receivedAt, startsSnapshot: false, objects: ['pod/web-1'], text },
     traceparent: undefined,
     endpoints: undefined,
+    propagations: [],
     payload: new TextEncoder().encode(JSON.stringify({ text, like: 'x'.repeat(1_000) })),
     ...given,
   };

@@ -1,6 +1,5 @@
-import type { BusRecord, Topic } from '@sluice/bus';
-import { decodeRecord, isServiceKey, type Message } from '@sluice/messages';
-import type { EndpointSlice } from '@sluice/model';
+import type { Topic } from '@sluice/bus';
+import type { Propagation } from './propagations.ts';
 
 /** A record of the bus, as it is written to a recording. */
 export interface NewRecord {
@@ -15,20 +14,21 @@ export interface NewRecord {
   readonly objects: readonly string[];
   /** For people who open the file. */
   readonly text: string;
-  /** What the record says of the Service's endpoints; undefined: nothing. */
+  /** What is known of the Service's endpoints after the record; undefined: nothing. */
   readonly endpoints: RecordedEndpoints | undefined;
+  /** Those that the record ends. */
+  readonly propagations: readonly Propagation[];
   readonly traceparent: string | undefined;
   readonly payload: Uint8Array;
 }
 
 export interface RecordedEndpoints {
+  /** The record deletes the Service. */
   readonly isDeleted: boolean;
   /** An event of the Service or of a Pod. */
   readonly isEvent: boolean;
-  /** The next record continues the snapshot. */
-  readonly isContinued: boolean;
-  /** Ready endpoints of each slice; null: it is gone. */
-  readonly ready: ReadonlyMap<string, number | null>;
+  /** A slice has a ready endpoint. */
+  readonly hasReady: boolean;
 }
 
 export type RecordedTopic = Exclude<Topic, 'requests'>;
@@ -40,71 +40,4 @@ export interface StoredRecord {
   readonly startsSnapshot: boolean;
   readonly traceparent?: string;
   readonly payload: Uint8Array;
-}
-
-/** Undefined for a record that is not part of the history of a Service. */
-export function toNewRecord(topic: Topic, record: BusRecord, receivedAt: number): NewRecord | undefined {
-  if (topic === 'requests') return undefined;
-  const message = messageOf(record);
-  if (message === undefined || (!isServiceKey(record.key) && message.kind !== 'clusterRemoved')) return undefined;
-  return {
-    key: record.key,
-    topic,
-    receivedAt,
-    startsSnapshot: message.kind === 'change' && message.snapshot?.first === true,
-    objects: objectsOf(message),
-    text: textOf(message),
-    endpoints: endpointsOf(message),
-    traceparent: record.headers.traceparent,
-    payload: record.payload,
-  };
-}
-
-function messageOf(record: BusRecord): Message | undefined {
-  try {
-    return decodeRecord(record);
-  } catch {
-    return undefined;
-  }
-}
-
-function objectsOf(message: Message): readonly string[] {
-  switch (message.kind) {
-    case 'change':
-      return message.facts.map((fact) => ('name' in fact ? `${fact.kind}/${fact.name}` : fact.kind));
-    case 'mutations':
-    case 'outcome':
-      return [`${message.kind}/${message.controller}`];
-    default:
-      return [message.kind];
-  }
-}
-
-function endpointsOf(message: Message): RecordedEndpoints | undefined {
-  if (message.kind !== 'change') return undefined;
-  const { facts, snapshot } = message;
-  const slices = facts.flatMap((fact) => (fact.kind === 'slice' ? [fact] : []));
-  return {
-    isDeleted: facts.some((fact) => fact.kind === 'service' && fact.service === null),
-    isEvent: snapshot === undefined && facts.some(({ kind }) => kind === 'pod' || kind === 'service'),
-    isContinued: snapshot?.last === false,
-    ready: new Map(slices.map(({ name, slice }) => [name, slice && countReady(slice)])),
-  };
-}
-
-/** An unknown state counts as ready, as for kube-proxy. */
-const countReady = ({ endpoints }: EndpointSlice): number =>
-  (endpoints ?? []).filter(({ conditions }) => conditions?.ready !== false).length;
-
-function textOf(message: Message): string {
-  switch (message.kind) {
-    case 'change':
-      return message.causes.first.map(({ description }) => description).join('; ');
-    case 'mutations':
-      return `${message.controller}: decided`;
-    case 'outcome':
-      return `${message.controller}: ${message.results.map(({ status }) => status).join(', ')}`;
-    default:
-      return message.kind;
-  }
 }

@@ -40,6 +40,26 @@ export const schema = `
     -- the last event of the Service or its Pods before
     event INTEGER REFERENCES texts
   );
+  -- How long slices or Endpoints did not show a Pod as they should have. Endpoints only from a second on.
+  CREATE TABLE propagations (
+    id INTEGER PRIMARY KEY,
+    service INTEGER NOT NULL REFERENCES services,
+    pod INTEGER NOT NULL REFERENCES texts,
+    -- slices or Endpoints
+    place INTEGER NOT NULL REFERENCES texts,
+    -- as they showed the Pod: absent, not ready, ready or terminating
+    was INTEGER NOT NULL REFERENCES texts,
+    -- as they should have
+    became INTEGER NOT NULL REFERENCES texts,
+    event INTEGER NOT NULL REFERENCES texts,
+    started_at REAL NOT NULL,
+    -- 0: it began before the Service was watched, or while it was not
+    start_known INTEGER NOT NULL,
+    -- null: it continued when the recording ended
+    ended_at REAL,
+    -- written; superseded by a later event; unobserved: while the Service was not watched
+    "end" INTEGER REFERENCES texts
+  );
   -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
   CREATE TABLE recording (started_at REAL NOT NULL, last_at REAL NOT NULL, version TEXT NOT NULL);
   CREATE VIEW history AS
@@ -53,6 +73,26 @@ export const schema = `
       traceparent
     FROM records JOIN services ON services.id = records.service JOIN texts ON texts.id = records.text
     ORDER BY records.id;
+  CREATE VIEW pod_changes AS
+    SELECT
+      strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1000.0, 'unixepoch') AS time,
+      services.key AS service,
+      pods.text AS pod,
+      places.text AS place,
+      befores.text AS was,
+      afters.text AS became,
+      ended_at - started_at AS took_ms,
+      ends.text AS "end",
+      events.text AS event
+    FROM propagations
+      JOIN services ON services.id = service
+      JOIN texts AS pods ON pods.id = pod
+      JOIN texts AS places ON places.id = place
+      JOIN texts AS befores ON befores.id = was
+      JOIN texts AS afters ON afters.id = became
+      JOIN texts AS events ON events.id = event
+      LEFT JOIN texts AS ends ON ends.id = "end"
+    ORDER BY propagations.id;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};
 `;

@@ -2,10 +2,13 @@ import { asRecord } from '@sluice/platform';
 import { fetchFailure } from '../ports.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type {
+  DrainView,
   HistoryView,
   Overview,
   ParkedView,
   PodDetail,
+  PropagationView,
+  ReadinessChangesView,
   ServiceDetail,
   ServiceList,
   ServiceLogView,
@@ -68,18 +71,28 @@ export class ConsoleClient {
     return this.#get(`${pathOf(name)}/history`, query);
   }
 
-  async outages(query: Query): Promise<readonly ServiceOutage[]> {
-    const { items } = await this.#get<{ readonly items: readonly ServiceOutage[] }>('/api/v1/outages', query);
-    return items;
+  outages(query: Query): Promise<readonly ServiceOutage[]> {
+    return this.#items('/api/v1/outages', query);
+  }
+
+  propagations(query: Query): Promise<readonly PropagationView[]> {
+    return this.#items('/api/v1/propagations', query);
+  }
+
+  readinessChanges(query: Query): Promise<readonly ReadinessChangesView[]> {
+    return this.#items('/api/v1/readiness-changes', query);
+  }
+
+  drains(query: Query): Promise<readonly DrainView[]> {
+    return this.#items('/api/v1/drains', query);
   }
 
   log(name: ServiceName): Promise<ServiceLogView> {
     return this.#get(`${pathOf(name)}/log`);
   }
 
-  async parked(): Promise<readonly ParkedView[]> {
-    const { items } = await this.#get<{ readonly items: readonly ParkedView[] }>('/api/v1/parked');
-    return items;
+  parked(): Promise<readonly ParkedView[]> {
+    return this.#items('/api/v1/parked');
   }
 
   trace(traceId: string): Promise<TraceView> {
@@ -106,6 +119,10 @@ export class ConsoleClient {
       // fetch reports a lost connection as TypeError; the caller reconnects.
       if (!(error instanceof TypeError)) throw error;
     }
+  }
+
+  async #items<T>(path: string, query: Query = {}): Promise<readonly T[]> {
+    return (await this.#get<{ readonly items: readonly T[] }>(path, query)).items;
   }
 
   #get<T>(path: string, query: Query = {}): Promise<T> {

@@ -1,5 +1,5 @@
 import { formatServiceKey, type ServiceKey } from '@sluice/messages';
-import type { RecordedRange, Recording } from '../ports.ts';
+import type { RecordedRange, Recording } from '@sluice/recording';
 import type { Entry } from '../view/entry-schemas.ts';
 import { Journal } from './journal.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
@@ -20,7 +20,7 @@ export async function readRecording(
   range: RecordedRange,
 ): Promise<RecordedHistory | undefined> {
   // The coverage says that the recording does not answer. What is in memory is shown.
-  const { records, problems } = await recording.read(formatServiceKey(key), range).catch(() => nothing);
+  const { records, problems } = await recording.records(formatServiceKey(key), range).catch(() => nothing);
   const retained = records.map(({ topic, payload: content, ...rest }) => ({ topic, record: { content, ...rest } }));
   const [first] = retained;
   if (first === undefined) return undefined;

@@ -1,3 +1,4 @@
+import { absent, endpointContent, expectedPlaces, type Place, podsIn } from '@sluice/controllers';
 import { type Cause, type Change, causeKindOf, type Fact } from '@sluice/messages';
 import { endpointSliceMirroringController, managedByLabel } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
@@ -6,7 +7,6 @@ import type { EndpointChange, ObservedWrite } from '../view/entry-schemas.ts';
 import { alignWrites, type ExpectedState, type WrittenState } from './align-writes.ts';
 import type { KnownPod } from './describe-pod-change.ts';
 import { endpointChanges } from './endpoint-changes.ts';
-import { absent, contentOf, expectedPlaces, type Place, podsIn } from './endpoint-contents.ts';
 
 type WriteOf<K extends FieldChange['kind']> = Extract<FieldChange, { kind: K }>;
 
@@ -191,6 +191,10 @@ export class WriteAttribution {
     return write;
   }
 }
+
+/** How a write leaves an endpoint. */
+const contentOf = ({ addresses, after }: EndpointChange): string =>
+  after === null ? absent : endpointContent({ addresses, conditions: after });
 
 /** Gives each write of the history the event that it shows. Returns whether the Pod is gone, as it should be. */
 function align({ expected, written }: EndpointHistory): boolean {

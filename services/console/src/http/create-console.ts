@@ -14,8 +14,9 @@ import { openApi } from './openapi.ts';
 import { loadPage } from './page-files.ts';
 import { Problem } from './problem.ts';
 import { RequestLimit } from './request-limit.ts';
+import type { Route } from './route.ts';
 import type { RouteContext } from './route-context.ts';
-import { type Route, routes } from './routes.ts';
+import { routes } from './routes.ts';
 import { Sessions } from './sessions.ts';
 import { UpdatePublisher } from './update-publisher.ts';
 

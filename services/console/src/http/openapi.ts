@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problem } from '../view/schemas.ts';
 import type { EventRoute } from './event-routes.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** The OpenAPI 3.1 description of the routes, from the schemas that validate requests. */
 export function openApi(routes: readonly Route[], eventRoutes: readonly EventRoute[], version: string) {

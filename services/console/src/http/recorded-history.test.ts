@@ -1,25 +1,30 @@
 import { type Change, encodeMessage, type Message } from '@sluice/messages';
+import type { Propagation, RecordedRange, Recording } from '@sluice/recording';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { HistoryEntry } from '../client/console-client.ts';
-import type { RecordedRange, Recording } from '../ports.ts';
 import { pod, podChange, service, snapshot, topicOf } from '../testing/records.ts';
 import { serveConsole } from '../testing/serve-console.ts';
 
 const web = '/api/v1/services/prod/shop/web';
 const ranges: RecordedRange[] = [];
 const periods: object[] = [];
+const queries: object[] = [];
+const propagation = (key: string): Propagation => ({
+  ...{ key, pod: 'web-1', place: 'slices', from: 'ready', to: 'not ready', event: 'Pod shop/web-1 became not ready' },
+  ...{ startedAt: 10, isStartKnown: true, endedAt: null, end: null },
+});
 let records: (readonly [receivedAt: number, message: Message])[];
 
 /** In memory, the history starts at 500 ms. */
 const recording: Recording = {
-  read: async (key, range) => {
+  records: async (key, range) => {
     ranges.push(range);
     const own = key === 'cluster-uid/shop/web' || key === 'cluster-uid/shop/old' ? records : [];
     const until = own.filter(([at]) => at <= range.until);
     return {
       problems: ['a record is damaged'],
       records: until.map(([receivedAt, message]) => {
-        return { topic: topicOf(message), receivedAt, payload: encodeMessage(message) };
+        return { topic: topicOf(message), receivedAt, startsSnapshot: false, payload: encodeMessage(message) };
       }),
     };
   },
@@ -33,6 +38,25 @@ const recording: Recording = {
         from: i,
         ...common,
       })),
+    };
+  },
+  propagations: async (query) => {
+    queries.push(query);
+    return { problems: [], propagations: [propagation('cluster-uid/shop/web'), propagation('other/pay/web')] };
+  },
+  readinessChanges: async (query) => {
+    queries.push(query);
+    return { problems: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, lastAt: 5 }] };
+  },
+  removals: async (query) => {
+    queries.push(query);
+    const times = (count: number, ms: number) => Array.from({ length: count }, () => ms);
+    return {
+      problems: [],
+      removals: new Map([
+        ['cluster-uid/shop/web', [...times(98, 4), 900, 1_100]],
+        ['cluster-uid/shop/db', [2_500, 1_200, 7]],
+      ]),
     };
   },
   coverage: async () => ({
@@ -139,8 +163,9 @@ describe('with a recording', () => {
 
   test('the history in memory is shown if the recording does not answer', async () => {
     const failing = () => Promise.reject(new Error('the thread has ended'));
+    const failingRecording = { ...recording, records: failing, coverage: failing };
     const { json } = await serveConsole({
-      sources: { ...sourcesOf(), recording: { read: failing, coverage: failing, outages: failing } },
+      sources: { ...sourcesOf(), recording: failingRecording },
     });
     const problems = ['the recording does not answer: the thread has ended'];
     expect(await json('/api/v1/overview')).toMatchObject({ since: 500, gaps: [], recordingProblems: problems });
@@ -165,15 +190,49 @@ describe('with a recording', () => {
     expect(await found('?cluster=other')).toEqual([2]);
   });
 
+  test('a question is asked of the Services that the request names', async () => {
+    const { json, error } = await open();
+    const { items } = await json('/api/v1/propagations?cluster=prod&namespace=shop&until=9&open=true&atLeastMs=5');
+    expect(queries.at(-1)).toEqual({
+      ...{ from: 0, to: 9, keys: 'cluster-uid/shop/%', atLeastMs: 5, isOpen: true, limit: 20 },
+    });
+    const { key: _, ...found } = propagation('');
+    expect(items).toEqual([{ cluster: 'cluster-uid', clusterName: 'prod', namespace: 'shop', name: 'web', ...found }]);
+    await json('/api/v1/propagations?service=web');
+    expect(queries.at(-1)).toMatchObject({ keys: '%/%/web', isOpen: false, to: Number.MAX_SAFE_INTEGER });
+    expect((await error('/api/v1/propagations?open=perhaps'))[0]).toBe(400);
+  });
+
+  test('changes of readiness are those of Pods', async () => {
+    const { json } = await open();
+    expect((await json('/api/v1/readiness-changes?limit=3&since=2')).items).toMatchObject([
+      { clusterName: 'prod', pod: 'web-1', changes: 7, lastAt: 5 },
+    ]);
+    expect(queries.at(-1)).toMatchObject({ from: 2, keys: '%/%/%', limit: 3 });
+  });
+
+  test('drains are summarized by Service, slowest first', async () => {
+    const { json } = await open();
+    const { items } = await json('/api/v1/drains?proxyDelayMs=3000');
+    expect(items).toMatchObject([
+      { name: 'db', removals: 3, p50Ms: 1_200, p99Ms: 2_500, maxMs: 2_500, recommendedPreStopSeconds: 6 },
+      { name: 'web', removals: 100, p50Ms: 4, p99Ms: 900, maxMs: 1_100, recommendedPreStopSeconds: 4 },
+    ]);
+    expect((await json('/api/v1/drains')).items[1]).toMatchObject({ recommendedPreStopSeconds: 3 });
+  });
+
   test('the overview says what it covers', async () => {
     const { json } = await open();
     expect(await json('/api/v1/overview')).toMatchObject({ since: 100, gaps: [{ from: 200, to: 300 }] });
   });
 });
 
-test('without a recording there are no outages to list', async () => {
-  const { error } = await serveConsole();
-  expect(await error('/api/v1/outages')).toEqual([
-    ...[404, 'this console has no recording', '"sluice observe" and "sluice open" have one'],
-  ]);
-});
+test.each(['outages', 'propagations', 'readiness-changes', 'drains'])(
+  'without a recording there are no %s',
+  async (question) => {
+    const { error } = await serveConsole();
+    expect(await error(`/api/v1/${question}`)).toEqual([
+      ...[404, 'this console has no recording', '"sluice observe" and "sluice open" have one'],
+    ]);
+  },
+);

@@ -1,4 +1,3 @@
-import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
 import { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
@@ -6,22 +5,9 @@ import { viewPod, viewService } from '../view/view-service.ts';
 import { writesIn } from '../view/writes-in.ts';
 import { findEntries, findJournal, findMoment } from './find-journal.ts';
 import { outageOf, Problem } from './problem.ts';
-import { atTime, historyFilter, noParams, period, type RouteContext, serviceParams, text } from './route-context.ts';
-
-export interface Route {
-  readonly path: string;
-  readonly summary: string;
-  readonly params: z.ZodObject;
-  readonly query: z.ZodObject;
-  readonly response: z.ZodType;
-  readonly handle: (
-    context: RouteContext,
-    params: Record<string, unknown>,
-    query: Record<string, unknown>,
-  ) => unknown | Promise<unknown>;
-}
-
-const limit = (max: number, byDefault: number) => z.coerce.number().int().min(1).max(max).default(byDefault);
+import { recordingRoutes } from './recording-routes.ts';
+import { limit, listRoute, type Route, route } from './route.ts';
+import { atTime, historyFilter, noParams, type RouteContext, serviceParams, text } from './route-context.ts';
 
 const serviceQuery = z.object({
   cluster: text.optional().describe('UID or name of a cluster'),
@@ -32,29 +18,6 @@ const serviceQuery = z.object({
   offset: z.coerce.number().int().min(0).default(0),
   limit: limit(1_000, 100),
 });
-
-/** Derives the handler's types from the schemas, by which requests are validated. */
-function route<P extends z.ZodObject, Q extends z.ZodObject, R extends z.ZodType>(
-  path: string,
-  summary: string,
-  params: P,
-  query: Q,
-  response: R,
-  handle: (context: RouteContext, params: z.infer<P>, query: z.infer<Q>) => z.infer<R> | Promise<z.infer<R>>,
-): Route {
-  return { path, summary, params, query, response, handle: handle as Route['handle'] };
-}
-
-/** A route that returns a list without parameters. */
-function listRoute<T extends z.ZodType>(
-  path: string,
-  summary: string,
-  item: T,
-  load: (context: RouteContext) => Promise<readonly z.infer<T>[]>,
-): Route {
-  const response = z.object({ items: z.array(item).readonly() });
-  return route(path, summary, noParams, noParams, response, async (context) => ({ items: await load(context) }));
-}
 
 export const routes: readonly Route[] = [
   route('/api/v1/overview', 'state of this console', noParams, noParams, schemas.overview, async (context) => ({
@@ -133,14 +96,7 @@ export const routes: readonly Route[] = [
     z.object({ items: z.array(schemas.recentChange).readonly() }),
     async (context, _, query) => ({ items: await recentChanges(context, query.limit) }),
   ),
-  route(
-    '/api/v1/outages',
-    'when Services had no ready endpoint, oldest first',
-    noParams,
-    z.object({ ...period, cluster: text.optional().describe('UID or name'), namespace: text.optional() }),
-    z.object({ items: z.array(schemas.serviceOutage).readonly() }),
-    async (context, _, query) => ({ items: await serviceOutages(context, query) }),
-  ),
+  ...recordingRoutes,
   listRoute('/api/v1/partitions', 'owner and lag of each partition', schemas.partitionView, async ({ sources }) =>
     sources.partitions === undefined ? unavailable('partitions') : answered(sources, sources.partitions),
   ),
@@ -175,28 +131,6 @@ async function coverage({ history, sources, now }: RouteContext, ofRead: readonl
 
 function unavailable(what: string): never {
   throw new Problem(404, `this console has no ${what}`, 'only a fleet has them; see sluice console --help');
-}
-
-interface OutageQuery {
-  readonly since?: number | undefined;
-  readonly until?: number | undefined;
-  readonly cluster?: string | undefined;
-  readonly namespace?: string | undefined;
-}
-
-async function serviceOutages({ sources }: RouteContext, { since = 0, until, cluster, namespace }: OutageQuery) {
-  if (sources.recording === undefined) {
-    throw new Problem(404, 'this console has no recording', '"sluice observe" and "sluice open" have one');
-  }
-  const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
-  const { outages } = await sources.recording.outages({ from: since, to: until ?? Number.MAX_SAFE_INTEGER });
-  return outages.flatMap(({ key: text, ...outage }) => {
-    const key = parseServiceKey(text);
-    const clusterName = names.get(key.cluster) ?? key.cluster;
-    if (cluster !== undefined && cluster !== key.cluster && cluster !== clusterName) return [];
-    if (namespace !== undefined && namespace !== key.namespace) return [];
-    return [{ cluster: key.cluster, clusterName, namespace: key.namespace, name: key.service, ...outage }];
-  });
 }
 
 /** Reads from the store at once, or says that it does not answer, which the history does not need. */

@@ -19,6 +19,8 @@ const serviceName = {
   name: z.string(),
 };
 
+export type NamedService = { readonly [K in keyof typeof serviceName]: string };
+
 const serviceSummary = z.object({
   ...serviceName,
   status: serviceStatus,
@@ -141,6 +143,47 @@ export const serviceOutage = z.object({
   event: z.string().nullable().describe('the last event of the Service or its Pods before'),
 });
 export type ServiceOutage = z.infer<typeof serviceOutage>;
+
+const appearance = z.enum(['absent', 'not ready', 'ready', 'terminating']);
+
+export const propagation = z.object({
+  ...serviceName,
+  pod: z.string(),
+  place: z.enum(['slices', 'Endpoints']).describe('Endpoints only from a second on'),
+  from: appearance.describe('as the place showed the Pod'),
+  to: appearance.describe('as it should have'),
+  event: z.string().describe('what began it'),
+  startedAt: time,
+  isStartKnown: z.boolean().describe('false: it began before the Service was watched, or while it was not'),
+  endedAt: time.nullable().describe('null: it continues'),
+  end: z
+    .enum(['written', 'superseded', 'unobserved'])
+    .nullable()
+    .describe(
+      'written: the place shows the Pod as it should; superseded: a later event changed how it should; unobserved: while the ' +
+        'Service was not watched',
+    ),
+});
+export type PropagationView = z.infer<typeof propagation>;
+
+export const readinessChanges = z.object({
+  ...serviceName,
+  pod: z.string(),
+  changes: z.number().describe('how often it became ready or not ready'),
+  lastAt: time,
+});
+export type ReadinessChangesView = z.infer<typeof readinessChanges>;
+
+export const drain = z.object({
+  ...serviceName,
+  removals: z.number().describe('ready Pods that were deleted or terminated'),
+  p50Ms: duration.describe('from the watch event of the Pod to that of the slices without it as a ready endpoint'),
+  p99Ms: duration,
+  maxMs: duration,
+  proxyDelayMs: duration.describe('assumed: from the slices to the rules of the last proxy'),
+  recommendedPreStopSeconds: z.number().describe('p99Ms and proxyDelayMs, rounded up'),
+});
+export type DrainView = z.infer<typeof drain>;
 
 export const serviceLog = z.object({
   complete: z.boolean().describe('whether nothing earlier is missing'),

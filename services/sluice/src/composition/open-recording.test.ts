@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Change, encodeMessage } from '@sluice/messages';
 import { aPodNamed, aService } from '@sluice/model/testing';
-import { VirtualClock } from '@sluice/platform';
-import { RecordingDirectory, toNewRecord } from '@sluice/recording';
+import { silentLogger, VirtualClock } from '@sluice/platform';
+import { RecordConverter, RecordingDirectory } from '@sluice/recording';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRecording } from './open-recording.ts';
 
@@ -36,9 +36,10 @@ function change(sequence: number, at: number, ready: boolean): Change {
   };
 }
 
+const converter = new RecordConverter(silentLogger);
 function toRecord(message: Change) {
   const record = { key: 'c/shop/web', id: '', headers: {}, payload: encodeMessage(message), message };
-  return toNewRecord('changes', record, message.causes.first[0]?.observedAt ?? 0) ?? [];
+  return converter.convert('changes', record, message.causes.first[0]?.observedAt ?? 0) ?? [];
 }
 
 const open = (path: string) => openRecording(path, { clock, onProgress: () => {} });
@@ -50,7 +51,7 @@ test('a directory is opened with its last state and its past', async () => {
   const journal = opened.history.get(key);
   expect(journal?.state.pods.get('web-1')?.pod.ready).toBe(true);
   expect(journal?.since).toBe(4_000);
-  const { records } = await opened.recording.read('c/shop/web', { since: 0, until: 2_500, records: 10 });
+  const { records } = await opened.recording.records('c/shop/web', { since: 0, until: 2_500, records: 10 });
   expect(records.map(({ receivedAt }) => receivedAt)).toEqual([1_000, 2_000]);
   expect((await opened.recording.coverage()).periods).toHaveLength(2);
   opened.close();
@@ -77,5 +78,5 @@ test('a path without a recording is an error that says so', async () => {
   await expect(open(tmpdir())).rejects.toThrow(/contains no recording of sluice/);
   const file = join(directory, 'file');
   writeFileSync(file, 'x');
-  await expect(open(file)).rejects.toThrow(/contains no recording of sluice\n.*file is no recording of sluice/);
+  await expect(open(file)).rejects.toThrow(/contains no recording of sluice\n.*file is not a recording of sluice/);
 });

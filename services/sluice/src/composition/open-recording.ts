@@ -1,8 +1,8 @@
-import { type ClusterView, History, type Recording } from '@sluice/console';
+import { type ClusterView, History } from '@sluice/console';
 import { parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage } from '@sluice/platform';
 import { UsageError } from '@sluice/platform/process';
-import { RecordingReader } from '@sluice/recording';
+import { questionsTo, type Recording, RecordingReader } from '@sluice/recording';
 
 export interface OpenedRecording {
   readonly history: History;
@@ -46,11 +46,7 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
   return {
     history,
     clusters: [...identities].map((identity) => clusterView(identity, clusterNames.get(identity) ?? identity, last.to)),
-    recording: {
-      read: async (key, range) => reader.records(key, range),
-      outages: async (period) => reader.outages(period),
-      coverage: async () => coverage,
-    },
+    recording: { ...questionsTo(reader), coverage: async () => coverage },
     period: { from: first.from, to: last.to },
     problems,
     close: () => reader.close(),

@@ -14,7 +14,10 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['clusters'], load: async () => (await import('./clusters.ts')).addClustersCommand },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['history', 'explain', 'trace'], load: async () => (await import('./inspect.ts')).addInspectCommands },
-  { names: ['outages'], load: async () => (await import('./outages.ts')).addOutagesCommand },
+  {
+    names: ['outages', 'slow', 'stuck', 'flapping', 'drain'],
+    load: async () => (await import('./questions.ts')).addQuestionCommands,
+  },
   { names: ['dead-letters'], load: async () => (await import('./dead-letters.ts')).addDeadLettersCommand },
   { names: ['parked'], load: async () => (await import('./parked.ts')).addParkedCommand },
   { names: ['partitions'], load: async () => (await import('./partitions.ts')).addPartitionsCommand },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConsoleClient, type ConsoleClientOptions } from '@sluice/console/client';
-import { parseSince } from '@sluice/console/terminal';
+import { parseAt, parseSince } from '@sluice/console/terminal';
 import { errorMessage, knownSecrets } from '@sluice/platform';
 import {
   defaultBindAddress,
@@ -31,14 +31,27 @@ export function addConsoleAddress(command: Command): Command {
 export const waitForConsole = <T>(answer: Promise<T>): Promise<T> =>
   showWait('waiting for the console', answer, { clock: systemClock, output: process.stderr });
 
-/** The time that `--since` names, in milliseconds since the Unix epoch. */
+/** The time that `--since` names, a duration ago or a time, in milliseconds since the Unix epoch. */
 export function sinceOf(since: string | undefined): number | undefined {
   if (since === undefined) return undefined;
-  const from = parseSince(since, systemClock.now());
+  const now = systemClock.now();
+  const from = parseSince(since, now) ?? parseAt(since, now);
   if (from === undefined)
-    throw new UsageError(`--since is ${JSON.stringify(since)}; expected a duration such as 1h or 30m`);
+    throw new UsageError(
+      `--since is ${JSON.stringify(since)}; expected a duration such as 1h or 30m, or ${timeFormats}`,
+    );
   return Math.max(0, Math.floor(from));
 }
+
+/** The time that `--until` names, in milliseconds since the Unix epoch. */
+export function untilOf(until: string | undefined): number | undefined {
+  if (until === undefined) return undefined;
+  const to = parseAt(until, systemClock.now());
+  if (to === undefined) throw new UsageError(`--until is ${JSON.stringify(until)}; expected ${timeFormats}`);
+  return Math.floor(to);
+}
+
+export const timeFormats = '03:12, 03:12:30, "5m ago", 2026-03-01T03:12 or 2026-03-01T03:12:00Z';
 
 export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 

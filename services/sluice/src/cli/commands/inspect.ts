@@ -18,7 +18,15 @@ import {
 } from '@sluice/console/terminal';
 import { localTime, print, systemClock, UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
-import { addConsoleAddress, type ConsoleOptions, clientFor, sinceOf, waitForConsole } from './client-for.ts';
+import {
+  addConsoleAddress,
+  type ConsoleOptions,
+  clientFor,
+  sinceOf,
+  timeFormats,
+  untilOf,
+  waitForConsole,
+} from './client-for.ts';
 
 interface Options extends ConsoleOptions {
   readonly namespace?: string;
@@ -26,6 +34,7 @@ interface Options extends ConsoleOptions {
   readonly output: 'text' | 'json';
   readonly pod?: string;
   readonly since?: string;
+  readonly until?: string;
   readonly at?: string;
   readonly follow?: boolean;
   readonly id?: string;
@@ -36,7 +45,11 @@ export function addInspectCommands(program: Command): void {
   // What follows `history export` are options of `export`.
   program.enablePositionalOptions();
   const entries = add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
-    .option('--since <duration>', 'how far back, e.g. 1h or 30m (default: the whole history)')
+    .option(
+      '--since <duration>',
+      'how far back, e.g. 1h or 30m, or since when, e.g. 14:02 (default: the whole history)',
+    )
+    .option('--until <time>', 'until when, e.g. 14:05 (default: now)')
     .option('--pod <name>', 'only entries of this Pod')
     .option('-f, --follow', 'follow new entries until SIGINT');
   addExport(entries);
@@ -110,7 +123,8 @@ async function history(service: string, options: Options, client: ConsoleClient)
   const since = sinceOf(options.since);
   const name = await findService(client, await client.overview(), service, options.cluster);
   const query = { pod: options.pod };
-  const view = await client.history(name, { ...query, since, limit: 5_000 });
+  const until = untilOf(options.until);
+  const view = await client.history(name, { ...query, since, until, limit: 5_000 });
   const format = textFormatFor(process.stdout, systemClock.now());
   if (options.output === 'text') print(process.stdout, historyPreface(view, since, format));
   printEntries(view.entries, options, format);
@@ -190,9 +204,7 @@ function atOf({ at }: Options): number | undefined {
   const now = systemClock.now();
   const time = parseAt(at, now);
   if (time === undefined) {
-    throw new UsageError(
-      `--at is ${JSON.stringify(at)}; expected 03:12, 03:12:30, "5m ago", 2026-03-01T03:12 or 2026-03-01T03:12:00Z`,
-    );
+    throw new UsageError(`--at is ${JSON.stringify(at)}; expected ${timeFormats}`);
   }
   if (time > now) {
     throw new UsageError(

@@ -1,16 +1,9 @@
 import type { Bus } from '@sluice/bus';
-import {
-  type ClusterView,
-  type Console,
-  History,
-  jaegerTraces,
-  lazyConsole,
-  type Recording,
-  tapBus,
-} from '@sluice/console';
+import { type ClusterView, type Console, History, jaegerTraces, lazyConsole, tapBus } from '@sluice/console';
 import type { ConnectedCluster } from '@sluice/fleet/clusters';
 import type { Clock, Logger } from '@sluice/platform';
 import { version } from '@sluice/platform/process';
+import type { Recording } from '@sluice/recording';
 import type { Outage } from '@sluice/store';
 
 export interface LocalConsole {

@@ -1,17 +1,17 @@
-import { addressTypesOf, podToEndpoint, podToEndpointAddress, shouldPodBeInEndpoints } from '@sluice/controllers';
-import type { EndpointSlice, Endpoints, Service } from '@sluice/model';
-import type { EndpointChange } from '../view/entry-schemas.ts';
-import type { KnownPod } from './describe-pod-change.ts';
-import { endpointState } from './endpoint-changes.ts';
+import type { AddressType, Endpoint, Endpoints, PodOnNode, Service } from '@sluice/model';
+import { podToEndpointAddress } from './endpoints/desired-subsets.ts';
+import { addressTypesOf } from './endpointslice/controller.ts';
+import { podToEndpoint } from './endpointslice/desired-endpoints.ts';
+import { shouldPodBeInEndpoints } from './pods.ts';
 
 /** Where a Pod appears: in slices of an address type, or in the Endpoints. */
-export type Place = EndpointSlice['addressType'] | 'Endpoints';
+export type Place = AddressType | 'Endpoints';
 
 /** How a Pod appears where it does not appear. */
 export const absent = '';
 
 /** How a Pod should appear in each place. */
-export function* expectedPlaces(known: KnownPod | undefined, service: Service | null): Iterable<[Place, string]> {
+export function* expectedPlaces(known: PodOnNode | undefined, service: Service | null): Iterable<[Place, string]> {
   const types = service === null ? [] : addressTypesOf(service);
   for (const type of ['IPv4', 'IPv6'] as const) {
     yield [type, known && service && types.includes(type) ? expectedEndpoint(known, service, type) : absent];
@@ -20,16 +20,15 @@ export function* expectedPlaces(known: KnownPod | undefined, service: Service | 
 }
 
 /** As upstream decides it (C3, E15, E17). */
-function expectedEndpoint({ pod, node }: KnownPod, service: Service, type: 'IPv4' | 'IPv6'): string {
+function expectedEndpoint({ pod, node }: PodOnNode, service: Service, type: 'IPv4' | 'IPv6'): string {
   const isLeftOut = node === null && !service.publishNotReadyAddresses;
   if (service.selector === null || isLeftOut || !shouldPodBeInEndpoints(pod, true)) return absent;
   const endpoint = podToEndpoint(pod, node, service, type);
-  if (endpoint.addresses.length === 0) return absent;
-  return contentOf({ addresses: endpoint.addresses, after: endpointState(endpoint) });
+  return endpoint.addresses.length === 0 ? absent : endpointContent(endpoint);
 }
 
 /** As upstream decides it (D10, D11). */
-function expectedAddress({ pod }: KnownPod, service: Service): string {
+function expectedAddress({ pod }: PodOnNode, service: Service): string {
   const { publishNotReadyAddresses, selector } = service;
   if (selector === null || !shouldPodBeInEndpoints(pod, publishNotReadyAddresses)) return absent;
   const address = podToEndpointAddress(pod, service);
@@ -37,8 +36,9 @@ function expectedAddress({ pod }: KnownPod, service: Service): string {
 }
 
 /** How an endpoint appears in a slice, without zone and hints, which depend on other objects. */
-export function contentOf({ addresses, after }: Pick<EndpointChange, 'addresses' | 'after'>): string {
-  return after === null ? absent : [addresses.join(), after.ready, after.serving, after.terminating].join(' ');
+export function endpointContent({ addresses, conditions }: Pick<Endpoint, 'addresses' | 'conditions'>): string {
+  const ready = conditions?.ready ?? true;
+  return [addresses.join(), ready, conditions?.serving ?? ready, conditions?.terminating ?? false].join(' ');
 }
 
 /** How each Pod appears in the Endpoints. */

@@ -1,0 +1,212 @@
+import { absent, endpointContent, expectedPlaces, podsIn } from '@sluice/controllers';
+import type { Message } from '@sluice/messages';
+import { type Endpoint, type EndpointSlice, overCapacityAnnotation } from '@sluice/model';
+import { getOrCreate } from '@sluice/platform';
+import type { FieldChange, ServiceState } from '@sluice/service-state';
+import type { AppliedMessage } from './service-states.ts';
+
+/** How a Pod appears. */
+export type Appearance = 'absent' | 'not ready' | 'ready' | 'terminating';
+
+/** How long slices or Endpoints did not show a Pod as they should have. */
+export interface Propagation {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly pod: string;
+  readonly place: 'slices' | 'Endpoints';
+  /** As the place showed the Pod. */
+  readonly from: Appearance;
+  /** As it should have. */
+  readonly to: Appearance;
+  /** The event that began it, for people. */
+  readonly event: string;
+  /** In milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  /** False: it began before the Service was watched, or while it was not. */
+  readonly isStartKnown: boolean;
+  /** Null: it continues. */
+  readonly endedAt: number | null;
+  /**
+   * written: the place shows the Pod as it should; superseded: a later event changed how it should; unobserved: it ended while
+   * the Service was not watched.
+   */
+  readonly end: PropagationEnd | null;
+}
+
+export type PropagationEnd = 'written' | 'superseded' | 'unobserved';
+
+/** What one message means for the propagation of changes: how it explains a difference that begins or ends. */
+interface Trigger {
+  readonly kind: 'event' | 'write' | 'snapshot';
+  readonly at: number;
+  readonly text: string;
+}
+
+/** What a record says, for people, and when it was received in milliseconds since the Unix epoch. */
+export interface EventOfRecord {
+  readonly text: string;
+  readonly receivedAt: number;
+}
+
+type Subject = Pick<Propagation, 'key' | 'pod' | 'place'>;
+
+interface Difference extends Propagation {
+  readonly expected: string;
+  /** A write began it, so the event that it shows may still be on its way. */
+  readonly byWrite: boolean;
+}
+
+/** Follows how changes of Pods reach the slices and the Endpoints of their Services. */
+export class Propagations {
+  /** Differences that continue, by Service and by place and Pod. */
+  readonly #open = new Map<string, Map<string, Difference>>();
+
+  /** Those that continue. */
+  get open(): Iterable<Propagation> {
+    return this.#open.values().flatMap((differences) => differences.values());
+  }
+
+  /** Those that the message ends. */
+  observe(
+    key: string,
+    message: Message,
+    { state, changes }: AppliedMessage,
+    { text, receivedAt }: EventOfRecord,
+  ): readonly Propagation[] {
+    const { open, complete, partial } = state.snapshot;
+    if (open !== null || partial || !complete) return [];
+    const isSnapshot = message.kind === 'change' && message.snapshot !== undefined;
+    const at = timeOf(message, receivedAt);
+    const ended: Propagation[] = [];
+    const serviceChanged = changes.some((one) => one.kind === 'service' && one.before?.service !== one.after?.service);
+    if (!hasPods(state)) {
+      for (const one of this.#open.get(key)?.values() ?? []) ended.push({ ...one, endedAt: at, end: 'superseded' });
+      this.#open.delete(key);
+      return ended;
+    }
+    const all = isSnapshot || serviceChanged;
+    const written = changes.flatMap(podsOfWrite);
+    const events = new Set(all ? state.pods.keys() : changes.flatMap(({ kind, name }) => (kind === 'pod' ? name : [])));
+    const differences = this.#open.get(key);
+    const known = all ? [...(differences?.values() ?? [])].map(({ pod }) => pod) : [];
+    const pods = new Set([...events, ...written, ...known]);
+    const shown = shownPods(state, pods);
+    for (const pod of pods) {
+      const kind = isSnapshot ? 'snapshot' : serviceChanged || events.has(pod) ? 'event' : 'write';
+      const { slices, endpoints } = expectedOf(state, pod);
+      const trigger = { kind, at, text } as const;
+      this.#update({ key, pod, place: 'slices' }, slices, shown.inSlices(pod), trigger, ended);
+      if (!hasAllEndpoints(state)) continue;
+      this.#update({ key, pod, place: 'Endpoints' }, endpoints, shown.inEndpoints(pod), trigger, ended);
+    }
+    return ended;
+  }
+
+  /** Ends every difference of a cluster that is no longer watched. */
+  removeCluster(cluster: string): void {
+    for (const key of this.#open.keys()) if (key.startsWith(`${cluster}/`)) this.#open.delete(key);
+  }
+
+  #update(of: Subject, expected: string, shown: string, { kind, at, text }: Trigger, ended: Propagation[]): void {
+    const { key, pod, place } = of;
+    const differences = getOrCreate(this.#open, key, () => new Map<string, Difference>());
+    const name = `${place}/${pod}`;
+    const before = differences.get(name);
+    if (before !== undefined && before.expected === expected && expected !== shown) return;
+    if (before !== undefined) {
+      differences.delete(name);
+      ended.push(before.byWrite && kind === 'event' && expected === shown ? shownEarly(before, { at, text }) : end());
+    }
+    if (expected !== shown) {
+      differences.set(name, {
+        ...{ ...of, from: appearanceOf(shown), to: appearanceOf(expected), event: text, startedAt: at },
+        ...{ isStartKnown: kind !== 'snapshot', endedAt: null, end: null, expected, byWrite: kind === 'write' },
+      });
+    }
+    if (differences.size === 0) this.#open.delete(key);
+
+    function end(): Propagation {
+      const reason = kind === 'snapshot' ? 'unobserved' : kind === 'write' ? 'written' : 'superseded';
+      return { ...(before as Difference), endedAt: at, end: reason };
+    }
+  }
+}
+
+/** The watch of the slices was ahead of that of the Pods: what looked like a wrong write shows this event. */
+const shownEarly = (before: Difference, { at, text }: Pick<Trigger, 'at' | 'text'>): Propagation => ({
+  ...before,
+  ...{ from: before.to, to: before.from, event: text, startedAt: at, endedAt: at, end: 'written' },
+});
+
+/** Whether the controllers write the Service's Pods into its slices. */
+function hasPods(state: ServiceState): boolean {
+  const service = state.service?.service ?? null;
+  return service !== null && service.selector !== null && service.type !== 'ExternalName' && !service.deleting;
+}
+
+/** False if nobody writes Endpoints, or if they are not complete by design. */
+function hasAllEndpoints({ endpoints }: ServiceState): boolean {
+  return endpoints !== null && endpoints.endpoints.metadata.annotations?.[overCapacityAnnotation] === undefined;
+}
+
+/** How the Pod should appear in the slices of both address types, and in the Endpoints. */
+function expectedOf({ pods, service }: ServiceState, pod: string) {
+  const expected = new Map(expectedPlaces(pods.get(pod), service?.service ?? null));
+  return {
+    slices: addressTypes.map((type) => expected.get(type) ?? absent).join(';'),
+    endpoints: expected.get('Endpoints') ?? absent,
+  };
+}
+
+/** How slices and Endpoints show these Pods. */
+function shownPods({ slices, endpoints }: ServiceState, pods: ReadonlySet<string>) {
+  const found = new Map<string, { readonly type: string; readonly endpoint: Endpoint }[]>();
+  for (const { slice } of slices.values())
+    for (const endpoint of slice.endpoints ?? []) {
+      const pod = podOf(endpoint);
+      if (pods.has(pod)) getOrCreate(found, pod, () => []).push({ type: slice.addressType, endpoint });
+    }
+  const addresses = podsIn(endpoints?.endpoints);
+  /** A Pod that slices show in different ways appears in none of them. */
+  const inType = (pod: string, type: string) => {
+    const ofType = (found.get(pod) ?? []).filter((one) => one.type === type);
+    return [...new Set(ofType.map(({ endpoint }) => endpointContent(endpoint)))].sort().join('|');
+  };
+  return {
+    inSlices: (pod: string) => addressTypes.map((type) => inType(pod, type)).join(';'),
+    inEndpoints: (pod: string) => addresses.get(pod) ?? absent,
+  };
+}
+
+const addressTypes = ['IPv4', 'IPv6'] as const;
+
+/** Pods whose endpoints a write changes. */
+function podsOfWrite({ kind, before, after }: FieldChange): readonly string[] {
+  if (kind === 'slice') return podsOfSlices(before?.slice, after?.slice);
+  if (kind !== 'endpoints') return [];
+  const [old, now] = [podsIn(before?.endpoints), podsIn(after?.endpoints)];
+  return [...new Set([...old.keys(), ...now.keys()])].filter((pod) => old.get(pod) !== now.get(pod));
+}
+
+/** Equal endpoints are mostly the same object. */
+function podsOfSlices(before: EndpointSlice | undefined, after: EndpointSlice | undefined): readonly string[] {
+  const old = new Set(before?.endpoints);
+  const added = (after?.endpoints ?? []).filter((endpoint) => !old.delete(endpoint));
+  return [...added, ...old].map(podOf).filter((pod) => pod !== '');
+}
+
+const podOf = ({ targetRef }: Endpoint): string => (targetRef?.kind === 'Pod' ? (targetRef.name ?? '') : '');
+
+/** Of the content of endpoints in slices or Endpoints, as `expectedPlaces` gives it. */
+function appearanceOf(content: string): Appearance {
+  const endpoints = content.split(/[;|]/).filter((one) => one !== absent);
+  if (endpoints.length === 0) return 'absent';
+  const flags = endpoints.map((one) => one.split(' ').slice(1));
+  if (flags.some(([, , terminating]) => terminating === 'true')) return 'terminating';
+  return flags.every(([ready]) => ready === 'true') ? 'ready' : 'not ready';
+}
+
+function timeOf(message: Message, receivedAt: number): number {
+  if (message.kind === 'outcome') return message.completedAt;
+  return message.kind === 'change' ? (message.causes.first[0]?.observedAt ?? receivedAt) : receivedAt;
+}

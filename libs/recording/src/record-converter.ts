@@ -1,0 +1,108 @@
+import type { BusRecord, Topic } from '@sluice/bus';
+import { decodeRecord, isServiceKey, type Message } from '@sluice/messages';
+import type { EndpointSlice } from '@sluice/model';
+import type { Logger } from '@sluice/platform';
+import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
+import type { NewRecord, RecordedEndpoints } from './records.ts';
+import { type AppliedMessage, ServiceStates } from './service-states.ts';
+
+/** Endpoints repeat the slices, and a recording would double. Those that differ for less are not recorded, in milliseconds. */
+const minEndpointsMs = 1_000;
+
+/** Turns the records of a bus, in their order, into those of a recording, with what follows from them. */
+export class RecordConverter {
+  readonly #states = new ServiceStates();
+  readonly #propagations = new Propagations();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Undefined for a record that is not part of the history of a Service. */
+  convert(topic: Topic, record: BusRecord, receivedAt: number): NewRecord | undefined {
+    if (topic === 'requests') return undefined;
+    const message = messageOf(record);
+    if (message === undefined || (!isServiceKey(record.key) && message.kind !== 'clusterRemoved')) return undefined;
+    const { key, headers, payload } = record;
+    const text = textOf(message);
+    if (message.kind === 'clusterRemoved') this.#propagations.removeCluster(message.cluster);
+    return {
+      ...{ key, topic, receivedAt, text, payload },
+      startsSnapshot: message.kind === 'change' && message.snapshot?.first === true,
+      objects: objectsOf(message),
+      traceparent: headers.traceparent,
+      ...this.#consequences(key, message, { text, receivedAt }),
+    };
+  }
+
+  #consequences(key: string, message: Message, event: EventOfRecord): Pick<NewRecord, 'endpoints' | 'propagations'> {
+    try {
+      const applied = this.#states.apply(key, message, event.receivedAt);
+      if (applied === undefined) return nothing;
+      const propagations = this.#propagations.observe(key, message, applied, event).filter(isRecorded);
+      return { endpoints: endpointsOf(message, applied), propagations };
+    } catch (error) {
+      this.#logger.error('record not applied; the recording has it', { key, error });
+      return nothing;
+    }
+  }
+
+  /** Propagations that continue. */
+  get open(): readonly Propagation[] {
+    return [...this.#propagations.open].filter(isRecorded);
+  }
+}
+
+const nothing = { endpoints: undefined, propagations: [] };
+
+const isRecorded = ({ place, startedAt, endedAt }: Propagation): boolean =>
+  place === 'slices' || (endedAt ?? Number.POSITIVE_INFINITY) - startedAt >= minEndpointsMs;
+
+function messageOf(record: BusRecord): Message | undefined {
+  try {
+    return decodeRecord(record);
+  } catch {
+    return undefined;
+  }
+}
+
+function objectsOf(message: Message): readonly string[] {
+  switch (message.kind) {
+    case 'change':
+      return message.facts.map((fact) => ('name' in fact ? `${fact.kind}/${fact.name}` : fact.kind));
+    case 'mutations':
+    case 'outcome':
+      return [`${message.kind}/${message.controller}`];
+    default:
+      return [message.kind];
+  }
+}
+
+function endpointsOf(message: Message, { state, changes }: AppliedMessage): RecordedEndpoints | undefined {
+  const isEvent =
+    message.kind === 'change' &&
+    message.snapshot === undefined &&
+    message.facts.some(({ kind }) => kind === 'pod' || kind === 'service');
+  const isDeleted = changes.some((one) => one.kind === 'service' && one.before?.service && !one.after?.service);
+  const { open, complete } = state.snapshot;
+  if (!isDeleted && (open !== null || !complete || !state.service?.service)) return undefined;
+  return { isDeleted, isEvent, hasReady: state.slices.values().some(({ slice }) => hasReady(slice)) };
+}
+
+/** An unknown state counts as ready, as for kube-proxy. */
+const hasReady = ({ endpoints }: EndpointSlice): boolean =>
+  (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false);
+
+function textOf(message: Message): string {
+  switch (message.kind) {
+    case 'change':
+      return message.causes.first.map(({ description }) => description).join('; ');
+    case 'mutations':
+      return `${message.controller}: decided`;
+    case 'outcome':
+      return `${message.controller}: ${message.results.map(({ status }) => status).join(', ')}`;
+    default:
+      return message.kind;
+  }
+}

@@ -1,0 +1,118 @@
+import { parseServiceKey } from '@sluice/messages';
+import type { Recording } from '@sluice/recording';
+import { z } from 'zod';
+import * as schemas from '../view/schemas.ts';
+import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
+import { Problem } from './problem.ts';
+import { limit, type Route, route } from './route.ts';
+import { noParams, period, type RouteContext, text } from './route-context.ts';
+
+/** A period, and the Services in question. */
+const scope = {
+  ...period,
+  cluster: text.optional().describe('UID or name'),
+  namespace: text.optional(),
+  service: text.optional(),
+};
+const scopeQuery = z.object(scope);
+type Scope = z.infer<typeof scopeQuery>;
+const milliseconds = z.coerce.number().int().min(0).max(3_600_000);
+const items = <T extends z.ZodType>(of: T) => z.object({ items: z.array(of).readonly() });
+
+/** Questions about all Services, which a recording answers. */
+export const recordingRoutes: readonly Route[] = [
+  route(
+    '/api/v1/outages',
+    'when Services had no ready endpoint, oldest first',
+    noParams,
+    scopeQuery,
+    items(schemas.serviceOutage),
+    async (context, _, query) => {
+      const { recording, from, to } = asked(context, query);
+      return { items: named(context, query, (await recording.outages({ from, to })).outages) };
+    },
+  ),
+  route(
+    '/api/v1/propagations',
+    'how long slices and Endpoints took to show changes of Pods, longest first',
+    noParams,
+    z.object({
+      ...scope,
+      atLeastMs: milliseconds.default(0).describe('only those that took so long'),
+      open: z.stringbool().default(false).describe('only those that continue now, or at the end of the recording'),
+      limit: limit(1_000, 20),
+    }),
+    items(schemas.propagation),
+    async (context, _, query) => {
+      const { recording, ...question } = asked(context, query);
+      const { atLeastMs, open: isOpen, limit } = query;
+      const { propagations } = await recording.propagations({ ...question, atLeastMs, isOpen, limit });
+      return { items: named(context, query, propagations) };
+    },
+  ),
+  route(
+    '/api/v1/readiness-changes',
+    'how often Pods became ready or not ready, most often first',
+    noParams,
+    z.object({ ...scope, limit: limit(1_000, 20) }),
+    items(schemas.readinessChanges),
+    async (context, _, query) => {
+      const { recording, ...question } = asked(context, query);
+      const { pods } = await recording.readinessChanges({ ...question, limit: query.limit });
+      return { items: named(context, query, pods) };
+    },
+  ),
+  route(
+    '/api/v1/drains',
+    'how long Services take to stop sending traffic to a Pod that is deleted, slowest first',
+    noParams,
+    z.object({
+      ...scope,
+      proxyDelayMs: milliseconds
+        .default(defaultProxyDelayMs)
+        .describe('assumed time from the slices to the rules of the last proxy'),
+    }),
+    items(schemas.drain),
+    async (context, _, query) => {
+      const { recording, ...question } = asked(context, query);
+      const { removals } = await recording.removals(question);
+      const samples = [...removals].map(([key, times]) => ({ key, times }));
+      const drains = named(context, query, samples).map((sample) => summarizeDrain(sample, query.proxyDelayMs));
+      return { items: drains.sort((a, b) => b.p99Ms - a.p99Ms) };
+    },
+  ),
+];
+
+interface Asked {
+  readonly recording: Recording;
+  readonly from: number;
+  readonly to: number;
+  readonly keys: string;
+}
+
+function asked({ sources }: RouteContext, { since = 0, until, cluster, namespace, service }: Scope): Asked {
+  const { recording } = sources;
+  if (recording === undefined) {
+    throw new Problem(404, 'this console has no recording', '"sluice observe" and "sluice open" have one');
+  }
+  const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
+  const keys = [identity, namespace, service].map((part) => part ?? '%').join('/');
+  return { recording, from: since, to: until ?? Number.MAX_SAFE_INTEGER, keys };
+}
+
+/** Replaces keys by names, and leaves those that do not match out. */
+function named<T extends { readonly key: string }>(
+  { sources }: RouteContext,
+  { cluster, namespace, service }: Scope,
+  found: readonly T[],
+): readonly (Omit<T, 'key'> & schemas.NamedService)[] {
+  const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
+  return found.flatMap(({ key: text, ...rest }) => {
+    const key = parseServiceKey(text);
+    const clusterName = names.get(key.cluster) ?? key.cluster;
+    if (cluster !== undefined && cluster !== key.cluster && cluster !== clusterName) return [];
+    if (namespace !== undefined && namespace !== key.namespace) return [];
+    if (service !== undefined && service !== key.service) return [];
+    return [{ cluster: key.cluster, clusterName, namespace: key.namespace, name: key.service, ...rest }];
+  });
+}

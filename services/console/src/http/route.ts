@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { noParams, type RouteContext } from './route-context.ts';
+
+export interface Route {
+  readonly path: string;
+  readonly summary: string;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly response: z.ZodType;
+  readonly handle: (
+    context: RouteContext,
+    params: Record<string, unknown>,
+    query: Record<string, unknown>,
+  ) => unknown | Promise<unknown>;
+}
+
+export const limit = (max: number, byDefault: number) => z.coerce.number().int().min(1).max(max).default(byDefault);
+
+/** Derives the handler's types from the schemas, by which requests are validated. */
+export function route<P extends z.ZodObject, Q extends z.ZodObject, R extends z.ZodType>(
+  path: string,
+  summary: string,
+  params: P,
+  query: Q,
+  response: R,
+  handle: (context: RouteContext, params: z.infer<P>, query: z.infer<Q>) => z.infer<R> | Promise<z.infer<R>>,
+): Route {
+  return { path, summary, params, query, response, handle: handle as Route['handle'] };
+}
+
+/** A route that returns a list without parameters. */
+export function listRoute<T extends z.ZodType>(
+  path: string,
+  summary: string,
+  item: T,
+  load: (context: RouteContext) => Promise<readonly z.infer<T>[]>,
+): Route {
+  const response = z.object({ items: z.array(item).readonly() });
+  return route(path, summary, noParams, noParams, response, async (context) => ({ items: await load(context) }));
+}

@@ -1,0 +1,142 @@
+import type { ConsoleClient } from '@sluice/console/client';
+import {
+  listDrains,
+  listOutages,
+  listPropagations,
+  listReadinessChanges,
+  type TextFormat,
+  textFormatFor,
+} from '@sluice/console/terminal';
+import { parseDuration, print, systemClock, UsageError } from '@sluice/platform/process';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { addConsoleAddress, type ConsoleOptions, clientFor, sinceOf, untilOf, waitForConsole } from './client-for.ts';
+
+interface Options extends ConsoleOptions {
+  readonly since?: string;
+  readonly until?: string;
+  readonly cluster?: string;
+  readonly namespace?: string;
+  readonly limit: string;
+  readonly for: string;
+  readonly proxyDelay?: string;
+  readonly output: 'table' | 'json';
+}
+
+/** What every question asks for. */
+interface Scope {
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  readonly cluster: string | undefined;
+  readonly namespace: string | undefined;
+}
+
+/** A question about all Services that a recording answers: what is asked, and how the answer is printed. */
+interface Question<T> {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly ask: (client: ConsoleClient, scope: Scope, options: Options) => Promise<readonly T[]>;
+  readonly list: (found: readonly T[], format: TextFormat, options: Options) => string;
+}
+
+/** Adds the questions about all Services that a recording answers. */
+export function addQuestionCommands(program: Command): void {
+  add(program, {
+    name: 'outages',
+    summary: 'when Services had no ready endpoint',
+    description:
+      'Lists when Services had no ready endpoint in their slices, how long, and the last event before. A Service without\n' +
+      'a selector or with no Pods counts as well.',
+    ask: (client, scope) => client.outages({ ...scope }),
+    list: listOutages,
+  });
+  addLimit(
+    add(program, {
+      name: 'slow',
+      summary: 'which changes of Pods took longest to reach slices and Endpoints',
+      description:
+        'Lists the changes of Pods that took longest until the slices or the Endpoints showed them: from the watch event of\n' +
+        'the Pod to that of the write. A change that a later one superseded was never shown. Endpoints only from a second on.',
+      ask: (client, scope, { limit }) => client.propagations({ ...scope, limit }),
+      list: (found, format) => listPropagations(found, format, 'No Pod of a Service changed in this period.\n'),
+    }),
+  );
+  addLimit(
+    add(program, {
+      name: 'stuck',
+      summary: 'which Pods do not appear in slices or Endpoints as they should',
+      description:
+        'Lists Pods that the slices or the Endpoints of a Service do not show as they should, now or at the end of the\n' +
+        'recording, longest first.',
+      ask: (client, scope, options) =>
+        client.propagations({
+          ...scope,
+          limit: options.limit,
+          open: 'true',
+          atLeastMs: durationOf('--for', options.for),
+        }),
+      list: (found, format) => listPropagations(found, format, 'Slices and Endpoints show every Pod as they should.\n'),
+    }),
+  ).option('--for <duration>', 'only those that have been so for this long', '5s');
+  addLimit(
+    add(program, {
+      name: 'flapping',
+      summary: 'which Pods became ready or not ready most often',
+      description: 'Lists Pods by how often they became ready or not ready.',
+      ask: (client, scope, { limit }) => client.readinessChanges({ ...scope, limit }),
+      list: listReadinessChanges,
+    }),
+  );
+  add(program, {
+    name: 'drain',
+    summary: 'how long Services take to stop sending traffic to a deleted Pod',
+    description:
+      'Lists for each Service how long it took until the slices no longer showed deleted Pods as ready, and how long a preStop\n' +
+      'hook should sleep at least. What proxies need after that is assumed, because no API object shows it.',
+    ask: (client, scope, { proxyDelay }) =>
+      client.drains({ ...scope, proxyDelayMs: proxyDelay && durationOf('--proxy-delay', proxyDelay) }),
+    list: listDrains,
+  }).option('--proxy-delay <duration>', 'time from the slices to the rules of the last proxy (default: 2s)');
+}
+
+function add<T>(program: Command, { name, summary, description, ask, list }: Question<T>): Command {
+  const command = program
+    .command(name)
+    .summary(summary)
+    .description(
+      `${description}\nNeeds "sluice observe" or "sluice open".\n` +
+        'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
+    )
+    .option(
+      '--since <duration>',
+      'how far back, e.g. 1h or 30m, or since when, e.g. 14:02 (default: the whole recording)',
+    )
+    .option('--until <time>', 'until when, e.g. 14:05 (default: now)')
+    .option('--cluster <name>', 'only the cluster with this name or UID')
+    .option('-n, --namespace <name>', 'only this namespace')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+  return addConsoleAddress(command).action(async (options: Options) => {
+    const { cluster, namespace, output } = options;
+    const scope = { since: sinceOf(options.since), until: untilOf(options.until), cluster, namespace };
+    const found = await ask(clientFor(options, { wait: waitForConsole }), scope, options);
+    const format = textFormatFor(process.stdout, systemClock.now());
+    const lines = found.map((one) => `${JSON.stringify(one)}\n`);
+    print(process.stdout, output === 'json' ? lines.join('') : list(found, format, options));
+  });
+}
+
+const addLimit = (command: Command): Command =>
+  command.option('--limit <number>', 'how many to list, at most 1000', limitOf, '20');
+
+function limitOf(text: string): string {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return text;
+  throw new InvalidArgumentError('expected a number from 1 to 1000');
+}
+
+function durationOf(flag: string, text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms > 3_600_000)
+    throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected a duration of at most 1h, such as 2s`);
+  return ms;
+}
