@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ApiClient } from '@sluice/conformance';
+import { ApiClient, podObject } from '@sluice/conformance';
 import { ConsoleClient, type HistoryEntry } from '@sluice/console/client';
 import {
   type ControlPlane,
@@ -16,9 +17,9 @@ import {
 } from '@sluice/local';
 import { randomInteger, seededRandom } from '@sluice/platform';
 import { until } from '@sluice/platform/testing';
-import { listAt, objectAt, textAt } from '@sluice/shadow';
+import { isObject, listAt, objectAt, textAt } from '@sluice/shadow';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createNamespace, createPod, createService, deletePod, setReady } from './harness/real-services.ts';
+import { createNamespace, createPod, createService, setReady } from './harness/real-services.ts';
 
 /** `sluice observe` beside kube-controller-manager, with the permissions of observe.yaml and no others. */
 const [program, manifests] = ['../bin/sluice', '../infra/kubernetes/observe.yaml'].map((path) =>
@@ -205,11 +206,32 @@ test('stuck lists what a stopped controller does not write, and slow how long it
   expect(await sluice('flapping', '--limit', '1')).toMatch(/-\d +\d+ +[0-9:.]+\n/);
 });
 
-test('drain measures how long the slices show a deleted Pod as ready', async () => {
-  await setReady(admin, 'cart', 3, true);
-  await expect.poll(() => isShown('cart-3', true)).toBe(true);
-  await deletePod(admin, 'cart', 3);
-  await expect.poll(() => sluice('drain', '-n', 'shop')).toMatch(/cart +1 +[0-9.]+ m?s .*≥ \d s/);
+test('history explains a Pod by its owner and containers, and drain by its preStop hook', async () => {
+  await createService(admin, 'pay');
+  const pod = podObject({ namespace: 'shop', name: 'pay-1', labels: { app: 'pay' }, nodeName: 'node-1' });
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'pay-5d9', uid: randomUUID(), controller: true };
+  const lifecycle = { preStop: { sleep: { seconds: 5 } } };
+  const [container = {}] = listAt(pod.spec, 'containers').filter(isObject);
+  await admin.create('pods', {
+    ...pod,
+    metadata: { ...objectAt(pod, 'metadata'), ownerReferences: [owner] },
+    spec: { ...objectAt(pod, 'spec'), containers: [{ ...container, lifecycle }], terminationGracePeriodSeconds: 20 },
+  });
+  const terminated = { exitCode: 137, reason: 'OOMKilled' };
+  const main = { name: 'main', ready: false, restartCount: 3, image: 'i', imageID: 'i', lastState: { terminated } };
+  const crashing = { ...main, state: { waiting: { reason: 'CrashLoopBackOff' } } };
+  const identity = { resource: 'pods', namespace: 'shop', name: 'pay-1' } as const;
+  await admin.patch(identity, { status: { phase: 'Running', containerStatuses: [crashing] } }, 'status');
+  const history = () => sluice('history', 'shop/pay').then((text) => text.replaceAll(/\s+/g, ' '));
+  await expect
+    .poll(history)
+    .toContain('has container main: waiting (CrashLoopBackOff), 3 restarts, last exit code 137 (OOMKilled)');
+  expect(await history()).toContain('of ReplicaSet pay-5d9');
+
+  await setReady(admin, 'pay', 1, true);
+  await expect.poll(() => isShown('pay-1', true)).toBe(true);
+  await kubectl(cluster.adminKubeconfig, ['delete', 'pod', 'pay-1', '-n', 'shop', '--wait=false']);
+  await expect.poll(() => sluice('drain', '-n', 'shop')).toMatch(/pay +1 +[0-9.]+ m?s .* sleep 5 s +yes +20 s/);
 });
 
 test('it sends nothing but get, list and watch, and is refused nothing', async () => {

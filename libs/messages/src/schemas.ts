@@ -93,6 +93,15 @@ const pod = z.object({
   readyTransitionTime: z.string().nullable(),
   unready: z.object({ status: z.string(), reason: z.string(), message: z.string() }).optional(),
   ports: z.array(z.object({ name: z.string(), protocol: z.string(), containerPort: z.number() })),
+  details: z
+    .object({
+      owner: z.string(),
+      disruption: z.string(),
+      gracePeriodSeconds: z.number(),
+      preStop: z.array(z.string()),
+      containers: z.array(z.string()),
+    })
+    .optional(),
 });
 
 const fact = z.discriminatedUnion('kind', [

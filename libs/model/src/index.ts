@@ -6,6 +6,7 @@ export * from './plan.ts';
 export { MalformedObjectError } from './projections/fields.ts';
 export * from './projections/project-node.ts';
 export * from './projections/project-pod.ts';
+export * from './projections/project-pod-details.ts';
 export * from './projections/project-service.ts';
 export * from './projections/written-objects.ts';
 export * from './well-known.ts';

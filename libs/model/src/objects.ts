@@ -58,6 +58,22 @@ export interface Pod {
   readonly unready?: UnreadyCondition;
   /** Named ports in lookup order (C5): containers, then restartable init containers. */
   readonly ports: readonly NamedPort[];
+  /** Only in recordings. */
+  readonly details?: PodDetails;
+}
+
+/** What explains the changes of a Pod, for people. */
+export interface PodDetails {
+  /** The controller that owns it: `ReplicaSet web-5d9`; empty: none. */
+  readonly owner: string;
+  /** Reason of the condition DisruptionTarget, for example `EvictionByEvictionAPI`; empty: it is not disrupted. */
+  readonly disruption: string;
+  /** `terminationGracePeriodSeconds`. */
+  readonly gracePeriodSeconds: number;
+  /** The preStop hook of each container: `sleep 5 s`, `exec`, `httpGet` or `tcpSocket`; empty: none. */
+  readonly preStop: readonly string[];
+  /** Containers that are not ready or were restarted: `app: waiting (CrashLoopBackOff), 3 restarts`. */
+  readonly containers: readonly string[];
 }
 
 export interface UnreadyCondition {

@@ -90,6 +90,7 @@ export class Propagations {
     const differences = this.#open.get(key);
     const known = all ? [...(differences?.values() ?? [])].map(({ pod }) => pod) : [];
     const pods = new Set([...events, ...written, ...known]);
+    if (pods.size === 0) return ended;
     const shown = shownPods(state, pods);
     for (const pod of pods) {
       const kind = isSnapshot ? 'snapshot' : serviceChanged || events.has(pod) ? 'event' : 'write';
@@ -182,17 +183,46 @@ const addressTypes = ['IPv4', 'IPv6'] as const;
 
 /** Pods whose endpoints a write changes. */
 function podsOfWrite({ kind, before, after }: FieldChange): readonly string[] {
-  if (kind === 'slice') return podsOfSlices(before?.slice, after?.slice);
+  if (kind === 'slice')
+    return changedNames(endpointsByPod(before?.slice), endpointsByPod(after?.slice), isSameEndpoint);
   if (kind !== 'endpoints') return [];
-  const [old, now] = [podsIn(before?.endpoints), podsIn(after?.endpoints)];
-  return [...new Set([...old.keys(), ...now.keys()])].filter((pod) => old.get(pod) !== now.get(pod));
+  return changedNames(podsIn(before?.endpoints), podsIn(after?.endpoints), (old, now) => old === now);
 }
 
-/** Equal endpoints are mostly the same object. */
-function podsOfSlices(before: EndpointSlice | undefined, after: EndpointSlice | undefined): readonly string[] {
-  const old = new Set(before?.endpoints);
-  const added = (after?.endpoints ?? []).filter((endpoint) => !old.delete(endpoint));
-  return [...added, ...old].map(podOf).filter((pod) => pod !== '');
+function changedNames<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  isSame: (old: T, now: T) => boolean,
+): readonly string[] {
+  const changed: string[] = [];
+  for (const [name, now] of after) {
+    const old = before.get(name);
+    if (old === undefined || !isSame(old, now)) changed.push(name);
+  }
+  for (const name of before.keys()) if (!after.has(name)) changed.push(name);
+  return changed;
+}
+
+function endpointsByPod(slice: EndpointSlice | undefined): ReadonlyMap<string, Endpoint> {
+  const byPod = new Map<string, Endpoint>();
+  for (const endpoint of slice?.endpoints ?? []) {
+    const pod = podOf(endpoint);
+    if (pod !== '') byPod.set(pod, endpoint);
+  }
+  return byPod;
+}
+
+/** Compares without allocating: a write changes few of its endpoints. */
+function isSameEndpoint(old: Endpoint, now: Endpoint): boolean {
+  const [a, b] = [old.conditions, now.conditions];
+  return (
+    old === now ||
+    (a?.ready === b?.ready &&
+      a?.serving === b?.serving &&
+      a?.terminating === b?.terminating &&
+      old.addresses.length === now.addresses.length &&
+      old.addresses[0] === now.addresses[0])
+  );
 }
 
 const podOf = ({ targetRef }: Endpoint): string => (targetRef?.kind === 'Pod' ? (targetRef.name ?? '') : '');

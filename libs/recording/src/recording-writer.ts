@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { getOrCreate } from '@sluice/platform';
 import { compress } from './compress.ts';
 import { DeltaBases } from './delta-bases.ts';
 import type { Propagation } from './propagations.ts';
@@ -14,8 +15,7 @@ const maxKnown = 50_000;
 export class RecordingWriter {
   readonly path: string;
   readonly #database: DatabaseSync;
-  readonly #insert: StatementSync;
-  readonly #insertPropagation: StatementSync;
+  readonly #statements = new Map<string, StatementSync>();
   readonly #services = new Map<string, number>();
   readonly #texts = new Map<string, number>();
   /** Of the last record. The clock may be set back. */
@@ -33,12 +33,6 @@ export class RecordingWriter {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304');
     database.exec(`BEGIN; ${schema}; COMMIT`);
     database.prepare('INSERT INTO recording VALUES (?, ?, ?)').run(now, now, version);
-    this.#insert = database.prepare(
-      'INSERT INTO records (service, received_at, topic, snapshot, text, base, traceparent, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    );
-    this.#insertPropagation = database.prepare(
-      'INSERT INTO propagations (service, pod, place, was, became, event, started_at, start_known, ended_at, "end") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    );
   }
 
   /** Appends all or none. `now`: everything until then was recorded. `open`: propagations that continue. */
@@ -48,7 +42,7 @@ export class RecordingWriter {
     try {
       for (const record of records) this.#append(record);
       for (const one of open) this.#appendPropagation(one);
-      database.prepare('UPDATE recording SET last_at = ?').run(now);
+      this.#prepare('UPDATE recording SET last_at = ?').run(now);
       database.exec('COMMIT');
     } catch (error) {
       database.exec('ROLLBACK');
@@ -62,7 +56,7 @@ export class RecordingWriter {
 
   /** The name by which people know a cluster. */
   nameCluster(identity: string, name: string): void {
-    this.#database.prepare('INSERT OR REPLACE INTO clusters VALUES (?, ?)').run(identity, name);
+    this.#prepare('INSERT OR REPLACE INTO clusters VALUES (?, ?)').run(identity, name);
   }
 
   /** `open`: propagations that continue. */
@@ -88,7 +82,7 @@ export class RecordingWriter {
     const service = this.#idOf(this.#services, 'services', 'key', key);
     if (startsSnapshot) this.#bases.delete(service);
     const base = this.#bases.get(service, objects);
-    const { lastInsertRowid } = this.#insert.run(
+    const { lastInsertRowid } = this.#prepare(insertRecord).run(
       service,
       this.#lastAt,
       topic,
@@ -109,29 +103,36 @@ export class RecordingWriter {
     const service = this.#idOf(this.#services, 'services', 'key', key);
     const texts = [pod, place, from, to, event].map(id);
     const ending = [endedAt, end === null ? null : id(end)];
-    this.#insertPropagation.run(service, ...texts, startedAt, Number(isStartKnown), ...ending);
+    this.#prepare(insertPropagation).run(service, ...texts, startedAt, Number(isStartKnown), ...ending);
   }
 
   #recordOutage(service: number, { isOut, isContinued, event }: OutageChange): void {
-    if (!isOut) {
-      const end = this.#database.prepare('UPDATE outages SET ended_at = ? WHERE service = ? AND ended_at IS NULL');
-      end.run(this.#lastAt, service);
-      return;
+    if (isOut) {
+      const text = event === undefined ? null : this.#idOf(this.#texts, 'texts', 'text', event);
+      const sql = 'INSERT INTO outages (service, started_at, continued, event) VALUES (?, ?, ?, ?)';
+      this.#prepare(sql).run(service, this.#lastAt, Number(isContinued), text);
+    } else {
+      const sql = 'UPDATE outages SET ended_at = ? WHERE service = ? AND ended_at IS NULL';
+      this.#prepare(sql).run(this.#lastAt, service);
     }
-    const text = event === undefined ? null : this.#idOf(this.#texts, 'texts', 'text', event);
-    const begin = this.#database.prepare(
-      'INSERT INTO outages (service, started_at, continued, event) VALUES (?, ?, ?, ?)',
-    );
-    begin.run(service, this.#lastAt, Number(isContinued), text);
   }
 
   #idOf(known: Map<string, number>, table: 'services' | 'texts', column: string, value: string): number {
     const id = known.get(value);
     if (id !== undefined) return id;
     if (known.size >= maxKnown) known.clear();
-    this.#database.prepare(`INSERT OR IGNORE INTO ${table} (${column}) VALUES (?)`).run(value);
-    const row = this.#database.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).get(value);
+    this.#prepare(`INSERT OR IGNORE INTO ${table} (${column}) VALUES (?)`).run(value);
+    const row = this.#prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).get(value);
     known.set(value, Number(row?.id));
     return Number(row?.id);
   }
+
+  #prepare(sql: string): StatementSync {
+    return getOrCreate(this.#statements, sql, () => this.#database.prepare(sql));
+  }
 }
+
+const insertRecord =
+  'INSERT INTO records (service, received_at, topic, snapshot, text, base, traceparent, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
+const insertPropagation =
+  'INSERT INTO propagations (service, pod, place, was, became, event, started_at, start_known, ended_at, "end") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';

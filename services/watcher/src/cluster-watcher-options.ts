@@ -47,10 +47,10 @@ export interface ClusterWatcherOptions {
   readonly store?: Store;
   readonly onState?: (resource: Resource, state: ReflectorState, detail: string) => void;
   /**
-   * Whether events that arrive together become one Change of their Service. False: each event is a Change of its own, for a
-   * bus in this process that records. Default: true.
+   * For a bus in this process that only records: each event is a Change of its own, and Pods have their details. Default: events
+   * that arrive together become one Change of their Service.
    */
-  readonly coalesceEvents?: boolean | undefined;
+  readonly recordEachEvent?: boolean | undefined;
   /** Called for each list, watch event and bookmark of a resource. */
   readonly onProgress?: (resource: Resource) => void;
   /** Called when the API server stops answering, and with null when it answers again. */

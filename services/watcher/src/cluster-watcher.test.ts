@@ -423,7 +423,7 @@ describe('of events that arrive together', () => {
   });
 
   test('each is published if they are not coalesced', async () => {
-    watcher = create({ coalesceEvents: false });
+    watcher = create({ recordEachEvent: true });
     await start();
     expect(published()).toHaveLength(2);
     flip();
@@ -431,6 +431,27 @@ describe('of events that arrive together', () => {
     expect(bus.changes.map(({ causes }) => causes.first.length)).toEqual([1, 1, 1]);
     expect(published()).toEqual([{ web: ['web-1 false'] }, { web: ['web-2 false'] }, { web: ['web-1 true'] }]);
   });
+});
+
+test('details of Pods are published only for a recording', async () => {
+  const pod = rawPod('web-1', '11');
+  const status = { containerStatuses: [{ name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } } }] };
+  const crash = () =>
+    reader.send('pods', { type: 'MODIFIED', object: { ...pod, status: { ...(pod.status as object), ...status } } });
+  const detailsOf = () =>
+    bus.changes.flatMap(({ facts }) => facts.flatMap((fact) => (fact.kind === 'pod' ? fact.pod?.details : [])));
+  await start();
+  published();
+  crash();
+  await advance();
+  expect(detailsOf()).toEqual([]);
+
+  watcher = create({ recordEachEvent: true });
+  await start();
+  expect(detailsOf().at(-1)?.containers).toEqual([]);
+  crash();
+  await advance();
+  expect(detailsOf().at(-1)?.containers).toEqual(['app: waiting (CrashLoopBackOff)']);
 });
 
 test('a Pod that only changes its hostname is published, unlike upstream (C14)', async () => {

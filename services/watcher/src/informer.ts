@@ -25,6 +25,7 @@ export interface InformerOptions
     | 'onProgress'
     | 'onAvailability'
     | 'onMalformed'
+    | 'recordEachEvent'
     | 'listBudget'
   > {
   readonly handler: EventHandler;
@@ -78,7 +79,7 @@ export class Informer {
   }
 
   #reflector<R extends Resource>(resource: R): Reflector<DecodedObject<R>> {
-    const { reader, clock, random, logger, notOlderThan, onState, onMalformed } = this.#options;
+    const { reader, clock, random, logger, notOlderThan, onState, onMalformed, recordEachEvent } = this.#options;
     const reportMalformed = (reason: string) => {
       logger.warn('skipping malformed object', { resource, reason });
       onMalformed?.(resource);
@@ -86,7 +87,7 @@ export class Informer {
     return new Reflector<DecodedObject<R>>({
       cluster: reader,
       resource,
-      decode: (raw) => decodeObject(resource, raw, reportMalformed),
+      decode: (raw) => decodeObject(resource, raw, reportMalformed, { podDetails: recordEachEvent }),
       sink: {
         replace: (objects, resourceVersion) => this.#replace(resource, objects, resourceVersion),
         apply: (events) => this.#apply(resource, events),

@@ -68,7 +68,7 @@ export class WatchSession {
       if (!this.#isPublishing) return;
       publisher.markDirty(namespace, service, reason, cause);
       // At once: the next event replaces the object in the indexer.
-      if (options.coalesceEvents === false) publisher.publish(namespace, service);
+      if (options.recordEachEvent) publisher.publish(namespace, service);
     });
     this.#indexer = indexer;
     this.#publisher = publisher;

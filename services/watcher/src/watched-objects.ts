@@ -11,6 +11,7 @@ import {
   projectEndpoints,
   projectNode,
   projectPod,
+  projectPodDetails,
   projectService,
   type Service,
   type StringMap,
@@ -76,6 +77,7 @@ export function decodeObject<R extends Resource>(
   resource: R,
   raw: RawObject,
   onMalformed: (reason: string) => void,
+  { podDetails = false }: { readonly podDetails?: boolean | undefined } = {},
 ): DecodedObject<R> {
   const metadata = (raw.metadata ?? {}) as Readonly<Record<string, unknown>>;
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
@@ -86,7 +88,7 @@ export function decodeObject<R extends Resource>(
   };
   checkIdentity(resource, { ...identity, uid: metadata.uid, labels: metadata.labels });
   try {
-    const object = projections[resource](raw);
+    const object = (podDetails ? recordedProjections : projections)[resource](raw);
     if (identity.resourceVersion === '') throw new TypeError('it has no resourceVersion');
     // Slices and Endpoints are kept and sent whole; encoding a deeper one would exhaust the stack.
     const exceeded = exceededLimit(object, objectLimits);
@@ -118,13 +120,22 @@ function lastManager(managedFields: unknown): string {
   return last.manager;
 }
 
-const projections: { readonly [R in Resource]: (raw: RawObject) => WatchedObjects[R] } = {
+type Projections = { readonly [R in Resource]: (raw: RawObject) => WatchedObjects[R] };
+
+const projections: Projections = {
   services: projectService,
   pods: projectPod,
   nodes: projectNode,
   endpoints: projectEndpoints,
   endpointslices: projectEndpointSlice,
 };
+
+const recordedProjections: Projections = { ...projections, pods: podWithDetails };
+
+function podWithDetails(raw: RawObject): WatchedPod {
+  const { pod, labels } = projectPod(raw);
+  return { pod: { ...pod, details: projectPodDetails(raw) }, labels };
+}
 
 /** Limits of Kubernetes for names and namespaces. Those of Services are shorter, but mirrored Endpoints need no Service of their name. */
 const [longestName, longestNamespace] = [253, 63];

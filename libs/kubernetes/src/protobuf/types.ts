@@ -146,16 +146,39 @@ const service = projectionOf({
 });
 
 const condition = projectionOf({ 1: text('type'), 2: text('status') });
+const preStop = projectionOf({
+  1: one('exec', projectionOf({})),
+  2: one('httpGet', projectionOf({})),
+  3: one('tcpSocket', projectionOf({})),
+  4: one('sleep', projectionOf({ 1: integer('seconds') })),
+});
 const container = projectionOf({
   6: many('ports', projectionOf({ 1: text('name'), 3: keptInteger('containerPort'), 4: text('protocol') })),
+  12: one('lifecycle', projectionOf({ 2: one('preStop', preStop) })),
   24: keptText('restartPolicy'),
 });
+const terminated = projectionOf({ 1: keptInteger('exitCode'), 3: text('reason') });
+const containerState = projectionOf({
+  1: one('waiting', projectionOf({ 1: text('reason') })),
+  3: one('terminated', terminated),
+});
+const containerStatus = projectionOf({
+  1: text('name'),
+  2: one('state', containerState),
+  3: one('lastState', containerState),
+  4: keptBoolean('ready'),
+  5: keptInteger('restartCount'),
+});
 const pod = projectionOf({
-  1: one('metadata', metadataOf('name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'labels')),
+  1: one(
+    'metadata',
+    metadataOf('name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'labels', 'ownerReferences'),
+  ),
   2: one(
     'spec',
     projectionOf({
       2: many('containers', container),
+      4: integer('terminationGracePeriodSeconds'),
       10: text('nodeName'),
       16: text('hostname'),
       17: text('subdomain'),
@@ -179,6 +202,7 @@ const pod = projectionOf({
         }),
       ),
       6: text('podIP'),
+      8: many('containerStatuses', containerStatus),
       12: many('podIPs', projectionOf({ 1: text('ip') })),
     }),
   ),

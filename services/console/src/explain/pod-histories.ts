@@ -28,7 +28,7 @@ export function podHistories(entries: readonly Entry[], at: number): ReadonlyMap
         if (entry.at <= at - flappingMs || !(text === becameReady || text.startsWith(becameNotReady))) continue;
         update(name, { readinessChanges: (histories.get(name)?.readinessChanges ?? 0) + 1 });
       }
-      for (const { name, text } of pods) if (text === isBeingDeleted) update(name, { deletingSince: entry.at });
+      for (const { name, text } of pods) if (text.startsWith(isBeingDeleted)) update(name, { deletingSince: entry.at });
     }
     for (const { at, causes, latencyMs, endpoints } of writesIn(entry)) {
       const write = { at, causes: describeCauses(causes), latencyMs };

@@ -1,4 +1,4 @@
-import type { Pod } from '@sluice/model';
+import type { Pod, PodDetails } from '@sluice/model';
 import { aPodNamed } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
 import { becauseOf, describePodChange, type KnownPod } from './describe-pod-change.ts';
@@ -6,6 +6,9 @@ import { becauseOf, describePodChange, type KnownPod } from './describe-pod-chan
 const known = (given: Partial<Pod> = {}, zone: string | null = 'a'): KnownPod => ({
   pod: aPodNamed('web-1', given),
   node: zone === null ? null : { zone },
+});
+const details = (given: Partial<PodDetails>): Partial<Pod> => ({
+  details: { owner: '', disruption: '', gracePeriodSeconds: 30, preStop: [], containers: [], ...given },
 });
 const http = { name: 'http', protocol: 'TCP', containerPort: 8080 };
 
@@ -77,4 +80,41 @@ test.each([
   const { pod } = known({ ready: false, ...(unready !== undefined && { unready }) });
   expect(becauseOf(pod)).toBe(text);
   expect(describePodChange(known(), { pod, node: { zone: 'a' } })).toEqual([`became not ready${text}`]);
+});
+
+describe('in a recording', () => {
+  const crashing = details({ containers: ['app: waiting (CrashLoopBackOff), 3 restarts'] });
+
+  test.each<[string, KnownPod, KnownPod]>([
+    [
+      'is being deleted (EvictionByEvictionAPI)',
+      known(),
+      known({ terminating: true, ...details({ disruption: 'EvictionByEvictionAPI' }) }),
+    ],
+    ['became not ready (app: waiting (CrashLoopBackOff), 3 restarts)', known(), known({ ready: false, ...crashing })],
+    [
+      'has container app: waiting (CrashLoopBackOff), 3 restarts',
+      known({ ready: false }),
+      known({ ready: false, ...crashing }),
+    ],
+  ])('a Pod %s', (text, before, after) => {
+    expect(describePodChange(before, after)).toEqual([text]);
+  });
+
+  test('its reason is followed by the states of its containers', () => {
+    const unready = { status: 'False', reason: 'ContainersNotReady', message: '' };
+    const { pod } = known({ ready: false, unready, ...crashing });
+    expect(becauseOf(pod)).toBe(' (ContainersNotReady; app: waiting (CrashLoopBackOff), 3 restarts)');
+  });
+
+  test('the controller that owns a Pod is named', () => {
+    expect(describePodChange(null, known(details({ owner: 'ReplicaSet web-5d9' })))).toEqual([
+      'appeared: ready, 10.1.0.1, on node-a, of ReplicaSet web-5d9',
+    ]);
+  });
+
+  test('a container that is as it should be again is not described', () => {
+    expect(describePodChange(known(crashing), known(details({})))).toEqual([]);
+    expect(describePodChange(known(crashing), known(crashing))).toEqual([]);
+  });
 });

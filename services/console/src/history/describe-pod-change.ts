@@ -9,11 +9,15 @@ export const isBeingDeleted = 'is being deleted';
 /** Describe a change of readiness; a reason may follow. */
 export const [becameReady, becameNotReady] = ['became ready', 'became not ready'] as const;
 
-/** The Pod's own reason for its readiness in parentheses; empty if it gives none. */
-export function becauseOf({ unready }: KnownPod['pod']): string {
+/** Why the Pod is not ready, in parentheses: its own reason and the states of its containers; empty if neither is known. */
+export function becauseOf({ unready, details }: KnownPod['pod']): string {
   const reason = [unready?.reason, unready?.message].filter((text) => text !== undefined && text !== '').join(': ');
-  return reason === '' ? '' : ` (${reason})`;
+  const reasons = [reason, ...(details?.containers ?? [])].filter((text) => text !== '');
+  return reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
 }
+
+/** Why the Pod is disrupted, in parentheses; empty if the reason is unknown. */
+const disruptionOf = ({ details }: KnownPod['pod']): string => (details?.disruption ? ` (${details.disruption})` : '');
 
 /** Describes changes of a Pod that affect endpoints; empty if there are none. Null: the Pod does not exist. */
 export function describePodChange(before: KnownPod | null, after: KnownPod | null): string[] {
@@ -22,9 +26,10 @@ export function describePodChange(before: KnownPod | null, after: KnownPod | nul
   if (before.pod.uid !== after.pod.uid) return [`was replaced by a Pod of the same name: ${describePod(after)}`];
   const texts: string[] = [];
   const [old, now] = [before.pod, after.pod];
-  if (!old.terminating && now.terminating) texts.push(isBeingDeleted);
+  if (!old.terminating && now.terminating) texts.push(`${isBeingDeleted}${disruptionOf(now)}`);
   if (!old.terminal && now.terminal) texts.push('terminated');
   if (old.ready !== now.ready) texts.push(now.ready ? becameReady : `${becameNotReady}${becauseOf(now)}`);
+  else texts.push(...changedContainers(old, now));
   if (old.ips.join() !== now.ips.join())
     texts.push(now.ips.length === 0 ? 'lost its IP' : `has IP ${now.ips.join(', ')}`);
   if (old.nodeName !== now.nodeName) texts.push(`was assigned to Node ${now.nodeName}`);
@@ -37,8 +42,15 @@ export function describePodChange(before: KnownPod | null, after: KnownPod | nul
   return texts;
 }
 
+/** Containers whose state changed; one that is as it should be again is not described. */
+function changedContainers(old: KnownPod['pod'], now: KnownPod['pod']): readonly string[] {
+  const known = old.details?.containers ?? [];
+  return (now.details?.containers ?? []).filter((text) => !known.includes(text)).map((text) => `has container ${text}`);
+}
+
 function describePod({ pod, node }: KnownPod): string {
   const state = pod.terminal ? 'terminated' : pod.terminating ? 'being deleted' : pod.ready ? 'ready' : 'not ready';
   const where = pod.nodeName === '' ? 'not scheduled' : `on ${pod.nodeName}${node === null ? ' (unknown Node)' : ''}`;
-  return [state, pod.ips.join(', ') || 'no IP', where].join(', ');
+  const owner = pod.details?.owner ? [`of ${pod.details.owner}`] : [];
+  return [state, pod.ips.join(', ') || 'no IP', where, ...owner].join(', ');
 }

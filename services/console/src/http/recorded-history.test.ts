@@ -215,10 +215,10 @@ describe('with a recording', () => {
     const { json } = await open();
     const { items } = await json('/api/v1/drains?proxyDelayMs=3000');
     expect(items).toMatchObject([
-      { name: 'db', removals: 3, p50Ms: 1_200, p99Ms: 2_500, maxMs: 2_500, recommendedPreStopSeconds: 6 },
-      { name: 'web', removals: 100, p50Ms: 4, p99Ms: 900, maxMs: 1_100, recommendedPreStopSeconds: 4 },
+      { name: 'db', removals: 3, p50Ms: 1_200, p99Ms: 2_500, maxMs: 2_500, neededSeconds: 6, gracePeriodSeconds: null },
+      { name: 'web', removals: 100, p50Ms: 4, p99Ms: 900, maxMs: 1_100, neededSeconds: 4 },
     ]);
-    expect((await json('/api/v1/drains')).items[1]).toMatchObject({ recommendedPreStopSeconds: 3 });
+    expect((await json('/api/v1/drains')).items[1]).toMatchObject({ neededSeconds: 3 });
   });
 
   test('the overview says what it covers', async () => {

@@ -77,7 +77,15 @@ export const recordingRoutes: readonly Route[] = [
       const { recording, ...question } = asked(context, query);
       const { removals } = await recording.removals(question);
       const samples = [...removals].map(([key, times]) => ({ key, times }));
-      const drains = named(context, query, samples).map((sample) => summarizeDrain(sample, query.proxyDelayMs));
+      const drains = named(context, query, samples).map((sample) => {
+        const { cluster, namespace, name: service } = sample;
+        const pods = context.history.get({ cluster, namespace, service })?.state.pods ?? new Map();
+        return summarizeDrain(
+          sample,
+          [...pods.values()].map(({ pod }) => pod),
+          query.proxyDelayMs,
+        );
+      });
       return { items: drains.sort((a, b) => b.p99Ms - a.p99Ms) };
     },
   ),

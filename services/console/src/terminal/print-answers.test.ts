@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PropagationView } from '../view/schemas.ts';
+import type { DrainView, PropagationView } from '../view/schemas.ts';
 import { listDrains, listOutages, listPropagations, listReadinessChanges } from './print-answers.ts';
 
 const now = new Date(2026, 0, 1, 12, 0, 0).getTime();
@@ -69,18 +69,20 @@ test('each Pod with changes of readiness is a line', () => {
 });
 
 test('drains say what they assume', () => {
-  const drain = {
-    ...name,
-    removals: 3,
-    p50Ms: 4,
-    p99Ms: 900,
-    maxMs: 1_100,
-    proxyDelayMs: 2_000,
-    recommendedPreStopSeconds: 3,
+  const drain: DrainView = {
+    ...{ ...name, removals: 3, p50Ms: 4, p99Ms: 900, maxMs: 1_100, proxyDelayMs: 2_000, neededSeconds: 3 },
+    ...{ preStop: ['exec', 'sleep 5 s'], gracePeriodSeconds: 30, isLongEnough: false },
   };
-  const [head, row, , ...rest] = lines(listDrains([drain], format));
-  expect(head).toEqual(['CLUSTER', 'NAMESPACE', 'SERVICE', 'REMOVALS', 'P50', 'P99', 'LONGEST', 'PRESTOP SLEEP']);
-  expect(row).toEqual(['west', 'shop', 'web', '3', '4.0 ms', '900 ms', '1.1 s', '≥ 3 s']);
+  const unknown = { ...drain, preStop: [], gracePeriodSeconds: null, isLongEnough: null };
+  const [head, ...rest] = lines(listDrains([drain, unknown, { ...drain, isLongEnough: true }], format));
+  const columns = ['REMOVALS', 'P50', 'P99', 'LONGEST', 'NEEDED', 'PRESTOP', 'ENOUGH', 'GRACE'];
+  expect(head).toEqual(['CLUSTER', 'NAMESPACE', 'SERVICE', ...columns]);
+  const measured = ['west', 'shop', 'web', '3', '4.0 ms', '900 ms', '1.1 s', '3 s'];
+  expect(rest.slice(0, 3)).toEqual([
+    [...measured, 'exec, sleep 5 s', 'no', '30 s'],
+    [...measured, 'unknown'],
+    [...measured, 'exec, sleep 5 s', 'yes', '30 s'],
+  ]);
   expect(rest.flat().join(' ')).toContain('2.0 s later (--proxy-delay)');
 });
 

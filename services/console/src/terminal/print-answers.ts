@@ -54,15 +54,18 @@ export function listReadinessChanges(pods: readonly ReadinessChangesView[], { wi
   );
 }
 
-/** How long each Service took to stop sending traffic to a Pod, and what follows for its preStop hook. */
+/** How long each Service took to stop sending traffic to a Pod, and whether its preStop hooks are long enough. */
 export function listDrains(drains: readonly DrainView[], { width }: Pick<Format, 'width'>): string {
   const [first] = drains;
   if (first === undefined) return 'No ready Pod was deleted in this period.\n';
   const table = formatTable(
-    [...service, 'REMOVALS', 'P50', 'P99', 'LONGEST', 'PRESTOP SLEEP'],
-    drains.map(({ clusterName, namespace, name, removals, p50Ms, p99Ms, maxMs, recommendedPreStopSeconds }) => [
+    [...service, 'REMOVALS', 'P50', 'P99', 'LONGEST', 'NEEDED', 'PRESTOP', 'ENOUGH', 'GRACE'],
+    drains.map(({ clusterName, namespace, name, removals, p50Ms, p99Ms, maxMs, ...drain }) => [
       ...[clusterName, namespace, name, String(removals)],
-      ...[formatDuration(p50Ms), formatDuration(p99Ms), formatDuration(maxMs), `≥ ${recommendedPreStopSeconds} s`],
+      ...[formatDuration(p50Ms), formatDuration(p99Ms), formatDuration(maxMs), `${drain.neededSeconds} s`],
+      drain.preStop.join(', '),
+      drain.isLongEnough === null ? 'unknown' : drain.isLongEnough ? 'yes' : 'no',
+      drain.gracePeriodSeconds === null ? '' : `${drain.gracePeriodSeconds} s`,
     ]),
     width,
   );

@@ -181,7 +181,10 @@ export const drain = z.object({
   p99Ms: duration,
   maxMs: duration,
   proxyDelayMs: duration.describe('assumed: from the slices to the rules of the last proxy'),
-  recommendedPreStopSeconds: z.number().describe('p99Ms and proxyDelayMs, rounded up'),
+  neededSeconds: z.number().describe('how long a Pod should continue to serve: p99Ms and proxyDelayMs, rounded up'),
+  preStop: list(z.string()).describe('preStop hooks of its Pods: none, sleep N s, exec, httpGet or tcpSocket'),
+  gracePeriodSeconds: z.number().nullable().describe('the shortest of its Pods; null: it has no Pod'),
+  isLongEnough: z.boolean().nullable().describe('whether every hook sleeps as long as needed; null: unknown'),
 });
 export type DrainView = z.infer<typeof drain>;
 

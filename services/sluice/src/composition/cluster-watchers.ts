@@ -11,7 +11,7 @@ import { clusterCache } from './telemetry/cluster-cache.ts';
 type Watched = Pick<Cluster, 'identity' | 'name' | 'reader'>;
 
 export interface ClusterWatchersOptions<C extends Watched>
-  extends Pick<ClusterWatcherOptions, 'tracer' | 'compaction' | 'publishAfter' | 'resyncPeriodMs' | 'coalesceEvents'> {
+  extends Pick<ClusterWatcherOptions, 'tracer' | 'compaction' | 'publishAfter' | 'resyncPeriodMs' | 'recordEachEvent'> {
   readonly bus: Bus;
   readonly clock: Clock;
   readonly random: Random;

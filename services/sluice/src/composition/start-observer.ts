@@ -31,7 +31,7 @@ export interface Observer {
 /** Runs watchers whose Changes become history: nothing is decided, and nothing is written. */
 export function startObserver({ history, recorder, onSynced, ...options }: ObserverOptions): Observer {
   const bus = new RecordingBus(history, recorder);
-  const watchers = new ClusterWatchers<Cluster>({ ...options, bus, coalesceEvents: false });
+  const watchers = new ClusterWatchers<Cluster>({ ...options, bus, recordEachEvent: true });
   return {
     async serve(cluster, signal) {
       const { watcher, close } = watchers.create(cluster);

@@ -91,8 +91,9 @@ export function addQuestionCommands(program: Command): void {
     name: 'drain',
     summary: 'how long Services take to stop sending traffic to a deleted Pod',
     description:
-      'Lists for each Service how long it took until the slices no longer showed deleted Pods as ready, and how long a preStop\n' +
-      'hook should sleep at least. What proxies need after that is assumed, because no API object shows it.',
+      'Lists for each Service how long it took until the slices no longer showed deleted Pods as ready, how long a Pod should\n' +
+      'therefore continue to serve, and whether its preStop hooks sleep long enough. What proxies need after the slices is\n' +
+      'assumed, because no API object shows it.',
     ask: (client, scope, { proxyDelay }) =>
       client.drains({ ...scope, proxyDelayMs: proxyDelay && durationOf('--proxy-delay', proxyDelay) }),
     list: listDrains,
