@@ -1,3 +1,5 @@
+import type { Bus } from '@sluice/bus';
+import { tapBus } from '@sluice/console';
 import { defaultTraceRatio } from '@sluice/fleet/configuration';
 import { silentLogger } from '@sluice/platform';
 import { systemClock, systemRandom } from '@sluice/platform/process';
@@ -35,7 +37,9 @@ class Pipeline {
       ...(metrics && {
         metrics: new Metrics({ clusters: new Map([[identity, 'c']]), spans: () => tracing?.exporter.counts }),
       }),
-      ...(history && { tap: startConsole(() => [], {}, { clock, logger: silentLogger }).tap }),
+      ...(history && {
+        tap: (bus: Bus) => tapBus(bus, startConsole(() => [], {}, { clock, logger: silentLogger }).history),
+      }),
     }));
   }
 

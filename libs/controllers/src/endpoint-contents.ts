@@ -2,7 +2,7 @@ import type { AddressType, Endpoint, Endpoints, PodOnNode, Service } from '@slui
 import { podToEndpointAddress } from './endpoints/desired-subsets.ts';
 import { addressTypesOf } from './endpointslice/controller.ts';
 import { podToEndpoint } from './endpointslice/desired-endpoints.ts';
-import { shouldPodBeInEndpoints } from './pods.ts';
+import { findPort, shouldPodBeInEndpoints } from './pods.ts';
 
 /** Where a Pod appears: in slices of an address type, or in the Endpoints. */
 export type Place = AddressType | 'Endpoints';
@@ -27,10 +27,12 @@ function expectedEndpoint({ pod, node }: PodOnNode, service: Service, type: 'IPv
   return endpoint.addresses.length === 0 ? absent : endpointContent(endpoint);
 }
 
-/** As upstream decides it (D10, D11). */
+/** As upstream decides it (D10–D13): a Pod that has none of the Service's ports is in no subset. */
 function expectedAddress({ pod }: PodOnNode, service: Service): string {
-  const { publishNotReadyAddresses, selector } = service;
+  const { publishNotReadyAddresses, selector, ports, clusterIP } = service;
   if (selector === null || !shouldPodBeInEndpoints(pod, publishNotReadyAddresses)) return absent;
+  const isHeadlessWithoutPorts = ports.length === 0 && clusterIP === 'None';
+  if (!isHeadlessWithoutPorts && ports.every((port) => findPort(pod, port) === null)) return absent;
   const address = podToEndpointAddress(pod, service);
   return address === null ? absent : `${address.ip} ${publishNotReadyAddresses || pod.ready}`;
 }

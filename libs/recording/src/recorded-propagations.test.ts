@@ -10,7 +10,7 @@ import { RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
 
 const limits = { maxBytes: 1024 ** 3, retentionMs: 1e12, minFreeBytes: 0 };
-const everything = { from: 0, to: 1e6, keys: '%', atLeastMs: 0, isOpen: false, limit: 100 };
+const everything = { from: 0, to: 1e6, keys: '%', atLeastMs: 0, isOpen: false, isStartKnown: false, limit: 100 };
 const [web, db] = ['c/shop/web', 'd/pay/db'];
 let directory: string;
 let recording: RecordingDirectory;
@@ -65,6 +65,7 @@ test('the longest are found over all files', () => {
     [web, 100],
   ]);
   expect(longest({ atLeastMs: 7 })).toHaveLength(3);
+  expect(longest({ atLeastMs: 7, isStartKnown: true })).toHaveLength(2);
   expect(longest({ keys: 'd/%' })).toEqual([[db, 30]]);
   expect(longest({ keys: '%/shop/%', to: 15 })).toEqual([[web, 10]]);
   expect(longest({ from: 71 })).toEqual([[web, 100]]);

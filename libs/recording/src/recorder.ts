@@ -143,7 +143,10 @@ export class Recorder implements Recording {
     const lengthOf = ({ startedAt, endedAt }: Propagation) => (endedAt ?? now) - startedAt;
     const matches = keyPattern(query.keys);
     const isFound = (one: Propagation) =>
-      matches(one.key) && one.startedAt <= query.to && lengthOf(one) >= query.atLeastMs;
+      matches(one.key) &&
+      (one.isStartKnown || !query.isStartKnown) &&
+      one.startedAt <= query.to &&
+      lengthOf(one) >= query.atLeastMs;
     const all = [...propagations, ...this.#converter.open.filter(isFound)];
     return { propagations: all.sort((a, b) => lengthOf(b) - lengthOf(a)).slice(0, query.limit), problems };
   }

@@ -57,6 +57,8 @@ export interface PropagationQuery extends ServiceQuery {
   readonly atLeastMs: number;
   /** Only those that continued at the end of the recording. */
   readonly isOpen: boolean;
+  /** Only those whose start is known. */
+  readonly isStartKnown: boolean;
   readonly limit: number;
 }
 
@@ -218,7 +220,10 @@ export class RecordingFile {
   }
 
   /** Propagations that began or ended in a period and took so long, longest first. `at`: until when those count that continue. */
-  propagations({ from, to, keys, atLeastMs, isOpen, limit }: PropagationQuery, at: number): readonly Propagation[] {
+  propagations(
+    { from, to, keys, atLeastMs, isOpen, isStartKnown, limit }: PropagationQuery,
+    at: number,
+  ): readonly Propagation[] {
     const rows = this.#all(
       `SELECT key, pods.text AS pod, places.text AS place, befores.text AS was, afters.text AS became, events.text AS event,
          started_at AS "startedAt", start_known AS known, ended_at AS "endedAt", ends.text AS "end"
@@ -231,7 +236,7 @@ export class RecordingFile {
          JOIN texts AS events ON events.id = event
          LEFT JOIN texts AS ends ON ends.id = "end"
        WHERE started_at <= ? AND coalesce(ended_at, ?) >= ? AND key LIKE ? AND coalesce(ended_at, ?) - started_at >= ?
-         ${isOpen ? 'AND ended_at IS NULL' : ''}
+         ${isOpen ? 'AND ended_at IS NULL' : ''} ${isStartKnown ? 'AND start_known' : ''}
        ORDER BY coalesce(ended_at, ?) - started_at DESC LIMIT ?`,
       ...[to, at, from, keys, at, atLeastMs, at, limit],
     ) as unknown as readonly (Omit<Propagation, 'from' | 'to' | 'isStartKnown'> & PropagationColumns)[];

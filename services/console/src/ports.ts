@@ -1,6 +1,12 @@
+import type { BusRecord, Topic } from '@sluice/bus';
 import type { Recording } from '@sluice/recording';
 import type { ParkedKey } from './fleet/parked-key.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView, TraceView } from './view/schemas.ts';
+
+/** What records the messages of a bus. */
+export interface RecordSink {
+  add(topic: Topic, record: BusRecord): void;
+}
 
 /** Data besides the history. Routes whose source is missing answer 404. */
 export interface ConsoleSources {

@@ -1,3 +1,5 @@
+import type { Bus } from '@sluice/bus';
+import { tapBus } from '@sluice/console';
 import { FakeApiServer, FakeClient } from '@sluice/fake-apiserver';
 import { parseEndpoint } from '@sluice/fleet/configuration';
 import { ApiError, chainWriter, type Middleware } from '@sluice/kubernetes';
@@ -40,14 +42,14 @@ export async function serveConsole(jaeger?: Pick<Jaeger, 'otlpUrl' | 'queryUrl'>
     writer: chainWriter(client, rejecting(refusals)),
     record: () => {},
   };
-  const { console, tap } = await startConsole(
+  const { console, history } = startConsole(
     () => [clusterView(cluster, 'watched', { outage })],
     { jaegerQueryUrl: jaeger?.queryUrl },
     ports,
   );
   const tracing = await tracingTo(jaeger?.otlpUrl);
   const fleet = startAllInOne({
-    ...{ ...ports, clusters: [cluster], settings: defaultSettings, tap },
+    ...{ ...ports, clusters: [cluster], settings: defaultSettings, tap: (bus: Bus) => tapBus(bus, history) },
     tracers: tracing?.tracers,
   });
   const metrics = new Metrics({ clusters: new Map(), process: false });

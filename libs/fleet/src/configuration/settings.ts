@@ -354,14 +354,14 @@ const declared = {
 
   'recording.directory': setting(
     kinds.path,
-    'directory of the recording of `sluice observe`; `none`: the history is in memory only; default: `sluice/recording` in $XDG_STATE_HOME or in ~/.local/state',
+    'directory of the recording; `none`: in memory only; default of `observe`: `sluice/recording` in $XDG_STATE_HOME or ~/.local/state; of `run`: `none`',
     { flag: '--recording-dir <directory>', example: '/var/lib/sluice/recording' },
   ),
-  'recording.maxBytes': setting(kinds.size, 'maximum size of that recording; the oldest files go first', {
+  'recording.maxBytes': setting(kinds.size, 'maximum size of the recording; the oldest files go first', {
     flag: '--recording-max-bytes <size>',
     default: 1024 ** 3,
   }),
-  'recording.retention': setting(age, 'maximum age of that recording', {
+  'recording.retention': setting(age, 'maximum age of the recording', {
     flag: '--recording-retention <duration>',
     default: 7 * 86_400_000,
   }),

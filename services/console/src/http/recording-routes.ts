@@ -40,13 +40,15 @@ export const recordingRoutes: readonly Route[] = [
       ...scope,
       atLeastMs: milliseconds.default(0).describe('only those that took so long'),
       open: z.stringbool().default(false).describe('only those that continue now, or at the end of the recording'),
+      startKnown: z.stringbool().default(false).describe('only those whose start is known'),
       limit: limit(1_000, 20),
     }),
     items(schemas.propagation),
     async (context, _, query) => {
       const { recording, ...question } = asked(context, query);
-      const { atLeastMs, open: isOpen, limit } = query;
-      const { propagations } = await recording.propagations({ ...question, atLeastMs, isOpen, limit });
+      const { atLeastMs, open: isOpen, startKnown: isStartKnown, limit } = query;
+      const wanted = { ...question, atLeastMs, isOpen, isStartKnown, limit };
+      const { propagations } = await recording.propagations(wanted);
       return { items: named(context, query, propagations) };
     },
   ),

@@ -1,5 +1,6 @@
 import { type Bus, isLogTruncatedError, readUntilAborted, type Topic } from '@sluice/bus';
 import type { History } from '../history/history.ts';
+import type { RecordSink } from '../ports.ts';
 import { ingest } from './bus-follower.ts';
 
 /** Reads all records that `changes` and `mutations` have now into the history. For logs to which nobody appends any more. */
@@ -30,8 +31,8 @@ async function readLog(
   }
 }
 
-/** Wraps a bus and adds each appended record to the history. For the in-memory bus, which drops processed records. */
-export function tapBus(bus: Bus, history: History): Bus {
+/** Wraps a bus and adds each appended record to history and recording. For the in-memory bus, which drops processed records. */
+export function tapBus(bus: Bus, history: Pick<History, 'add'> | undefined, recorder?: RecordSink): Bus {
   return {
     partitions: bus.partitions,
     get limits() {
@@ -40,7 +41,10 @@ export function tapBus(bus: Bus, history: History): Bus {
     append(topic, partition, records) {
       // The order of the calls is the order of the log.
       const appended = bus.append(topic, partition, records);
-      for (const record of records) history.add(topic, partition, record);
+      for (const record of records) {
+        history?.add(topic, partition, record);
+        recorder?.add(topic, record);
+      }
       return appended;
     },
     read: (topic, partition, after) => bus.read(topic, partition, after),

@@ -1,17 +1,14 @@
 import { type AppendedOffsets, type BusRecord, MemoryBus, type Topic } from '@sluice/bus';
 import type { History } from '../history/history.ts';
-
-interface Recorder {
-  add(topic: Topic, record: BusRecord): void;
-}
+import type { RecordSink } from '../ports.ts';
 
 /** A bus for watchers whose Changes nobody processes: they only become history. */
 export class RecordingBus extends MemoryBus {
   readonly #history: History;
-  readonly #recorder: Recorder | undefined;
+  readonly #recorder: RecordSink | undefined;
 
   /** Without a recorder, the history is in memory only. */
-  constructor(history: History, recorder?: Recorder) {
+  constructor(history: History, recorder?: RecordSink) {
     super({ partitions: 1 });
     this.#history = history;
     this.#recorder = recorder;

@@ -57,7 +57,7 @@ export function addQuestionCommands(program: Command): void {
       description:
         'Lists the changes of Pods that took longest until the slices or the Endpoints showed them: from the watch event of\n' +
         'the Pod to that of the write. A change that a later one superseded was never shown. Endpoints only from a second on.',
-      ask: (client, scope, { limit }) => client.propagations({ ...scope, limit }),
+      ask: (client, scope, { limit }) => client.propagations({ ...scope, limit, startKnown: 'true' }),
       list: (found, format) => listPropagations(found, format, 'No Pod of a Service changed in this period.\n'),
     }),
   );

@@ -1,4 +1,4 @@
-import type { ClusterView } from '@sluice/console';
+import { type ClusterView, tapBus } from '@sluice/console';
 import { toCompaction, toSettings } from '@sluice/fleet/configuration';
 import type { Logger } from '@sluice/platform';
 import {
@@ -13,8 +13,10 @@ import {
   systemRandom,
   tracesGraceMs,
 } from '@sluice/platform/process';
+import type { Recording } from '@sluice/recording';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
+import { openRecorder } from '../../composition/open-recorder.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
@@ -53,7 +55,11 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     address === null
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
-  const console = openConsole(() => clusters.views(), run, logger);
+  const recorder = await openRecorder(
+    { ...configuration.recording, directory: configuration.recording.directory ?? 'none' },
+    { ...ports, environment: process.env, requestSnapshot: (key) => services.resyncService(key) },
+  );
+  const console = openConsole(() => clusters.views(), run, logger, recorder);
   const server =
     metrics &&
     (await startTelemetry(
@@ -78,7 +84,11 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     maxCacheBytes: configuration.watcher.maxCacheBytes,
     ...(metrics && { metrics }),
     tracers: tracing?.tracers,
-    ...(console && { tap: console.tap }),
+    ...((console || recorder) && { tap: (bus) => tapBus(bus, console?.history, recorder) }),
+    onSynced(cluster) {
+      hooks.onSynced?.(cluster);
+      recorder?.nameCluster(cluster.identity, cluster.name);
+    },
     onOutcome: ({ name: cluster }, plan, outcome) => recordOutcome(statistics, display, { cluster, plan, outcome }),
     onMalformed: () => void statistics.malformed++,
   });
@@ -86,6 +96,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     services.synced.then(
       () => {
         clusters.synced();
+        for (const { identity, name } of clusters.initial) recorder?.nameCluster(identity, name);
         display.synced();
       },
       () => {},
@@ -117,6 +128,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
           graceMs: tracesGraceMs + marginMs,
           stop: () => tracing?.exporter.close(tracesGraceMs),
         },
+        { component: 'recording', graceMs: marginMs, stop: () => recorder?.close() },
         { component: 'console', graceMs: marginMs, stop: () => console?.console.close() },
         { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
         { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
@@ -133,6 +145,7 @@ export function openConsole(
   clusters: () => readonly ClusterView[],
   { console, configuration }: Pick<Run, 'console' | 'configuration'>,
   logger: Logger,
+  recording?: Recording,
 ): LocalConsole | undefined {
   const address = configuration.metricsBindAddress;
   if (address === null || !console) return undefined;
@@ -140,7 +153,7 @@ export function openConsole(
     logger.info('console disabled: the bind address is not loopback; run "sluice console" instead');
     return undefined;
   }
-  return startConsole(clusters, configuration.console, { clock: systemClock, logger });
+  return startConsole(clusters, configuration.console, { clock: systemClock, logger, recording });
 }
 
 /** Lines to print at startup. */

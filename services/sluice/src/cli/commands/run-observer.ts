@@ -75,13 +75,12 @@ export async function runObserver(
     await shutDown(
       [
         { component: 'watchers', graceMs, stop: () => serving },
+        { component: 'recording', graceMs: marginMs, stop: () => observer.close().then(() => recorder?.close()) },
         { component: 'console', graceMs: marginMs, stop: () => console.close() },
         { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
         { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
       ],
       ports,
     );
-    await observer.close();
-    await recorder?.close();
   }
 }

@@ -3,6 +3,7 @@ import type { DistributedBus } from '@sluice/demo/distributed';
 import {
   addFlags,
   addLeaderElectionOptions,
+  addRecordingFlags,
   addServiceFlags,
   type ClusterConfiguration,
   type Configuration,
@@ -76,6 +77,8 @@ export function addRunOptions(command: Command): Command {
     .option('--no-console', 'disable the page and its history')
     .option('--seed <n>', 'simulated cluster: repeat the actions of this seed', Number)
     .option('--rate <n>', 'simulated cluster: actions per second', Number);
+  addRecordingFlags(command);
+  command.optionsGroup(mode);
   addFlags(command, mode, 'log.level', 'metricsBindAddress', 'console.jaegerUrl', 'console.jaegerQueryUrl');
   return addLeaderElectionOptions(addServiceFlags(command));
 }

@@ -22,6 +22,10 @@ export function addRunCommand(program: Command): void {
 
 async function start(run: Run, logger: RootLogger): Promise<void> {
   checkRun(run);
+  const { directory = 'none' } = run.configuration.recording;
+  if (directory !== 'none' && (run.shadow || run.distributed)) {
+    logger.warn('recording disabled: --shadow and --distributed do not record', { directory });
+  }
   const stop = stopSignal(run.for, logger);
   try {
     await (await program(run))(stop.stopped, run, logger);

@@ -1,5 +1,4 @@
-import type { Bus } from '@sluice/bus';
-import { type ClusterView, type Console, History, jaegerTraces, lazyConsole, tapBus } from '@sluice/console';
+import { type ClusterView, type Console, History, jaegerTraces, lazyConsole } from '@sluice/console';
 import type { ConnectedCluster } from '@sluice/fleet/clusters';
 import type { Clock, Logger } from '@sluice/platform';
 import { version } from '@sluice/platform/process';
@@ -9,8 +8,6 @@ import type { Outage } from '@sluice/store';
 export interface LocalConsole {
   readonly console: Console;
   readonly history: History;
-  /** Wraps the bus of the services to record their messages. */
-  readonly tap: (bus: Bus) => Bus;
 }
 
 interface ConsolePorts {
@@ -52,7 +49,7 @@ export function startConsole(
     ...(jaegerUrl !== undefined && { jaeger: jaegerUrl }),
     ...ports,
   });
-  return { console, history, tap: (bus) => tapBus(bus, history) };
+  return { console, history };
 }
 
 interface ClusterConditions {
