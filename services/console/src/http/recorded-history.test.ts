@@ -232,7 +232,11 @@ test.each(['outages', 'propagations', 'readiness-changes', 'drains'])(
   async (question) => {
     const { error } = await serveConsole();
     expect(await error(`/api/v1/${question}`)).toEqual([
-      ...[404, 'this console has no recording', '"sluice observe" and "sluice open" have one'],
+      ...[
+        404,
+        'this console has no recording',
+        '"sluice observe", "sluice open" and "sluice run --recording-dir" have one',
+      ],
     ]);
   },
 );

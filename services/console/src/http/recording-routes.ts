@@ -16,7 +16,11 @@ const scope = {
 };
 const scopeQuery = z.object(scope);
 type Scope = z.infer<typeof scopeQuery>;
-const milliseconds = z.coerce.number().int().min(0).max(3_600_000);
+const milliseconds = z.coerce
+  .number()
+  .int()
+  .min(0)
+  .max(7 * 86_400_000);
 const items = <T extends z.ZodType>(of: T) => z.object({ items: z.array(of).readonly() });
 
 /** Questions about all Services, which a recording answers. */
@@ -103,7 +107,11 @@ interface Asked {
 function asked({ sources }: RouteContext, { since = 0, until, cluster, namespace, service }: Scope): Asked {
   const { recording } = sources;
   if (recording === undefined) {
-    throw new Problem(404, 'this console has no recording', '"sluice observe" and "sluice open" have one');
+    throw new Problem(
+      404,
+      'this console has no recording',
+      '"sluice observe", "sluice open" and "sluice run --recording-dir" have one',
+    );
   }
   const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
   const keys = [identity, namespace, service].map((part) => part ?? '%').join('/');

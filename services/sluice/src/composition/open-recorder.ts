@@ -6,7 +6,7 @@ import { type Clock, errorMessage, type Logger } from '@sluice/platform';
 import { UsageError, version } from '@sluice/platform/process';
 import { Recorder } from '@sluice/recording';
 
-interface RecorderPorts {
+export interface RecorderPorts {
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly logger: Logger;

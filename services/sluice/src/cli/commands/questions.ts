@@ -105,7 +105,7 @@ function add<T>(program: Command, { name, summary, description, ask, list }: Que
     .command(name)
     .summary(summary)
     .description(
-      `${description}\nNeeds "sluice observe" or "sluice open".\n` +
+      `${description}\nNeeds "sluice observe", "sluice open" or "sluice run --recording-dir".\n` +
         'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
     )
     .option(
@@ -137,7 +137,7 @@ function limitOf(text: string): string {
 
 function durationOf(flag: string, text: string): number {
   const ms = parseDuration(text);
-  if (ms === undefined || ms > 3_600_000)
-    throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected a duration of at most 1h, such as 2s`);
+  if (ms === undefined || ms > 7 * 86_400_000)
+    throw new UsageError(`${flag} is ${JSON.stringify(text)}; expected a duration of at most 168h, such as 2s`);
   return ms;
 }

@@ -16,7 +16,7 @@ import {
 import type { Recording } from '@sluice/recording';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
-import { openRecorder } from '../../composition/open-recorder.ts';
+import type { RecorderPorts } from '../../composition/open-recorder.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
@@ -55,10 +55,11 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     address === null
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
-  const recorder = await openRecorder(
-    { ...configuration.recording, directory: configuration.recording.directory ?? 'none' },
-    { ...ports, environment: process.env, requestSnapshot: (key) => services.resyncService(key) },
-  );
+  const recorder = await openRecorderOf(configuration, {
+    ...ports,
+    environment: process.env,
+    requestSnapshot: (key) => services.resyncService(key),
+  });
   const console = openConsole(() => clusters.views(), run, logger, recorder);
   const server =
     metrics &&
@@ -138,6 +139,13 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   }
   display.ended(statistics, systemClock.now() - startedAt);
   if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
+}
+
+/** Undefined unless the configuration names a directory. Loaded only then, because most runs do not record. */
+async function openRecorderOf({ recording }: Run['configuration'], ports: RecorderPorts) {
+  if (recording.directory === undefined) return undefined;
+  const { openRecorder } = await import('../../composition/open-recorder.ts');
+  return openRecorder(recording, ports);
 }
 
 /** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
