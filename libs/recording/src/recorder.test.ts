@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Change, encodeMessage, type Message, noCauses } from '@sluice/messages';
+import { type Change, encodeMessage, type Fact, type Message, noCauses } from '@sluice/messages';
+import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
 import { VirtualClock } from '@sluice/platform';
 import { advance, type RecordingLogger, recordingLogger, until } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -133,4 +134,29 @@ test('a directory that cannot be used is said at once', async () => {
   const file = join(directory, 'file');
   writeFileSync(file, '');
   await expect(Recorder.open(options({ directory: file }))).rejects.toThrow(`cannot record to ${file}`);
+});
+
+test('a propagation that continues is found, and written when the recording ends', async () => {
+  const pod = aPodNamed('web-1', { ready: false });
+  const conditions = { ready: true, serving: true, terminating: false };
+  const endpoints = [{ addresses: pod.ips, conditions, targetRef: { kind: 'Pod', name: 'web-1' } }];
+  const facts: Fact[] = [
+    { kind: 'service', service: aService() },
+    { kind: 'pod', name: 'web-1', pod, node: { zone: 'a' } },
+    { kind: 'slice', name: 'web-abc', uid: 'u', slice: aSlice('web-abc', { endpoints }) },
+  ];
+  const causes = { first: [{ description: 'watcher started', observedAt: 900 }], more: 0 };
+  add({ ...snapshot(1), facts, causes, resourceVersions });
+  const query = { from: 0, to: 1e6, keys: 'c/%/%', atLeastMs: 100, isOpen: true, isStartKnown: false, limit: 10 };
+  const found = (given: Partial<typeof query> = {}) => recorder.propagations({ ...query, ...given });
+  expect((await found()).propagations).toMatchObject([{ key: web, pod: 'web-1', startedAt: 900, endedAt: null }]);
+  expect((await found({ isOpen: false, keys: '%/shop/web' })).propagations).toHaveLength(1);
+  for (const given of [{ keys: 'd/%/%' }, { keys: '%/%/db' }, { isStartKnown: true }, { atLeastMs: 101 }, { to: 899 }])
+    expect((await found(given)).propagations, JSON.stringify(given)).toEqual([]);
+
+  await recorder.close();
+  const reader = new RecordingReader(directory);
+  expect(reader.propagations({ ...query, atLeastMs: 0 }).propagations).toMatchObject([{ pod: 'web-1', endedAt: null }]);
+  reader.close();
+  recorder = await Recorder.open(options());
 });

@@ -141,9 +141,8 @@ export class Recorder implements Recording {
     const { propagations, problems } = query.isOpen ? nothing : await this.#ask('propagations', query);
     const now = this.#options.clock.now();
     const lengthOf = ({ startedAt, endedAt }: Propagation) => (endedAt ?? now) - startedAt;
-    const matches = keyPattern(query.keys);
     const isFound = (one: Propagation) =>
-      matches(one.key) &&
+      matchesKey(query.keys, one.key) &&
       (one.isStartKnown || !query.isStartKnown) &&
       one.startedAt <= query.to &&
       lengthOf(one) >= query.atLeastMs;
@@ -249,10 +248,10 @@ export class Recorder implements Recording {
   }
 }
 
-/** As LIKE in SQLite, without `_`. */
-function keyPattern(pattern: string): (key: string) => boolean {
-  const expression = new RegExp(`^${pattern.split('%').map(RegExp.escape).join('.*')}$`, 'i');
-  return (key) => expression.test(key);
+/** As the LIKE pattern of a query, whose parts are names or `%`. */
+function matchesKey(pattern: string, key: string): boolean {
+  const parts = key.split('/');
+  return pattern.split('/').every((part, i) => part === '%' || part === parts[i]);
 }
 
 function repeat(clock: Clock, intervalMs: number, run: () => void): Cancel {
