@@ -33,6 +33,7 @@ function vectors(pattern: string): SourceValue {
 
 export const root: Rows = {
   'README.md': [
+    ['SQLite files, {} by default', setting('recording.retention')],
     ['Node ≥ {}, npm and git', launcherNode],
     ['(half a minute)', 'measured'],
     ['memory is 1.3 to 1.9 times', 'measured'],
