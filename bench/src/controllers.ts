@@ -37,7 +37,7 @@ export const BASE = 'base';
 export const BASE_FLEET = 'base-fleet';
 
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const RAISED = [
+export const RAISED = [
   '--kube-api-qps=1000',
   '--kube-api-burst=2000',
   '--concurrent-service-endpoint-syncs=20',
