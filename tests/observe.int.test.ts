@@ -199,8 +199,11 @@ test('stuck lists what a stopped controller does not write, and slow how long it
     .poll(() => sluice('stuck', '--for', '1s'))
     .toMatch(/cart-2 +ready → not ready +slices +[0-9:.]+ +\S+ s, con/);
   expect(await sluice('stuck', '--for', '1s')).toMatch(/cart-2 +ready → not ready +Endpoints/);
+  const wrong = sluice('verify', 'shop/cart');
+  await expect(wrong).rejects.toMatchObject({ code: 1, stdout: expect.stringContaining('slices: wrong since ') });
   await controllers.start();
   await expect.poll(() => sluice('stuck')).toBe('Slices and Endpoints show every Pod as they should.\n');
+  expect(await sluice('verify', 'shop/cart')).toMatch(/slices: as they should be since [0-9:.]+, \S+ s after: Pod /);
   const [slowest] = (await sluice('slow', '--limit', '2', '-o', 'json')).split('\n');
   expect(JSON.parse(slowest ?? '')).toMatchObject({ pod: 'cart-2', from: 'ready', to: 'not ready', end: 'written' });
   expect(await sluice('flapping', '--limit', '1')).toMatch(/-\d +\d+ +[0-9:.]+\n/);

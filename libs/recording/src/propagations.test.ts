@@ -207,8 +207,15 @@ describe('Endpoints', () => {
   });
 
   test('with too many Pods are not compared', () => {
-    observe(1_100, 'Endpoints shop/web changed', endpoints(false));
-    observe(1_200, '', endpoints(true, { 'endpoints.kubernetes.io/over-capacity': 'truncated' }));
+    expect(open()).toEqual([['web-1', 'ready → not ready', 1_000]]);
+    const truncated = endpoints(true, { 'endpoints.kubernetes.io/over-capacity': 'truncated' });
+    expect(observe(2_500, 'Endpoints shop/web changed', truncated)).toMatchObject([{ end: 'superseded', ms: 1_500 }]);
+    observe(2_600, '', endpoints(false, { 'endpoints.kubernetes.io/over-capacity': 'truncated' }));
+    expect(open()).toEqual([]);
+  });
+
+  test('that are deleted are not compared', () => {
+    observe(2_500, 'Endpoints shop/web deleted', { kind: 'endpoints', uid: 'e', endpoints: null });
     expect(open()).toEqual([]);
   });
 });

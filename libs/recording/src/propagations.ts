@@ -50,7 +50,8 @@ export interface EventOfRecord {
 
 type Subject = Pick<Propagation, 'key' | 'pod' | 'place'>;
 
-interface Difference extends Propagation {
+interface Difference {
+  readonly propagation: Propagation;
   readonly expected: string;
   /** A write began it, so the event that it shows may still be on its way. */
   readonly byWrite: boolean;
@@ -63,7 +64,7 @@ export class Propagations {
 
   /** Those that continue. */
   get open(): Iterable<Propagation> {
-    return this.#open.values().flatMap((differences) => differences.values());
+    return this.#open.values().flatMap((differences) => differences.values().map(({ propagation }) => propagation));
   }
 
   /** Those that the message ends. */
@@ -79,16 +80,13 @@ export class Propagations {
     const at = timeOf(message, receivedAt);
     const ended: Propagation[] = [];
     const serviceChanged = changes.some((one) => one.kind === 'service' && one.before?.service !== one.after?.service);
-    if (!hasPods(state)) {
-      for (const one of this.#open.get(key)?.values() ?? []) ended.push({ ...one, endedAt: at, end: 'superseded' });
-      this.#open.delete(key);
-      return ended;
-    }
+    if (!hasPods(state)) return this.#supersede(key, at, ['slices', 'Endpoints']);
+    if (!hasAllEndpoints(state)) ended.push(...this.#supersede(key, at, ['Endpoints']));
     const all = isSnapshot || serviceChanged;
     const written = changes.flatMap(podsOfWrite);
     const events = new Set(all ? state.pods.keys() : changes.flatMap(({ kind, name }) => (kind === 'pod' ? name : [])));
     const differences = this.#open.get(key);
-    const known = all ? [...(differences?.values() ?? [])].map(({ pod }) => pod) : [];
+    const known = all ? [...(differences?.values() ?? [])].map(({ propagation }) => propagation.pod) : [];
     const pods = new Set([...events, ...written, ...known]);
     if (pods.size === 0) return ended;
     const shown = shownPods(state, pods);
@@ -100,6 +98,19 @@ export class Propagations {
       if (!hasAllEndpoints(state)) continue;
       this.#update({ key, pod, place: 'Endpoints' }, endpoints, shown.inEndpoints(pod), trigger, ended);
     }
+    return ended;
+  }
+
+  /** Nothing is expected of the Service in these places any more. */
+  #supersede(key: string, at: number, places: readonly Propagation['place'][]): readonly Propagation[] {
+    const ended: Propagation[] = [];
+    const differences = this.#open.get(key);
+    for (const [name, { propagation }] of differences ?? []) {
+      if (!places.includes(propagation.place)) continue;
+      differences?.delete(name);
+      ended.push({ ...propagation, endedAt: at, end: 'superseded' });
+    }
+    if (differences?.size === 0) this.#open.delete(key);
     return ended;
   }
 
@@ -116,25 +127,23 @@ export class Propagations {
     if (before !== undefined && before.expected === expected && expected !== shown) return;
     if (before !== undefined) {
       differences.delete(name);
-      ended.push(before.byWrite && kind === 'event' && expected === shown ? shownEarly(before, { at, text }) : end());
+      const isEarly = before.byWrite && kind === 'event' && expected === shown;
+      const { propagation } = before;
+      ended.push(isEarly ? shownEarly(propagation, { at, text }) : { ...propagation, endedAt: at, end: endBy[kind] });
     }
     if (expected !== shown) {
-      differences.set(name, {
-        ...{ ...of, from: appearanceOf(shown), to: appearanceOf(expected), event: text, startedAt: at },
-        ...{ isStartKnown: kind !== 'snapshot', endedAt: null, end: null, expected, byWrite: kind === 'write' },
-      });
+      const change = { from: appearanceOf(shown), to: appearanceOf(expected), event: text, startedAt: at };
+      const propagation = { ...of, ...change, isStartKnown: kind !== 'snapshot', endedAt: null, end: null };
+      differences.set(name, { propagation, expected, byWrite: kind === 'write' });
     }
     if (differences.size === 0) this.#open.delete(key);
-
-    function end(): Propagation {
-      const reason = kind === 'snapshot' ? 'unobserved' : kind === 'write' ? 'written' : 'superseded';
-      return { ...(before as Difference), endedAt: at, end: reason };
-    }
   }
 }
 
+const endBy = { event: 'superseded', write: 'written', snapshot: 'unobserved' } as const;
+
 /** The watch of the slices was ahead of that of the Pods: what looked like a wrong write shows this event. */
-const shownEarly = (before: Difference, { at, text }: Pick<Trigger, 'at' | 'text'>): Propagation => ({
+const shownEarly = (before: Propagation, { at, text }: Pick<Trigger, 'at' | 'text'>): Propagation => ({
   ...before,
   ...{ from: before.to, to: before.from, event: text, startedAt: at, endedAt: at, end: 'written' },
 });

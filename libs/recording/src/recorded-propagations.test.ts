@@ -6,11 +6,21 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { filesIn } from './file-names.ts';
 import type { Propagation } from './propagations.ts';
 import { RecordingDirectory } from './recording-directory.ts';
+import type { PropagationQuery } from './recording-file.ts';
 import { RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
 
 const limits = { maxBytes: 1024 ** 3, retentionMs: 1e12, minFreeBytes: 0 };
-const everything = { from: 0, to: 1e6, keys: '%', atLeastMs: 0, isOpen: false, isStartKnown: false, limit: 100 };
+const everything = {
+  from: 0,
+  to: 1e6,
+  keys: '%',
+  atLeastMs: 0,
+  isOpen: false,
+  isStartKnown: false,
+  sort: 'longest',
+  limit: 100,
+} as const;
 const [web, db] = ['c/shop/web', 'd/pay/db'];
 let directory: string;
 let recording: RecordingDirectory;
@@ -48,7 +58,7 @@ function append(propagations: readonly Propagation[], { at = 10, afterLoss = fal
   recording.append([record], at, { afterLoss });
 }
 
-const longest = (query: Partial<typeof everything> = {}) =>
+const longest = (query: Partial<PropagationQuery> = {}) =>
   reader.propagations({ ...everything, ...query }).propagations.map(({ key, startedAt }) => [key, startedAt]);
 
 test('the longest are found over all files', () => {
@@ -69,6 +79,12 @@ test('the longest are found over all files', () => {
   expect(longest({ keys: 'd/%' })).toEqual([[db, 30]]);
   expect(longest({ keys: '%/shop/%', to: 15 })).toEqual([[web, 10]]);
   expect(longest({ from: 71 })).toEqual([[web, 100]]);
+  expect(longest({ sort: 'latest' })).toEqual([
+    [web, 100],
+    [web, 20],
+    [db, 30],
+    [web, 10],
+  ]);
   const [, second] = reader.propagations(everything).propagations;
   expect(second).toEqual(propagation(100, 20, { isStartKnown: false, end: 'unobserved' }));
 });

@@ -7,6 +7,7 @@ import { VirtualClock } from '@sluice/platform';
 import { advance, type RecordingLogger, recordingLogger, until } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Recorder, type RecorderOptions } from './recorder.ts';
+import type { PropagationQuery } from './recording-file.ts';
 import { RecordingReader } from './recording-reader.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
@@ -147,8 +148,17 @@ test('a propagation that continues is found, and written when the recording ends
   ];
   const causes = { first: [{ description: 'watcher started', observedAt: 900 }], more: 0 };
   add({ ...snapshot(1), facts, causes, resourceVersions });
-  const query = { from: 0, to: 1e6, keys: 'c/%/%', atLeastMs: 100, isOpen: true, isStartKnown: false, limit: 10 };
-  const found = (given: Partial<typeof query> = {}) => recorder.propagations({ ...query, ...given });
+  const query = {
+    from: 0,
+    to: 1e6,
+    keys: 'c/%/%',
+    atLeastMs: 100,
+    isOpen: true,
+    isStartKnown: false,
+    sort: 'longest',
+    limit: 10,
+  } as const;
+  const found = (given: Partial<PropagationQuery> = {}) => recorder.propagations({ ...query, ...given });
   expect((await found()).propagations).toMatchObject([{ key: web, pod: 'web-1', startedAt: 900, endedAt: null }]);
   expect((await found({ isOpen: false, keys: '%/shop/web' })).propagations).toHaveLength(1);
   for (const given of [{ keys: 'd/%/%' }, { keys: '%/%/db' }, { isStartKnown: true }, { atLeastMs: 101 }, { to: 899 }])

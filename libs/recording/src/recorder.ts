@@ -6,7 +6,7 @@ import type { Propagation } from './propagations.ts';
 import { RecordConverter } from './record-converter.ts';
 import type { RecordingLimits } from './recording-directory.ts';
 import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './recording-file.ts';
-import type { Question, Recording, RecordingReader } from './recording-reader.ts';
+import { firstOf, type Question, type Recording, type RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
 import { SnapshotSchedule } from './snapshot-schedule.ts';
 
@@ -135,19 +135,24 @@ export class Recorder implements Recording {
     return this.#ask('outages', period);
   }
 
-  /** The longest propagations of a period. Those that continue are not on the disk. */
+  /** Propagations that overlap with a period. Those that continue are not on the disk. */
   async propagations(query: PropagationQuery) {
     const nothing = { propagations: [], problems: [] };
     const { propagations, problems } = query.isOpen ? nothing : await this.#ask('propagations', query);
-    const now = this.#options.clock.now();
-    const lengthOf = ({ startedAt, endedAt }: Propagation) => (endedAt ?? now) - startedAt;
-    const isFound = (one: Propagation) =>
-      matchesKey(query.keys, one.key) &&
-      (one.isStartKnown || !query.isStartKnown) &&
-      one.startedAt <= query.to &&
-      lengthOf(one) >= query.atLeastMs;
+    const until = this.#options.clock.now();
+    const isFound = ({ key, isStartKnown, startedAt }: Propagation) =>
+      matchesKey(query.keys, key) &&
+      (isStartKnown || !query.isStartKnown) &&
+      startedAt <= query.to &&
+      until - startedAt >= query.atLeastMs;
     const all = [...propagations, ...this.#converter.open.filter(isFound)];
-    return { propagations: all.sort((a, b) => lengthOf(b) - lengthOf(a)).slice(0, query.limit), problems };
+    return {
+      propagations: firstOf(
+        all.map((propagation) => ({ propagation, until })),
+        query,
+      ),
+      problems,
+    };
   }
 
   readinessChanges(query: Parameters<Recording['readinessChanges']>[0]) {

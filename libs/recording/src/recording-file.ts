@@ -59,6 +59,8 @@ export interface PropagationQuery extends ServiceQuery {
   readonly isOpen: boolean;
   /** Only those whose start is known. */
   readonly isStartKnown: boolean;
+  /** The longest first, or those that ended last. */
+  readonly sort: 'longest' | 'latest';
   readonly limit: number;
 }
 
@@ -219,9 +221,9 @@ export class RecordingFile {
     return rows.map(({ continued, ...row }) => ({ ...row, isContinued: continued === 1 }));
   }
 
-  /** Propagations that began or ended in a period and took so long, longest first. `at`: until when those count that continue. */
+  /** Propagations that overlap with a period and took so long. `at`: until when those count that continue. */
   propagations(
-    { from, to, keys, atLeastMs, isOpen, isStartKnown, limit }: PropagationQuery,
+    { from, to, keys, atLeastMs, isOpen, isStartKnown, sort, limit }: PropagationQuery,
     at: number,
   ): readonly Propagation[] {
     const rows = this.#all(
@@ -237,7 +239,7 @@ export class RecordingFile {
          LEFT JOIN texts AS ends ON ends.id = "end"
        WHERE started_at <= ? AND coalesce(ended_at, ?) >= ? AND key LIKE ? AND coalesce(ended_at, ?) - started_at >= ?
          ${isOpen ? 'AND ended_at IS NULL' : ''} ${isStartKnown ? 'AND start_known' : ''}
-       ORDER BY coalesce(ended_at, ?) - started_at DESC LIMIT ?`,
+       ORDER BY coalesce(ended_at, ?) - ${sort === 'longest' ? 'started_at' : '0'} DESC LIMIT ?`,
       ...[to, at, from, keys, at, atLeastMs, at, limit],
     ) as unknown as readonly (Omit<Propagation, 'from' | 'to' | 'isStartKnown'> & PropagationColumns)[];
     return rows.map(({ was, became, known, ...row }) => ({ ...row, from: was, to: became, isStartKnown: known === 1 }));

@@ -164,19 +164,17 @@ export class RecordingReader {
   }
 
   /**
-   * How long slices and Endpoints took to show changes of Pods, longest first, of those that began or ended in a period. One that
-   * continues is as long as it lasted until the end of its file; the recorder of the file knows it only once it has ended.
+   * How long slices and Endpoints took to show changes of Pods, of those that overlap with a period. One that continues is as long
+   * as it lasted until the end of its file; the recorder of the file knows it only once it has ended.
    */
   propagations(query: PropagationQuery): RecordedPropagations {
-    let found: { readonly propagation: Propagation; readonly ms: number }[] = [];
+    let found: RankedPropagation[] = [];
     const problems = this.#read((file) => {
       const until = file.period.to;
       if (query.isOpen) found = [];
-      for (const propagation of file.propagations(query, until))
-        found.push({ propagation, ms: (propagation.endedAt ?? until) - propagation.startedAt });
+      for (const propagation of file.propagations(query, until)) found.push({ propagation, until });
     });
-    const longest = found.sort((a, b) => b.ms - a.ms).slice(0, query.limit);
-    return { propagations: longest.map(({ propagation }) => propagation), problems };
+    return { propagations: firstOf(found, query), problems };
   }
 
   /** How often Pods became ready or not ready in a period; at most `limit` Pods. */
@@ -227,6 +225,23 @@ export class RecordingReader {
     }
     return problems;
   }
+}
+
+export interface RankedPropagation {
+  readonly propagation: Propagation;
+  /** Until when it counts if it continues, in milliseconds since the Unix epoch. */
+  readonly until: number;
+}
+
+/** The first ones in the order of the query. */
+export function firstOf(
+  found: readonly RankedPropagation[],
+  { sort, limit }: Pick<PropagationQuery, 'sort' | 'limit'>,
+): readonly Propagation[] {
+  const rank = ({ propagation: { startedAt, endedAt }, until }: RankedPropagation) =>
+    (endedAt ?? until) - (sort === 'longest' ? startedAt : 0);
+  const sorted = found.toSorted((a, b) => rank(b) - rank(a)).slice(0, limit);
+  return sorted.map(({ propagation }) => propagation);
 }
 
 /** Asks a reader of this thread. */

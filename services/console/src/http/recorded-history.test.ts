@@ -194,7 +194,16 @@ describe('with a recording', () => {
     const { json, error } = await open();
     const { items } = await json('/api/v1/propagations?cluster=prod&namespace=shop&until=9&open=true&atLeastMs=5');
     expect(queries.at(-1)).toEqual({
-      ...{ from: 0, to: 9, keys: 'cluster-uid/shop/%', atLeastMs: 5, isOpen: true, isStartKnown: false, limit: 20 },
+      ...{
+        from: 0,
+        to: 9,
+        keys: 'cluster-uid/shop/%',
+        atLeastMs: 5,
+        isOpen: true,
+        isStartKnown: false,
+        sort: 'longest',
+        limit: 20,
+      },
     });
     const { key: _, ...found } = propagation('');
     expect(items).toEqual([{ cluster: 'cluster-uid', clusterName: 'prod', namespace: 'shop', name: 'web', ...found }]);

@@ -38,20 +38,21 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/propagations',
-    'how long slices and Endpoints took to show changes of Pods, longest first',
+    'how long slices and Endpoints took to show changes of Pods',
     noParams,
     z.object({
       ...scope,
       atLeastMs: milliseconds.default(0).describe('only those that took so long'),
       open: z.stringbool().default(false).describe('only those that continue now, or at the end of the recording'),
+      sort: z.enum(['longest', 'latest']).default('longest').describe('latest: those that ended last come first'),
       startKnown: z.stringbool().default(false).describe('only those whose start is known'),
       limit: limit(1_000, 20),
     }),
     items(schemas.propagation),
     async (context, _, query) => {
       const { recording, ...question } = asked(context, query);
-      const { atLeastMs, open: isOpen, startKnown: isStartKnown, limit } = query;
-      const wanted = { ...question, atLeastMs, isOpen, isStartKnown, limit };
+      const { atLeastMs, open: isOpen, startKnown: isStartKnown, sort, limit } = query;
+      const wanted = { ...question, atLeastMs, isOpen, isStartKnown, sort, limit };
       const { propagations } = await recording.propagations(wanted);
       return { items: named(context, query, propagations) };
     },

@@ -6,5 +6,6 @@ export * from './print-history.ts';
 export * from './print-parked.ts';
 export * from './print-trace.ts';
 export * from './print-traces.ts';
+export * from './print-verification.ts';
 export * from './text.ts';
 export * from './times.ts';

@@ -6,6 +6,7 @@ import {
   defaultBindAddress,
   formatBindAddress,
   isLoopback,
+  localTime,
   showWait,
   systemClock,
   UsageError,
@@ -51,7 +52,7 @@ export function untilOf(until: string | undefined): number | undefined {
   return Math.floor(to);
 }
 
-export const timeFormats = '03:12, 03:12:30, "5m ago", 2026-03-01T03:12 or 2026-03-01T03:12:00Z';
+const timeFormats = '03:12, 03:12:30, "5m ago", 2026-03-01T03:12 or 2026-03-01T03:12:00Z';
 
 export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 
@@ -83,4 +84,20 @@ function tokenOf(given: string | undefined): string | undefined {
   } catch (error) {
     throw new UsageError(`--console-token-file: ${errorMessage(error)}`);
   }
+}
+
+/** The time that `--at` names, in milliseconds since the Unix epoch; undefined: now. */
+export function atOf({ at }: { readonly at?: string }): number | undefined {
+  if (at === undefined) return undefined;
+  const now = systemClock.now();
+  const time = parseAt(at, now);
+  if (time === undefined) {
+    throw new UsageError(`--at is ${JSON.stringify(at)}; expected ${timeFormats}`);
+  }
+  if (time > now) {
+    throw new UsageError(
+      `--at ${at} is ${localTime(time, now)}, which is in the future; now it is ${localTime(now, now)}`,
+    );
+  }
+  return Math.floor(time);
 }

@@ -5,7 +5,6 @@ import {
   findService,
   historyPreface,
   logLines,
-  parseAt,
   printEntry,
   printPodDetail,
   printService,
@@ -16,14 +15,14 @@ import {
   textFormatFor,
   traceLines,
 } from '@sluice/console/terminal';
-import { localTime, print, systemClock, UsageError } from '@sluice/platform/process';
+import { print, systemClock, UsageError } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import {
   addConsoleAddress,
+  atOf,
   type ConsoleOptions,
   clientFor,
   sinceOf,
-  timeFormats,
   untilOf,
   waitForConsole,
 } from './client-for.ts';
@@ -198,18 +197,3 @@ async function trace(service: string, options: Options, client: ConsoleClient): 
 }
 
 const treeOf = (view: TraceView): string => printTrace(view, textFormatFor(process.stdout, systemClock.now()));
-
-function atOf({ at }: Options): number | undefined {
-  if (at === undefined) return undefined;
-  const now = systemClock.now();
-  const time = parseAt(at, now);
-  if (time === undefined) {
-    throw new UsageError(`--at is ${JSON.stringify(at)}; expected ${timeFormats}`);
-  }
-  if (time > now) {
-    throw new UsageError(
-      `--at ${at} is ${localTime(time, now)}, which is in the future; now it is ${localTime(now, now)}`,
-    );
-  }
-  return Math.floor(time);
-}

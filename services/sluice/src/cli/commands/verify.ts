@@ -1,0 +1,51 @@
+import { findService, printVerification, qualified, textFormatFor, type Verification } from '@sluice/console/terminal';
+import { exitStatus, localTime, print, systemClock } from '@sluice/platform/process';
+import { type Command, Option } from 'commander';
+import { addConsoleAddress, atOf, type ConsoleOptions, clientFor, waitForConsole } from './client-for.ts';
+
+interface Options extends ConsoleOptions {
+  readonly namespace?: string;
+  readonly cluster?: string;
+  readonly at?: string;
+  readonly output: 'text' | 'json';
+}
+
+export function addVerifyCommand(program: Command): void {
+  const command = program
+    .command('verify <[namespace/]service>')
+    .summary('whether slices and Endpoints of a Service were as they should be: was it the controller?')
+    .description(
+      'Shows since when the slices and the Endpoints of a Service show its Pods as they should, or which Pods they do not. If\n' +
+        'they do, check the proxies. Needs "sluice observe", "sluice open" or "sluice run --recording-dir".\n' +
+        'Exits with status 1 if one is wrong or there is no answer, and 2 for invalid arguments.',
+    )
+    .option('-n, --namespace <name>', 'namespace, if the argument names only the Service')
+    .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
+    .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12, with or without zone (default: now)')
+    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
+  addConsoleAddress(command).action(verify);
+}
+
+async function verify(text: string, options: Options): Promise<void> {
+  const at = atOf(options);
+  const client = clientFor(options, { wait: waitForConsole });
+  const overview = await client.overview();
+  const service = qualified(text, options.namespace);
+  const name = await findService(client, overview, service, options.cluster);
+  const scope = { ...name, limit: 1_000 };
+  const wrong = await client.propagations(
+    at === undefined ? { ...scope, open: 'true' } : { ...scope, since: at, until: at },
+  );
+  const ended = await client.propagations({ ...scope, until: at, sort: 'latest' });
+  const until = at ?? Number.POSITIVE_INFINITY;
+  const verification: Verification = {
+    wrong: wrong.filter(({ endedAt }) => endedAt === null || endedAt > until),
+    latest: ended.filter(({ endedAt }) => endedAt !== null && endedAt <= until),
+  };
+  if (verification.wrong.length > 0) process.exitCode = exitStatus.failure;
+  if (options.output === 'json') return print(process.stdout, `${JSON.stringify(verification)}\n`);
+  const now = systemClock.now();
+  const cluster = overview.clusters.find((one) => one.identity === name.cluster)?.name ?? name.cluster;
+  const heading = `Service ${service} in ${cluster}, ${at === undefined ? 'now' : `at ${localTime(at, now)}`}`;
+  print(process.stdout, printVerification(heading, verification, textFormatFor(process.stdout, now)));
+}
