@@ -16,6 +16,12 @@ const parkedRetry = duration(settings, 'parkedRetryMs');
 
 export const concepts: Rows = {
   'docs/concepts/architecture.md': [],
+  'docs/concepts/comparison.md': [
+    ['| {} in SQLite files', setting('recording.retention')],
+    ['As of September 2026', 'a date'],
+    ['every 30 s', 'of k8shark'],
+    ['14 days', 'of Sloop'],
+  ],
   'docs/concepts/data-flow.md': [
     ['`changes` | {} |', setting('partitions')],
     ['`mutations` | {} |', setting('partitions')],
