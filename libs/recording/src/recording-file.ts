@@ -221,7 +221,7 @@ export class RecordingFile {
     return rows.map(({ continued, ...row }) => ({ ...row, isContinued: continued === 1 }));
   }
 
-  /** Propagations that overlap with a period and took so long. `at`: until when those count that continue. */
+  /** Propagations that overlap with a period, from a duration on. `at`: until when those count that continue. */
   propagations(
     { from, to, keys, atLeastMs, isOpen, isStartKnown, sort, limit }: PropagationQuery,
     at: number,

@@ -42,7 +42,7 @@ export const recordingRoutes: readonly Route[] = [
     noParams,
     z.object({
       ...scope,
-      atLeastMs: milliseconds.default(0).describe('only those that took so long'),
+      atLeastMs: milliseconds.default(0).describe('minimum duration in milliseconds'),
       open: z.stringbool().default(false).describe('only those that continue now, or at the end of the recording'),
       sort: z.enum(['longest', 'latest']).default('longest').describe('latest: those that ended last come first'),
       startKnown: z.stringbool().default(false).describe('only those whose start is known'),

@@ -6,10 +6,10 @@ import { runConfiguration } from './run-configuration.ts';
 export function addOpenCommand(program: Command): void {
   const command = program
     .command('open <recording>')
-    .summary('serve a recording of "sluice observe", without its clusters')
+    .summary('serve a recording without its clusters')
     .description(
       'Serves the page and the HTTP API of a recording, in the foreground, until SIGINT or SIGTERM: a directory or one of\n' +
-        'its files. "sluice explain" and "sluice history" then answer from it. It reads only the recording, and changes\n' +
+        'its files. "sluice explain", "sluice slow" and the others then answer from it. It reads only the recording, and changes\n' +
         'nothing.\nExits with status 2 if the path contains no recording.',
     );
   addFlags(command, 'Output:', 'metricsBindAddress', 'log.level');

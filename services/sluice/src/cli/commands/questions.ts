@@ -77,7 +77,7 @@ export function addQuestionCommands(program: Command): void {
         }),
       list: (found, format) => listPropagations(found, format, 'Slices and Endpoints show every Pod as they should.\n'),
     }),
-  ).option('--for <duration>', 'only those that have been so for this long', '5s');
+  ).option('--for <duration>', 'minimum duration', '5s');
   addLimit(
     add(program, {
       name: 'flapping',
