@@ -152,3 +152,12 @@ test('outages continue over files', () => {
     ['db', 20, 200, 'start unknown'],
   ]);
 });
+
+test('the outage of a Service that was deleted while nothing was recorded ends there', () => {
+  append(10, [web, slice('a', 1)], whole);
+  append(20, [slice('a', 0)]);
+  append(100_000, [web, slice('a', 1)], { ...whole, service: 'db', afterLoss: true });
+  expect(outages()).toEqual([['web', 20, null]]);
+  append(160_001, [slice('a', 2)], { service: 'db' });
+  expect(outages()).toEqual([['web', 20, 20]]);
+});

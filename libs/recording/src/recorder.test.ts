@@ -87,6 +87,26 @@ test('a Service is requested whole in each file that begins without it, and afte
   expect(requested).toEqual([web, web]);
 });
 
+test('each file gets every Service that exists, also if it does not change', async () => {
+  await recorder.close();
+  recorder = await Recorder.open(options({ limits: { maxBytes: 1024 ** 3, retentionMs: 80_000, minFreeBytes: 0 } }));
+  const keys = Array.from({ length: 150 }, (_, i) => `c/shop/web-${i}`);
+  for (const key of keys) add(snapshot(1), key);
+  const deleted = change(2, { facts: [{ kind: 'service', service: null }] });
+  add({ ...snapshot(1), facts: [{ kind: 'service', service: aService() }] }, 'c/shop/gone');
+  add(deleted, 'c/shop/gone');
+  await recorder.coverage();
+  expect(requested).toEqual([]);
+  // The next file begins.
+  await advance(clock, 10_000);
+  await recorder.coverage();
+  await recorder.coverage();
+  expect(requested).toHaveLength(100);
+  await advance(clock, 9_000);
+  await recorder.coverage();
+  expect(requested.toSorted()).toEqual(keys.toSorted());
+});
+
 test('the removal of a cluster is recorded, requests and malformed records are not', async () => {
   add(snapshot(1));
   add({ kind: 'clusterRemoved', cluster: 'c', epoch: 2 }, 'c');

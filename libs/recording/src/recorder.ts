@@ -194,6 +194,7 @@ export class Recorder implements Recording {
     this.#appending.push(records);
     this.#send({ kind: 'append', records, now: this.#options.clock.now(), afterLoss: this.#hasLost });
     this.#hasLost = false;
+    if (!this.#isClosing) this.#snapshots.requestMissing();
   }
 
   #send(request: ThreadRequest): void {

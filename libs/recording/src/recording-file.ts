@@ -144,12 +144,6 @@ export class RecordingFile {
     return new Map(this.#all('SELECT * FROM clusters').map(({ identity, name }) => [String(identity), String(name)]));
   }
 
-  /** Formatted keys of the Services. */
-  get services(): readonly string[] {
-    const rows = this.#all("SELECT key FROM services WHERE key LIKE '%/%/%' ORDER BY key");
-    return rows.map(({ key }) => String(key));
-  }
-
   /**
    * The last snapshot of the Service from which all records since `since` follow, or the last `records` of them until `until`.
    * Undefined: none; `count` is the number of its records until then.
@@ -281,13 +275,14 @@ export class RecordingFile {
     return Number(this.#all('SELECT id FROM texts WHERE text = ?', text)[0]?.id ?? -1);
   }
 
-  /** When the Service was first published whole; undefined: never. */
-  firstSnapshotAt(key: string): number | undefined {
-    const service = this.#serviceId(key);
-    if (service === undefined) return undefined;
-    const sql = `SELECT min(received_at) AS at FROM records WHERE service = ${service} AND snapshot = 1`;
-    const { at } = this.#get(sql);
-    return at === null ? undefined : Number(at);
+  /** When each Service was first published whole until a time, by formatted key. */
+  firstSnapshots(until: number): ReadonlyMap<string, number> {
+    const rows = this.#all(
+      `SELECT key, min(received_at) AS at FROM records JOIN services ON services.id = service
+       WHERE snapshot = 1 AND received_at <= ? GROUP BY service`,
+      until,
+    );
+    return new Map(rows.map(({ key, at }) => [String(key), Number(at)]));
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { getOrCreate } from '@sluice/platform';
+import { ExistingServices } from './existing-services.ts';
 import { filesIn } from './file-names.ts';
 import type { Propagation } from './propagations.ts';
 import {
@@ -92,15 +93,24 @@ export class RecordingReader {
     return { periods, problems };
   }
 
-  /** Formatted keys of all Services, and the names of their clusters, by identity. */
-  contents(): { readonly services: readonly string[]; readonly clusterNames: ReadonlyMap<string, string> } {
-    const services = new Set<string>();
-    const clusterNames = new Map<string, string>();
+  /** Formatted keys of the Services that exist at a time, or that may, because their cluster does not answer. */
+  servicesAt(time: number): readonly string[] {
+    const existing = new ExistingServices();
     this.#read((file) => {
-      for (const key of file.services) services.add(key);
-      for (const [identity, name] of file.clusterNames) clusterNames.set(identity, name);
+      const firstSnapshots = file.firstSnapshots(time);
+      // A file starts when its first records are written.
+      if (firstSnapshots.size > 0 || file.period.from <= time) existing.addFile(file.period, firstSnapshots);
     });
-    return { services: [...services].sort(), clusterNames };
+    return existing.at(time);
+  }
+
+  /** Names of the clusters, by identity. */
+  clusterNames(): ReadonlyMap<string, string> {
+    const names = new Map<string, string>();
+    this.#read((file) => {
+      for (const [identity, name] of file.clusterNames) names.set(identity, name);
+    });
+    return names;
   }
 
   /** The Service's records of that time, preceded by those since the last snapshot. */
@@ -142,8 +152,12 @@ export class RecordingReader {
       if (index !== undefined && outage !== undefined) outages[index] = { ...outage, to };
       open.delete(key);
     };
+    const existing = new ExistingServices();
+    let recordedUntil = 0;
     const problems = this.#read((file) => {
       const before = [...open.keys()];
+      const firstSnapshots = file.firstSnapshots(period.to);
+      existing.addFile(file.period, firstSnapshots);
       const inFile = file.outages({ from: 0, to: period.to });
       for (const { key, from, to, isContinued, event } of inFile) {
         if (isContinued && open.has(key)) {
@@ -154,11 +168,14 @@ export class RecordingReader {
         if (to === null) open.set(key, outages.length - 1);
         else open.delete(key);
       }
-      // A Service that is published in this file and not out any more had recovered before.
+      // A Service that is published in this file and not out any more had recovered before, or it was deleted during a gap.
       for (const key of before) {
-        const at = inFile.some((one) => one.key === key && one.isContinued) ? undefined : file.firstSnapshotAt(key);
+        if (inFile.some((one) => one.key === key && one.isContinued)) continue;
+        const at = firstSnapshots.get(key);
         if (at !== undefined) end(key, at);
+        else if (!existing.has(key, file.period.to)) end(key, recordedUntil);
       }
+      recordedUntil = file.period.to;
     });
     return { outages: outages.filter(({ to }) => to === null || to >= period.from), problems };
   }

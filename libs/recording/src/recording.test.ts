@@ -79,7 +79,8 @@ describe('a recording', () => {
     expect(textsOf(web, { records: 3 })).toEqual(['s1', 'a', 'b', 's2', 'c']);
     expect(textsOf('c/shop/db')).toEqual(['other']);
     expect(textsOf('c/shop/none')).toEqual([]);
-    expect(reader.contents().services).toEqual(['c/shop/db', web]);
+    expect(reader.servicesAt(70)).toEqual(['c/shop/db', web]);
+    expect(reader.servicesAt(20)).toEqual([web]);
   });
 
   test('continues over files, and needs a snapshot in one of them', () => {
@@ -92,13 +93,27 @@ describe('a recording', () => {
     expect(textsOf()).toEqual([]);
   });
 
+  test('does not have a Service that was deleted while nothing was recorded', () => {
+    const db = 'c/shop/db';
+    recording.append([snapshot('s1', 10), snapshot('d1', 10, { key: db }), snapshot('e1', 10, { key: 'e/a/b' })], 20);
+    reopen(40);
+    recording.append([], 40);
+    expect(reader.servicesAt(40), 'no gap').toEqual([db, web, 'e/a/b']);
+    reopen(1_000);
+    recording.append([snapshot('s2', 100_000)], 100_000);
+    recording.append([], 1e6);
+    expect(reader.servicesAt(160_000), 'the watcher may still publish it').toEqual([db, web, 'e/a/b']);
+    expect(reader.servicesAt(160_001), 'the cluster e does not answer').toEqual([web, 'e/a/b']);
+    expect(reader.servicesAt(20)).toEqual([db, web, 'e/a/b']);
+  });
+
   test('contains the removal of a cluster for each of its Services', () => {
     recording.append(
       [snapshot('s1', 10), record('removed', 20, { key: 'c' }), record('removed', 30, { key: 'd' })],
       30,
     );
     expect(textsOf()).toEqual(['s1', 'removed']);
-    expect(reader.contents().services).toEqual([web]);
+    expect(reader.servicesAt(30)).toEqual([web]);
   });
 
   test('keeps trace and time of a record, also if the clock is set back', () => {
@@ -132,13 +147,13 @@ describe('a recording', () => {
     recording.nameCluster('c', 'west');
     recording.nameCluster('d', 'east');
     recording.nameCluster('c', 'north');
-    expect([...reader.contents().clusterNames]).toEqual([
+    expect([...reader.clusterNames()]).toEqual([
       ['d', 'east'],
       ['c', 'north'],
     ]);
     recording.append([], 30, { afterLoss: true });
     rmSync(filesIn(directory)[0]?.path ?? '');
-    expect(reader.contents().clusterNames.get('c')).toBe('north');
+    expect(reader.clusterNames().get('c')).toBe('north');
   });
 
   test('tells when nothing was recorded', () => {

@@ -22,14 +22,15 @@ interface OpenOptions {
 /** Opens a recording without the clusters that it is of. Its last state takes the place of the present. */
 export async function openRecording(path: string, { clock, onProgress }: OpenOptions): Promise<OpenedRecording> {
   const reader = new RecordingReader(path);
-  const { coverage, contents } = read(path, reader);
+  const coverage = read(path, reader);
   const { periods, problems } = coverage;
   const [first, last] = [periods[0], periods.at(-1)];
   if (first === undefined || last === undefined) {
     throw new UsageError(`${path} contains no recording of sluice${problems.map((one) => `\n${one}`).join('')}`);
   }
   const history = new History({ clock, maxBytes: Number.POSITIVE_INFINITY, retentionMs: Number.POSITIVE_INFINITY });
-  const { services, clusterNames } = contents;
+  const services = reader.servicesAt(last.to);
+  const clusterNames = reader.clusterNames();
   for (const [i, key] of services.entries()) {
     if (i % servicesPerProgress === 0) {
       onProgress(i, services.length);
@@ -57,7 +58,7 @@ const servicesPerProgress = 50;
 
 function read(path: string, reader: RecordingReader) {
   try {
-    return { coverage: reader.coverage(), contents: reader.contents() };
+    return reader.coverage();
   } catch (error) {
     throw new UsageError(`cannot open ${path}: ${errorMessage(error)}`);
   }
