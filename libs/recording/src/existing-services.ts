@@ -1,7 +1,7 @@
 import type { RecordedPeriod } from './recording-file.ts';
 
 /** How long a watcher needs at most to publish all Services of a cluster after it has published the first, in milliseconds. */
-const firstListMs = 60_000;
+export const firstListMs = 60_000;
 
 /**
  * Which Services exist, learned from the files of a recording one after the other. A Service that was deleted while nothing was

@@ -1,5 +1,7 @@
+export { Playback } from './playback.ts';
 export type { Appearance, Propagation } from './propagations.ts';
 export { RecordConverter } from './record-converter.ts';
+export type { ObjectChange } from './recorded-objects.ts';
 export { Recorder } from './recorder.ts';
 export { RecordingDirectory } from './recording-directory.ts';
 export type { RecordedRange } from './recording-file.ts';

@@ -123,6 +123,13 @@ function unreadable(path: string, error: unknown): UnreadableRecordingError {
   return new UnreadableRecordingError(`cannot read recording ${path}: ${errorMessage(error)}`);
 }
 
+/** A record with the formatted key of its Service, or the identity of its cluster. */
+export interface KeyedRecord extends StoredRecord {
+  readonly key: string;
+}
+
+const rowsPerRead = 500;
+
 /** Reads one file. Every method throws UnreadableRecordingError if the file is damaged there. */
 export class RecordingFile {
   readonly path: string;
@@ -201,6 +208,28 @@ export class RecordingFile {
       else records.push(toStored(row, payload));
     }
     return { records, damaged };
+  }
+
+  /** Records of all Services later than a time, in the order of their arrival. After a damaged record, the next one is a snapshot. */
+  *recordsAfter(time: number): Generator<KeyedRecord> {
+    const broken = new Set<string>();
+    for (let last = 0; ; ) {
+      const rows = this.#all(
+        `SELECT records.*, key FROM records JOIN services ON services.id = service
+         WHERE records.id > ? AND received_at > ? ORDER BY records.id LIMIT ?`,
+        ...[last, time, rowsPerRead],
+      ) as unknown as readonly (Row & { readonly key: string })[];
+      const payloads = new Map<number, Uint8Array>();
+      for (const row of rows) {
+        const { key } = row;
+        const payload = this.#payload(row, payloads);
+        if (payload === undefined) broken.add(key);
+        else if (row.snapshot === 1) broken.delete(key);
+        if (payload !== undefined && !broken.has(key)) yield { key, ...toStored(row, payload) };
+      }
+      if (rows.length < rowsPerRead) return;
+      last = rows.at(-1)?.id ?? last;
+    }
   }
 
   /** Outages that overlap with a period, in the order of their start. */

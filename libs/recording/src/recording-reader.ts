@@ -5,6 +5,7 @@ import { filesIn } from './file-names.ts';
 import type { Propagation } from './propagations.ts';
 import {
   fileStart,
+  type KeyedRecord,
   openToRead,
   type Position,
   type PropagationQuery,
@@ -139,6 +140,24 @@ export class RecordingReader {
     // Without a snapshot, the state is unknown.
     const first = records.findIndex(({ startsSnapshot }) => startsSnapshot);
     return { records: first < 0 ? [] : records.slice(first), problems };
+  }
+
+  /** Records of all Services later than a time, in the order of their arrival. Those of a file that cannot be read are left out. */
+  *recordsAfter(time: number): Generator<KeyedRecord> {
+    for (let last = ''; ; ) {
+      const files: RecordingFile[] = [];
+      this.#read((file) => {
+        if (file.period.to >= time) files.push(file);
+      });
+      const next = files.find(({ path }) => path > last);
+      if (next === undefined) return;
+      last = next.path;
+      try {
+        yield* next.recordsAfter(time);
+      } catch (error) {
+        messageOf(error);
+      }
+    }
   }
 
   /** When Services had no ready endpoint in this period, in the order of the start. */

@@ -32,6 +32,22 @@ export class ServiceStates {
     return { state, changes };
   }
 
+  get(key: string): ServiceState | undefined {
+    return this.#states.get(key);
+  }
+
+  /** Formatted keys. */
+  get keys(): readonly string[] {
+    return [...this.#states.keys()];
+  }
+
+  /** Forgets a Service, and returns what was known of it. */
+  remove(key: string): ServiceState | undefined {
+    const state = this.#states.get(key);
+    this.#states.delete(key);
+    return state;
+  }
+
   #stateFor(key: string, message: ServiceMessage, now: number): ServiceState {
     const state = this.#states.get(key) ?? initialState(parseServiceKey(key));
     return message.kind === 'change' ? stateBefore(state, message, now) : state;
