@@ -146,12 +146,13 @@ module.exports = {
     },
     {
       name: 'production-without-test-code',
-      comment: 'production code never imports what only tests use, nor the fake API server, except for the demo',
+      comment:
+        'production code never imports what only tests use, nor the fake API server, except for the demo and the objects of a recording',
       severity: 'error',
       from: {
         path: '^(libs|services)/',
         pathNot:
-          '(\\.test\\.ts$|/testing/|^services/sluice/src/cli/commands/(one-cluster|run-distributed|run-options)\\.ts$)',
+          '(\\.test\\.ts$|/testing/|^services/sluice/src/(cli/commands/(one-cluster|run-distributed|run-options)|composition/recorded-api-servers)\\.ts$)',
       },
       to: { path: '(/testing/|^(tests|fake-apiserver|demo)/)' },
     },

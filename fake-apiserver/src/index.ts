@@ -2,7 +2,7 @@ export * from './client/fake-client.ts';
 export * from './faults/fault-plan.ts';
 export * from './faults/faulty-network.ts';
 export * from './http/api-server-http.ts';
-export { kubeconfigOf } from './http/kubeconfig.ts';
+export { kubeconfigOf, kubeconfigOfAll } from './http/kubeconfig.ts';
 export * from './populate.ts';
 export * from './server/features.ts';
 export { mergePatch } from './server/merge-patch.ts';

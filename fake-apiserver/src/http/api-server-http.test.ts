@@ -293,4 +293,43 @@ describe('the server', () => {
     const { body: list } = await call('GET', '/api/v1/namespaces/default/events');
     expect(list.items.map((item) => item.message)).toEqual(['what happened', 'again']);
   });
+
+  it('that is read-only answers reads, and forbids everything else', async () => {
+    const { server, clock } = newServer();
+    server.create('services', service('web'));
+    const http = new ApiServerHttp({ server, clock, readOnly: 'this is a recording' });
+    running.push(http);
+    const url = await http.listen();
+    const call = async (method: string, path: string, body?: unknown) => {
+      const init = { method, headers: { 'content-type': 'application/json' } };
+      const response = await fetch(url + path, body === undefined ? init : { ...init, body: JSON.stringify(body) });
+      return { code: response.status, body: (await response.json()) as Body };
+    };
+    const web = '/api/v1/namespaces/default/services/web';
+    expect((await call('GET', web)).code).toBe(200);
+    expect((await call('GET', '/api/v1/services')).code).toBe(200);
+    expect((await openWatch(`${url}/api/v1/services?watch=1`)).status).toBe(200);
+    for (const [method, path] of [
+      ['POST', slices],
+      ['PUT', web],
+      ['PATCH', web],
+      ['DELETE', web],
+      ['DELETE', '/api/v1/namespaces/default/services'],
+    ] as const) {
+      const { code, body } = await call(method, path, slice('x'));
+      expect([method, code, body.message]).toEqual([method, 403, expect.stringContaining('this is a recording')]);
+    }
+    expect(server.count('services')).toBe(1);
+    const { port } = new URL(url);
+    const rebound = await new Promise<IncomingMessage>((resolve) => {
+      request({ port, path: '/api/v1/services', headers: { host: `evil.example:${port}` } }, resolve).end();
+    });
+    expect(rebound.statusCode).toBe(400);
+    const review = (verb: string) =>
+      call('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+        spec: { resourceAttributes: { verb } },
+      });
+    expect((await review('list')).body.status).toEqual({ allowed: true });
+    expect((await review('delete')).body.status).toEqual({ allowed: false });
+  });
 });

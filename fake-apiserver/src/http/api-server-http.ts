@@ -1,39 +1,43 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '@sluice/platform';
-import { FaultPlan } from '../faults/fault-plan.ts';
-import type { FakeApiServer } from '../server/server.ts';
-import { pathNotFound } from '../server/status.ts';
+import type { RawObject } from '@sluice/kubernetes';
+import { asRecord, asString } from '@sluice/platform';
+import { hostOfHeader, isLoopback } from '@sluice/platform/process';
+import { badRequest, pathNotFound } from '../server/status.ts';
 import { sendError, sendJson, sendText } from './answer.ts';
 import { discoveryDocument } from './discovery.ts';
 import { readBody } from './read-body.ts';
-import { ResourceHandler } from './resource-handler.ts';
+import { ResourceHandler, type ResourceHandlerOptions } from './resource-handler.ts';
 import { parseRoute } from './route.ts';
 
-export interface ApiServerHttpOptions {
-  readonly server: FakeApiServer;
-  readonly clock: Clock;
-  /** Faults for requests over HTTP. */
-  readonly faults?: FaultPlan;
-}
+export type { ResourceHandlerOptions as ApiServerHttpOptions } from './resource-handler.ts';
 
-const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
-/** Responses to the access reviews: every request is allowed. */
-const reviews: ReadonlyMap<string, object> = new Map([
-  ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { allowed: true }],
-  [
-    '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
-    { resourceRules: [everything], nonResourceRules: [], incomplete: false },
-  ],
-]);
+const reads = ['get', 'list', 'watch'];
+
+/** The status of an access review; undefined for another path. */
+function accessReview(path: string, body: RawObject, isReadOnly: boolean): object | undefined {
+  switch (path) {
+    case '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews': {
+      const verb = asRecord(asRecord(body.spec).resourceAttributes).verb;
+      return { allowed: !isReadOnly || reads.includes(asString(verb)) };
+    }
+    case '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews': {
+      const rule = { verbs: isReadOnly ? reads : ['*'], apiGroups: ['*'], resources: ['*'] };
+      return { resourceRules: [rule], nonResourceRules: [], incomplete: false };
+    }
+  }
+  return undefined;
+}
 
 /** Serves a FakeApiServer over plain HTTP/1.1, without authentication or authorization. */
 export class ApiServerHttp {
   readonly #handler: ResourceHandler;
   readonly #http: Server;
+  readonly #isReadOnly: boolean;
 
-  constructor(options: ApiServerHttpOptions) {
-    this.#handler = new ResourceHandler(options.server, options.clock, options.faults ?? new FaultPlan());
+  constructor(options: ResourceHandlerOptions) {
+    this.#isReadOnly = options.readOnly !== undefined;
+    this.#handler = new ResourceHandler(options);
     this.#http = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => sendError(response, error));
     });
@@ -58,15 +62,22 @@ export class ApiServerHttp {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A page on the web must not read a recording by a name that it has resolved to this address.
+    if (this.#isReadOnly && !isLoopback(hostOfHeader(request.headers.host)))
+      throw badRequest('the Host of the request is not loopback');
     const url = new URL(request.url ?? '/', 'http://server');
     const path = url.pathname.replace(/(?<=.)\/$/, '');
     if (path === '/readyz' || path === '/livez' || path === '/healthz') return sendText(response, 'ok');
     const document = discoveryDocument(path);
     if (document !== undefined) return sendJson(response, 200, document);
-    const granted = request.method === 'POST' ? reviews.get(path) : undefined;
-    if (granted !== undefined) return sendJson(response, 201, { ...(await readBody(request)), status: granted });
     const route = parseRoute(path);
-    if (route === undefined) throw pathNotFound();
+    if (route === undefined) {
+      if (request.method !== 'POST') throw pathNotFound();
+      const body = await readBody(request);
+      const status = accessReview(path, body, this.#isReadOnly);
+      if (status === undefined) throw pathNotFound();
+      return sendJson(response, 201, { ...body, status });
+    }
     await this.#handler.handle(route, url.searchParams, request, response);
   }
 }

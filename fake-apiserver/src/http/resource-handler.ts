@@ -1,20 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RawObject } from '@sluice/kubernetes';
 import { asRecord, asString, type Clock } from '@sluice/platform';
-import type { FaultPlan, Verb } from '../faults/fault-plan.ts';
+import { FaultPlan, type Verb } from '../faults/fault-plan.ts';
 import { perform } from '../faults/perform.ts';
 import type { DeleteOptions } from '../server/deletion.ts';
 import { type StoredObject, wireMeta } from '../server/object.ts';
 import { apiVersionOf } from '../server/resources.ts';
 import { parseFieldSelector, parseLabelSelector, type Selection } from '../server/selection.ts';
 import type { FakeApiServer, PatchType, WriteOptions } from '../server/server.ts';
-import { badRequest, methodNotAllowed, pathNotFound } from '../server/status.ts';
+import { badRequest, forbidden, methodNotAllowed, pathNotFound } from '../server/status.ts';
 import { sendJson } from './answer.ts';
 import { toCoreEvent } from './events-form.ts';
 import { type Presentation, presentationFor } from './presentation.ts';
 import { readBody, unsupportedMediaType } from './read-body.ts';
 import type { ResourceRoute } from './route.ts';
 import { streamWatch } from './watch-stream.ts';
+
+export interface ResourceHandlerOptions {
+  readonly server: FakeApiServer;
+  readonly clock: Clock;
+  /** Faults for requests over HTTP. */
+  readonly faults?: FaultPlan;
+  /** Why writes are forbidden, for people; by default they are not. */
+  readonly readOnly?: string;
+}
 
 const patchTypes: Readonly<Record<string, PatchType>> = {
   'application/merge-patch+json': 'merge',
@@ -35,11 +44,13 @@ export class ResourceHandler {
   readonly #server: FakeApiServer;
   readonly #clock: Clock;
   readonly #faults: FaultPlan;
+  readonly #readOnly: string | undefined;
 
-  constructor(server: FakeApiServer, clock: Clock, faults: FaultPlan) {
+  constructor({ server, clock, faults = new FaultPlan(), readOnly }: ResourceHandlerOptions) {
     this.#server = server;
     this.#clock = clock;
     this.#faults = faults;
+    this.#readOnly = readOnly;
   }
 
   async handle(
@@ -49,6 +60,7 @@ export class ResourceHandler {
     response: ServerResponse,
   ): Promise<void> {
     const verb = verbOf(route, query, request.method ?? 'GET');
+    if (this.#readOnly !== undefined && !isRead(verb)) throw forbidden(route.info, route.name, this.#readOnly);
     const contentType = (request.headers['content-type'] ?? '').split(';')[0] ?? '';
     const call = { route, query, verb, body: await readBody(request), contentType };
     const gone = new AbortController();
@@ -197,6 +209,8 @@ function deletionAnswer({ route }: Call, object: StoredObject): RawObject {
   const details = { name, ...(info.group === '' ? {} : { group: info.group }), kind: info.name, uid };
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }
+
+const isRead = (verb: Call['verb']): boolean => verb === 'get' || verb === 'list' || verb === 'watch';
 
 function isTrue(value: string | null): boolean {
   return value === '1' || value === 'true';

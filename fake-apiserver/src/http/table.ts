@@ -72,6 +72,7 @@ export function tableOf(resource: ResourceName, objects: readonly RawObject[], n
 
 function nodeReadiness(object: RawObject): string {
   const conditions = arrayOf(status(object).conditions).map(asRecord);
+  if (conditions.length === 0) return 'Unknown';
   return conditions.some(({ type, status: met }) => type === 'Ready' && met === 'True') ? 'Ready' : 'NotReady';
 }
 

@@ -27,7 +27,11 @@ export interface KubeControllerManagerOptions {
  * the process runs. It stops with this process.
  */
 export async function startKubeControllerManager(
-  controlPlane: Pick<ControlPlane, 'directory' | 'kubeconfigs'>,
+  controlPlane: {
+    /** Of its log. */
+    readonly directory: string;
+    readonly kubeconfigs: Pick<ControlPlane['kubeconfigs'], 'kube-controller-manager'>;
+  },
   options: KubeControllerManagerOptions = {},
 ): Promise<ServerProcess> {
   const binaries = await ensureBinaries();

@@ -2,7 +2,7 @@ import { type ClusterView, History } from '@sluice/console';
 import { parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage } from '@sluice/platform';
 import { UsageError } from '@sluice/platform/process';
-import { questionsTo, type Recording, RecordingReader } from '@sluice/recording';
+import { Playback, questionsTo, type Recording, RecordingReader } from '@sluice/recording';
 
 export interface OpenedRecording {
   readonly history: History;
@@ -11,6 +11,8 @@ export interface OpenedRecording {
   /** When it begins and ends, in milliseconds since the Unix epoch. */
   readonly period: { readonly from: number; readonly to: number };
   readonly problems: readonly string[];
+  /** The Kubernetes objects at a time, and their changes from then on. */
+  readonly play: (time: number) => Playback;
   close(): void;
 }
 
@@ -50,6 +52,7 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
     recording: { ...questionsTo(reader), coverage: async () => coverage },
     period: { from: first.from, to: last.to },
     problems,
+    play: (time) => new Playback(reader, time),
     close: () => reader.close(),
   };
 }
