@@ -39,8 +39,8 @@ function slice(name: string, ready: number | null): Fact {
 
 interface At {
   readonly service?: string;
-  /** Which part of a snapshot. */
-  readonly part?: { readonly first: boolean; readonly last: boolean };
+  /** Which part of a snapshot, by default of the watcher's first. */
+  readonly part?: { readonly first: boolean; readonly last: boolean; readonly initial?: boolean };
   readonly afterLoss?: boolean;
   readonly event?: string;
 }
@@ -54,7 +54,7 @@ function append(
   const key = { cluster: 'c', namespace: 'shop', service };
   const causes = { first: event === undefined ? [] : [{ description: event, observedAt: at }], more: 0 };
   const resourceVersions = { endpoints: '1', endpointslices: '1' };
-  const snapshot = part && { ...part, initial: false, resourceVersions };
+  const snapshot = part && { initial: true, ...part, resourceVersions };
   const message: Change = {
     ...{ kind: 'change', key, stamp: { epoch: 1, sequence: ++sequence }, facts, causes, resourceVersions },
     ...(snapshot && { snapshot }),
@@ -134,6 +134,27 @@ test('a deleted Service is not out', () => {
   append(30, [{ kind: 'service', service: null }]);
   append(40, [slice('a', null)]);
   expect(outages()).toEqual([['web', 20, 30]]);
+});
+
+test('a Service without a selector is out once slices that were watched are gone, and not if there were none', () => {
+  const custom: Fact = { kind: 'service', service: aService({ selector: null }) };
+  append(10, [custom], { ...whole, service: 'kubernetes' });
+  append(15, [{ kind: 'service', service: aService({ selector: null, labels: { a: 'b' } }) }], {
+    service: 'kubernetes',
+  });
+  append(20, [custom, slice('a', 1)], whole);
+  const endpoints: Fact = { kind: 'endpoints', endpoints: null, uid: 'e' };
+  append(30, [endpoints], { event: 'Endpoints shop/web deleted' });
+  append(40, [slice('a', null)]);
+  expect(outages()).toEqual([['web', 40, null]]);
+  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Endpoints shop/web deleted' }]);
+});
+
+test('a Service that is created is out until it has a ready endpoint, because it was created', () => {
+  append(10, [web], { part: { ...whole.part, initial: false }, event: 'Service shop/web added' });
+  append(20, [slice('a', 1)]);
+  expect(outages()).toEqual([['web', 10, 20]]);
+  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Service shop/web added' }]);
 });
 
 test('outages continue over files', () => {

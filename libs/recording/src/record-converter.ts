@@ -1,5 +1,5 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { decodeRecord, isServiceKey, type Message } from '@sluice/messages';
+import { type Change, decodeRecord, isServiceKey, type Message } from '@sluice/messages';
 import type { EndpointSlice } from '@sluice/model';
 import type { Logger } from '@sluice/platform';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
@@ -80,15 +80,23 @@ function objectsOf(message: Message): readonly string[] {
 }
 
 function endpointsOf(message: Message, { state, changes }: AppliedMessage): RecordedEndpoints | undefined {
-  const isEvent =
-    message.kind === 'change' &&
-    message.snapshot === undefined &&
-    message.facts.some(({ kind }) => kind === 'pod' || kind === 'service');
-  const isDeleted = changes.some((one) => one.kind === 'service' && one.before?.service && !one.after?.service);
+  const service = changes.find(({ kind }) => kind === 'service');
+  const [before, after] = service?.kind === 'service' ? [service.before?.service, service.after?.service] : [];
+  const isDeleted = Boolean(before && !after);
   const { open, complete } = state.snapshot;
   if (!isDeleted && (open !== null || !complete || !state.service?.service)) return undefined;
-  return { isDeleted, isEvent, hasReady: state.slices.values().some(({ slice }) => hasReady(slice)) };
+  const isCreated = !before && Boolean(after) && message.kind === 'change' && message.snapshot?.initial === false;
+  // Users write the Endpoints of a Service without a selector.
+  const isCustom = state.service?.service?.selector === null;
+  const isEvent =
+    isCreated || (message.kind === 'change' && message.snapshot === undefined && hasEvent(message, isCustom));
+  const isUnwatched = isCustom && state.slices.size === 0;
+  const hasReadySlice = () => state.slices.values().some(({ slice }) => hasReady(slice));
+  return { isCreated, isDeleted, isEvent, hasReady: isUnwatched ? null : hasReadySlice() };
 }
+
+const hasEvent = ({ facts }: Change, isCustom: boolean): boolean =>
+  facts.some(({ kind }) => kind === 'pod' || kind === 'service' || (isCustom && kind === 'endpoints'));
 
 /** An unknown state counts as ready, as for kube-proxy. */
 const hasReady = ({ endpoints }: EndpointSlice): boolean =>

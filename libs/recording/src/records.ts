@@ -23,12 +23,14 @@ export interface NewRecord {
 }
 
 export interface RecordedEndpoints {
+  /** The record creates the Service, which the watcher did not find when it started. */
+  readonly isCreated: boolean;
   /** The record deletes the Service. */
   readonly isDeleted: boolean;
   /** An event of the Service or of a Pod. */
   readonly isEvent: boolean;
-  /** A slice has a ready endpoint. */
-  readonly hasReady: boolean;
+  /** A slice has a ready endpoint. Null: unknown, because nobody writes slices of the Service that are watched. */
+  readonly hasReady: boolean | null;
 }
 
 export type RecordedTopic = Exclude<Topic, 'requests'>;

@@ -26,12 +26,14 @@ export class ServiceOutages {
       this.#services.delete(key);
       return before?.isOut ? { isOut: false, isContinued: false, event: text } : undefined;
     }
+    // Slices that were watched are gone; otherwise there may be others.
+    if (endpoints.hasReady === null && before === undefined) return undefined;
     const isOut = !endpoints.hasReady;
     // The event that the slices show, rather than the last one that arrived.
     const shown = propagations.findLast(({ place, from }) => place === 'slices' && from === 'ready');
     const lastEvent = shown?.event ?? (endpoints.isEvent ? text : before?.lastEvent);
     this.#services.set(key, { isOut, lastEvent });
     if (isOut === (before?.isOut ?? false)) return undefined;
-    return { isOut, isContinued: isOut && before === undefined, event: lastEvent };
+    return { isOut, isContinued: isOut && before === undefined && !endpoints.isCreated, event: lastEvent };
   }
 }

@@ -1,9 +1,13 @@
 import type {
+  DrainView,
   HistoryView,
   Overview,
+  PropagationView,
+  ReadinessChangesView,
   RecentChange,
   ServiceDetail,
   ServiceList,
+  ServiceOutage,
   TraceView,
 } from '../src/view/schemas.ts';
 
@@ -68,5 +72,10 @@ export const api = {
     get<HistoryView>(`${pathOf(service)}/history`, query, signal),
   changes: (limit: number, signal?: AbortSignal) => get<Items<RecentChange>>('changes', { limit }, signal),
   trace: (traceId: string, signal?: AbortSignal) => get<TraceView>(`traces/${encodeURIComponent(traceId)}`, {}, signal),
+  outages: (query: Query, signal?: AbortSignal) => get<Items<ServiceOutage>>('outages', query, signal),
+  propagations: (query: Query, signal?: AbortSignal) => get<Items<PropagationView>>('propagations', query, signal),
+  readinessChanges: (query: Query, signal?: AbortSignal) =>
+    get<Items<ReadinessChangesView>>('readiness-changes', query, signal),
+  drains: (query: Query, signal?: AbortSignal) => get<Items<DrainView>>('drains', query, signal),
   items: <T>(what: 'partitions' | 'parked' | 'dead-letters', signal?: AbortSignal) => get<Items<T>>(what, {}, signal),
 };

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
-import { outageText, shortTime } from './format.ts';
+import { dateAndTime, outageText, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
 import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
@@ -8,6 +8,7 @@ import { noFilter } from './service-filter.ts';
 import { type Connection, useConnection } from './stream.ts';
 import { useLoaded } from './use-loaded.ts';
 import { FleetView } from './views/fleet-view.ts';
+import { RecordingView } from './views/recording-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
 import { TraceView } from './views/trace-view.ts';
@@ -48,7 +49,8 @@ export function App() {
         <img src="/icon.svg" alt="" width="24" height="24" />Sluice
       <//>
       <nav aria-label="views">
-        <${Link} to=${{ view: 'services' }} aria-current=${current(route.view !== 'fleet')}>Services<//>
+        <${Link} to=${{ view: 'services' }} aria-current=${current(!['fleet', 'recording'].includes(route.view))}>Services<//>
+        <${RecordingLink} current=${current(route.view === 'recording')} />
         <${Link} to=${{ view: 'fleet' }} aria-current=${current(route.view === 'fleet')}>Fleet<//>
       </nav>
       <span class="spacer"></span>
@@ -70,13 +72,26 @@ export function App() {
   `;
 }
 
+/** Only if this console has a recording. */
+function RecordingLink({ current }: { current: string | undefined }) {
+  const [overview] = useLoaded(api.overview, []);
+  if (overview.state !== 'ready' || overview.value.recording === null) return null;
+  const to = { view: 'recording', question: 'outages', period: '1h' } as const;
+  return html`<${Link} to=${to} aria-current=${current}>Recording<//>`;
+}
+
 const outagesMs = 5_000;
 
-/** A line for each server that does not answer. */
+/** A line for each server that does not answer, or one for a recording without its clusters. */
 function Outages() {
   const [overview] = useLoaded(api.overview, [], outagesMs);
   if (overview.state !== 'ready') return null;
-  const { outage, clusters } = overview.value;
+  const { outage, clusters, recording } = overview.value;
+  if (recording !== null && clusters.length > 0 && clusters.every(({ state }) => state === 'recorded')) {
+    return html`<p class="lost recorded" role="status">
+      <strong>A recording, which ends at ${dateAndTime(recording.to)}.</strong> Its last state takes the place of the present.
+    </p>`;
+  }
   const ofClusters = clusters.flatMap((cluster) => (cluster.outage ? [{ what: cluster.name, ...cluster.outage }] : []));
   const outages = outage === null ? ofClusters : [outage];
   return outages.map(
@@ -98,6 +113,8 @@ function viewOf(route: Route) {
       return html`<${ServicesView} filter=${route.filter ?? noFilter} />`;
     case 'fleet':
       return html`<${FleetView} />`;
+    case 'recording':
+      return html`<${RecordingView} question=${route.question} period=${route.period} />`;
     case 'trace':
       return html`<${TraceView} key=${route.traceId} traceId=${route.traceId} />`;
     case 'service': {

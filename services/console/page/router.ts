@@ -8,9 +8,30 @@ export type Route =
   /** Default filter: the last one. */
   | { readonly view: 'services'; readonly filter?: ServiceFilter }
   | { readonly view: 'fleet' }
+  | { readonly view: 'recording'; readonly question: Question; readonly period: Period }
   | { readonly view: 'trace'; readonly traceId: string }
   /** `at`: time to show; undefined: now. */
   | { readonly view: 'service'; readonly service: ServiceName; readonly at?: number | undefined };
+
+/** Questions about all Services, with their titles. */
+export const questions = {
+  outages: 'Outages',
+  stuck: 'Stuck',
+  slow: 'Slow',
+  flapping: 'Flapping',
+  drain: 'Drain',
+} as const;
+export type Question = keyof typeof questions;
+
+/** How far back from the end of the recording, in milliseconds. */
+export const periods = {
+  '15m': 900_000,
+  '1h': 3_600_000,
+  '6h': 21_600_000,
+  '24h': 86_400_000,
+  all: Number.POSITIVE_INFINITY,
+} as const;
+export type Period = keyof typeof periods;
 
 /** The last filter of the list of Services, restored on return to it. */
 let lastFilter = noFilter;
@@ -18,6 +39,14 @@ let lastFilter = noFilter;
 export function parseRoute({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Route {
   const [first, second, namespace, name] = pathname.split('/').slice(1).map(decode);
   if (first === 'fleet') return { view: 'fleet' };
+  if (first === 'recording') {
+    const period = new URLSearchParams(search).get('period') ?? '';
+    return {
+      view: 'recording',
+      question: second !== undefined && Object.hasOwn(questions, second) ? (second as Question) : 'outages',
+      period: Object.hasOwn(periods, period) ? (period as Period) : '1h',
+    };
+  }
   if (first === 'traces' && second) return { view: 'trace', traceId: second };
   if (first === 'services' && second && namespace && name) {
     const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
@@ -45,6 +74,8 @@ export function pathOf(route: Route): string {
       return `/${searchOf(route.filter ?? lastFilter)}`;
     case 'fleet':
       return '/fleet';
+    case 'recording':
+      return `/recording/${route.question}?period=${route.period}`;
     case 'trace':
       return `/traces/${encodeURIComponent(route.traceId)}`;
     case 'service': {
@@ -64,6 +95,8 @@ export function titleOf(route: Route): string {
       return 'Services · Sluice';
     case 'fleet':
       return 'Fleet · Sluice';
+    case 'recording':
+      return `${questions[route.question]} · Sluice`;
     case 'trace':
       return `Trace ${route.traceId.slice(0, 8)} · Sluice`;
     case 'service': {

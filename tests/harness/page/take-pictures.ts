@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { startChromium } from './chromium.ts';
 
 /**
- * Takes the screenshots of the README: the simulated cluster with one seed after a while, and the trace of one change from a
+ * Takes the screenshots of the docs: the simulated cluster with one seed after a while, and the trace of one change from a
  * real Jaeger.
  */
 const seed = 7;
@@ -20,25 +20,33 @@ const warmUpMs = 40_000;
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = join(root, 'docs', 'images');
 
-const [port] = await freePorts(1);
+const [port, busyPort] = await freePorts(2);
 const url = `http://127.0.0.1:${port}`;
 const directory = await mkdtemp(join(tmpdir(), 'sluice-pictures-'));
 const jaeger = await startJaeger({ directory });
-const sluice = spawn(
-  process.execPath,
-  ['--disable-warning=ExperimentalWarning', join(root, 'services/sluice/src/main.ts'), 'run', `--seed=${seed}`].concat([
-    '--output=none',
-    `--metrics-bind-address=127.0.0.1:${port}`,
-    `--otlp-endpoint=${jaeger.otlpUrl}`,
-    '--trace-ratio=1',
-    `--jaeger-query-url=${jaeger.queryUrl}`,
-  ]),
-  { stdio: 'inherit' },
+const run = (port: number | undefined, ...args: readonly string[]) =>
+  spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      join(root, 'services/sluice/src/main.ts'),
+      'run',
+      `--seed=${seed}`,
+    ].concat(['--output=none', '--log-level=error', `--metrics-bind-address=127.0.0.1:${port}`, ...args]),
+    { stdio: 'inherit' },
+  );
+const sluice = run(
+  port,
+  ...[`--otlp-endpoint=${jaeger.otlpUrl}`, '--trace-ratio=1', `--jaeger-query-url=${jaeger.queryUrl}`],
 );
+/** With outages. */
+const busy = run(busyPort, '--rate=8', `--recording-dir=${join(directory, 'recording')}`);
 try {
   await Promise.race([
     sleep(warmUpMs),
-    once(sluice, 'exit').then(() => Promise.reject(new Error('sluice exited early'))),
+    Promise.race([once(sluice, 'exit'), once(busy, 'exit')]).then(() =>
+      Promise.reject(new Error('sluice exited early')),
+    ),
   ]);
   const browser = await startChromium();
   try {
@@ -47,18 +55,21 @@ try {
     await screenshot(page, '/', 'console-services', '.feed li');
     await screenshot(page, await pathOf('frontend'), 'console-timeline', '.timeline li.completed');
     await screenshot(page, `/traces/${await richestTrace()}`, 'console-trace', '.span.writer');
+    await screenshot(page, '/recording/outages?period=all', 'console-outages', '.belts li', busyPort);
   } finally {
     await browser.close();
   }
 } finally {
-  sluice.kill('SIGTERM');
-  await once(sluice, 'exit');
+  for (const one of [sluice, busy]) {
+    one.kill('SIGTERM');
+    await once(one, 'exit');
+  }
   await jaeger.stop();
   await rm(directory, { recursive: true, force: true });
 }
 
-async function screenshot(page: Page, path: string, name: string, shows: string): Promise<void> {
-  await page.goto(url + path);
+async function screenshot(page: Page, path: string, name: string, shows: string, at = port): Promise<void> {
+  await page.goto(`http://127.0.0.1:${at}${path}`);
   await page.locator(shows).first().waitFor();
   await page.locator('.live.on').waitFor();
   const file = join(folder, `${name}.png`);

@@ -4,13 +4,14 @@ import { loadPage } from './page-files.ts';
 describe('the page', () => {
   test('is shown at the paths of its views, and nowhere else', async () => {
     const page = await loadPage();
-    for (const path of ['/', '/fleet', '/services/prod/shop/web', '/traces/0af7']) {
+    for (const path of ['/', '/fleet', '/recording/outages', '/services/prod/shop/web', '/traces/0af7']) {
       expect(page(path)?.type, path).toBe('text/html; charset=utf-8');
       expect(page(path)?.body, path).toMatch(/^<!doctype html>/i);
     }
     const others = [
       '/nonsense',
       '/fleet/x',
+      '/recording',
       '/services',
       '/x/services/',
       '/styles',

@@ -84,15 +84,19 @@ export const recordingRoutes: readonly Route[] = [
       const { recording, ...question } = asked(context, query);
       const { removals } = await recording.removals(question);
       const samples = [...removals].map(([key, times]) => ({ key, times }));
-      const drains = named(context, query, samples).map((sample) => {
+      const drains: schemas.DrainView[] = [];
+      // To know the Pods of a Service replays its records.
+      for await (const sample of context.budget.iterate(named(context, query, samples))) {
         const { cluster, namespace, name: service } = sample;
-        const pods = context.history.get({ cluster, namespace, service })?.state.pods ?? new Map();
-        return summarizeDrain(
-          sample,
-          [...pods.values()].map(({ pod }) => pod),
-          query.proxyDelayMs,
+        const pods = context.history.get({ cluster, namespace, service })?.state.pods.values() ?? [];
+        drains.push(
+          summarizeDrain(
+            sample,
+            Array.from(pods, ({ pod }) => pod),
+            query.proxyDelayMs,
+          ),
         );
-      });
+      }
       return { items: drains.sort((a, b) => b.p99Ms - a.p99Ms) };
     },
   ),

@@ -18,6 +18,7 @@ describe('the overview', () => {
       ...{
         gaps: [],
         recordingProblems: [],
+        recording: null,
         outage: null,
         storeProblems: [],
         fleet: false,

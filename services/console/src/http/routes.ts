@@ -1,4 +1,5 @@
 import { errorMessage } from '@sluice/platform';
+import type { Recording } from '@sluice/recording';
 import { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
@@ -24,6 +25,7 @@ export const routes: readonly Route[] = [
     version: context.version,
     now: context.now(),
     ...(await coverage(context)),
+    recording: await recordedPeriod(context),
     retentionMs: context.history.retentionMs,
     historyBytes: context.history.bytes,
     behind: context.behind(),
@@ -115,18 +117,29 @@ export const routes: readonly Route[] = [
 ];
 
 /** What the history covers. */
-async function coverage({ history, sources, now }: RouteContext, ofRead: readonly string[] = []) {
-  const unread = (error: unknown) => ({
-    periods: [],
-    problems: [`the recording does not answer: ${errorMessage(error)}`],
-  });
-  const { periods, problems } = (await sources.recording?.coverage().catch(unread)) ?? { periods: [], problems: [] };
+async function coverage(context: RouteContext, ofRead: readonly string[] = []) {
+  const { periods, problems } = await recorded(context);
   const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
   return {
-    since: periods[0]?.from ?? history.since ?? now(),
+    since: periods[0]?.from ?? context.history.since ?? context.now(),
     gaps,
     recordingProblems: [...new Set([...problems, ...ofRead])],
   };
+}
+
+/** Null: there is no recording. */
+async function recordedPeriod(context: RouteContext) {
+  const { periods } = await recorded(context);
+  const [first, last] = [periods[0], periods.at(-1)];
+  return first === undefined || last === undefined ? null : { from: first.from, to: last.to };
+}
+
+async function recorded({ sources: { recording } }: RouteContext): ReturnType<Recording['coverage']> {
+  if (recording === undefined) return { periods: [], problems: [] };
+  return recording.coverage().catch((error: unknown) => ({
+    periods: [],
+    problems: [`the recording does not answer: ${errorMessage(error)}`],
+  }));
 }
 
 function unavailable(what: string): never {

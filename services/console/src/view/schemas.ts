@@ -222,6 +222,12 @@ export const overview = z.object({
   storeProblems: list(z.string()).describe('settings of the store that can lose data'),
   fleet: z.boolean().describe('whether there are partitions and dead letters'),
   jaeger: z.string().nullable().describe('URL of a trace in the Jaeger UI; {traceId} is replaced'),
+  recording: z
+    .object({ from: time, to: time })
+    .nullable()
+    .describe(
+      'period in which questions about all Services are answered, such as outages; null: there is no recording',
+    ),
   traces: z.boolean().describe('whether this console shows traces, at /traces/ID and /api/v1/traces/ID'),
 });
 export type Overview = z.infer<typeof overview>;

@@ -7,7 +7,11 @@ import { promisify } from 'node:util';
 import { ensureBinaries, freePorts, startKubeControllerManager } from '@sluice/local';
 import { until } from '@sluice/platform/testing';
 import { RecordingReader } from '@sluice/recording';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { accessibilityOf } from './harness/page/accessibility.ts';
+import { startChromium } from './harness/page/chromium.ts';
+import { openPage } from './harness/page/watched-page.ts';
 
 const program = join(import.meta.dirname, '../bin/sluice');
 let directory: string;
@@ -20,11 +24,16 @@ beforeAll(async () => {
   const { run, address } = await start(
     ...['run', '--rate', '5', '-o', 'none', '--log-level', 'error', '--recording-dir', join(directory, 'recording')],
   );
-  const history = () => promisify(execFile)(program, ['history', 'shop/cart', '--console', address]);
-  await until('there is some history', async () => {
-    const { stdout } = await history().catch(() => ({ stdout: '' }));
-    return stdout.split('\n').length > 60;
-  });
+  const lines = async (...args: readonly string[]) => {
+    const { stdout } = await promisify(execFile)(program, [...args, '--console', address]).catch(() => ({
+      stdout: '',
+    }));
+    return stdout.split('\n').length;
+  };
+  await until('there is some history', async () => (await lines('history', 'shop/cart')) > 60);
+  // With the heading and the line feed at the end.
+  for (const question of ['outages', 'slow', 'flapping'])
+    await until(`there are ${question}`, async () => (await lines(question)) > 2);
   await stop(run);
 });
 
@@ -44,11 +53,11 @@ async function stop(run: ChildProcess): Promise<void> {
 
 let opened = 0;
 
-/** Opens the recording, and returns the path of the kubeconfig. */
-async function open(...args: readonly string[]): Promise<string> {
+/** Opens the recording at a time, and returns the path of the kubeconfig. */
+async function openAt(...args: readonly string[]): Promise<string> {
   const kubeconfig = join(directory, `kubeconfig-${opened++}`);
   const recording = join(directory, 'recording');
-  const { run } = await start('open', recording, ...args, '--write-kubeconfig', kubeconfig);
+  const { run } = await start('open', recording, '--at', ...args, '--write-kubeconfig', kubeconfig);
   onTestFinished(async () => {
     await stop(run);
     expect(existsSync(kubeconfig)).toBe(false);
@@ -71,7 +80,7 @@ async function items(kubeconfig: string, ...args: readonly string[]): Promise<re
 }
 
 test('kubectl reads the objects of the past, and cannot change them', async () => {
-  const past = await open('--at', '1s ago');
+  const past = await openAt('1s ago');
   const services = await kubectl(past, 'get', 'services', '-A');
   expect(services).toMatch(/^shop +cart +ClusterIP +10\.96\.\d+\.\d+ +<none> +80\/TCP/m);
   expect(await kubectl(past, 'get', 'pods', '-n', 'shop', '-l', 'app=cart')).toMatch(/^cart-\S+ +[01]\/1 +Running/m);
@@ -88,7 +97,7 @@ test('kubectl watches a recording that plays', async () => {
   const reader = new RecordingReader(join(directory, 'recording'));
   const [{ from, to } = expect.unreachable()] = reader.coverage().periods;
   reader.close();
-  const past = await open('--at', new Date((from + to) / 2).toISOString(), '--speed', '0.5');
+  const past = await openAt(new Date((from + to) / 2).toISOString(), '--speed', '0.5');
   const arguments_ = ['--kubeconfig', past, 'get', 'endpointslices', '-A', '--watch-only', '-o', 'name'];
   const watch = spawn(programs.kubectl, arguments_, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void watch.kill());
@@ -114,7 +123,7 @@ function settledServices(): readonly string[] {
 }
 
 test('kube-controller-manager finds nothing to change in what Sluice has written', async () => {
-  const past = await open('--at', '0s ago', '--allow-writes');
+  const past = await openAt('0s ago', '--allow-writes');
   // The CPU of Nodes is not recorded, on which topology hints depend.
   const hinted = (await items(past, 'services')).filter((service) => JSON.stringify(service).includes('topology-mode'));
   const settled = settledServices().filter((name) => !hinted.some(({ metadata }) => metadata.name === name));
@@ -138,4 +147,51 @@ test('kube-controller-manager finds nothing to change in what Sluice has written
   await expect.poll(async () => (await items(past, ...ofCart)).length).toBe(1);
   await expect.poll(async () => (await kubectl(past, 'get', 'events', '-A')).length).toBeGreaterThan(0);
   expect(await written()).toEqual(before);
+});
+
+describe('the page of a recording', () => {
+  let browser: Browser;
+  let run: ChildProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    browser = await startChromium();
+    ({ run, address: url } = await start('open', join(directory, 'recording')));
+    await until('it is served', async () => (await fetch(url).catch(() => undefined))?.ok === true);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await stop(run);
+  });
+
+  const questions = [
+    ['Outages', '.belts li a.name', 'light'],
+    ['Stuck', 'td a.name, .notice', 'dark'],
+    ['Slow', 'td a.name', 'light'],
+    ['Flapping', 'td a.name', 'dark'],
+    ['Drain', 'td a.name, .notice', 'light'],
+  ] as const;
+
+  test.each(questions)('answers: %s', async (question, row, theme) => {
+    const { page, errors } = await openPage(browser, url);
+    onTestFinished(() => page.context().close());
+    await page.getByRole('link', { name: 'Recording' }).click();
+    await page.getByRole('navigation', { name: 'questions' }).getByRole('link', { name: question }).click();
+    await expect.poll(() => page.title()).toBe(`${question} · Sluice`);
+    await page.locator(row).first().waitFor();
+    await page.getByText('A recording, which ends at').waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.getByRole('combobox', { name: 'period' }).selectOption('all');
+    await expect.poll(() => new URL(page.url()).search).toBe('?period=all');
+    expect(errors).toEqual([]);
+    expect(await accessibilityOf(browser, `${url}/recording/${question.toLowerCase()}`, row, theme)).toEqual([]);
+  });
+
+  test('leads from an outage to the Service at that time', async () => {
+    const { page } = await openPage(browser, `${url}/recording/outages?period=all`);
+    onTestFinished(() => page.context().close());
+    await page.locator('.belt a').first().click();
+    await expect.poll(() => page.title()).toMatch(/^\S+\/\S+ at .* · Sluice$/);
+  });
 });
