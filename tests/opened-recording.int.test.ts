@@ -194,4 +194,15 @@ describe('the page of a recording', () => {
     await page.locator('.belt a').first().click();
     await expect.poll(() => page.title()).toMatch(/^\S+\/\S+ at .* · Sluice$/);
   });
+
+  test('shows the Pods of a Service over time, as sluice rollout does', async () => {
+    const { page } = await openPage(browser, url);
+    onTestFinished(() => page.context().close());
+    await page.locator('.row.entry', { hasText: 'shop/cart' }).click();
+    await page.locator('.pod-belts .belt .ready').first().waitFor();
+    await page.locator('.pod-belts .belt .ready').first().click();
+    await expect.poll(() => page.title()).toMatch(/^shop\/cart at .* · Sluice$/);
+    const { stdout } = await promisify(execFile)(program, ['rollout', 'shop/cart', '--console', url]);
+    expect(stdout).toMatch(/^ {2}cart-\S+ +█/m);
+  });
 });

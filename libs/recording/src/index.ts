@@ -1,4 +1,5 @@
 export { Playback } from './playback.ts';
+export type { PodSpan, PodTimeline } from './pod-timelines.ts';
 export type { Appearance, Propagation } from './propagations.ts';
 export { RecordConverter } from './record-converter.ts';
 export type { ObjectChange } from './recorded-objects.ts';

@@ -155,6 +155,10 @@ export class Recorder implements Recording {
     };
   }
 
+  pods(...asked: Parameters<Recording['pods']>) {
+    return this.#ask('pods', ...asked);
+  }
+
   readinessChanges(query: Parameters<Recording['readinessChanges']>[0]) {
     return this.#ask('readinessChanges', query);
   }

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { getOrCreate } from '@sluice/platform';
 import { ExistingServices } from './existing-services.ts';
 import { filesIn } from './file-names.ts';
+import { type PodTimeline, podTimelines } from './pod-timelines.ts';
 import type { Propagation } from './propagations.ts';
 import {
   fileStart,
@@ -49,6 +50,15 @@ export interface RecordedHistory {
   readonly problems: readonly string[];
 }
 
+/** How the Pods of a Service were over a period. */
+export interface RecordedPods {
+  /** When it begins: later than asked for if there are too many records. In milliseconds since the Unix epoch. */
+  readonly from: number;
+  readonly to: number;
+  readonly pods: readonly PodTimeline[];
+  readonly problems: readonly string[];
+}
+
 export interface RecordedPropagations {
   readonly propagations: readonly Propagation[];
   readonly problems: readonly string[];
@@ -72,7 +82,7 @@ export interface RecordedRemovals {
 export type Recording = {
   readonly [Q in Question]: (...args: Parameters<RecordingReader[Q]>) => Promise<ReturnType<RecordingReader[Q]>>;
 };
-export type Question = 'coverage' | 'outages' | 'propagations' | 'readinessChanges' | 'records' | 'removals';
+export type Question = 'coverage' | 'outages' | 'pods' | 'propagations' | 'readinessChanges' | 'records' | 'removals';
 
 /** Reads a recording: a directory of files, also while another thread or process records to it, or one file. */
 export class RecordingReader {
@@ -158,6 +168,17 @@ export class RecordingReader {
         messageOf(error);
       }
     }
+  }
+
+  /** How the Pods of a Service were over a period, which begins later if it has more than `records` records. */
+  pods(key: string, period: RecordedPeriod, records: number): RecordedPods {
+    const { periods } = this.coverage();
+    const found = this.records(key, { since: period.from, until: period.to, records });
+    const start = found.records.length < records ? periods[0] : { from: found.records[0]?.receivedAt ?? 0 };
+    const from = Math.max(period.from, start?.from ?? 0);
+    const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
+    const to = Math.min(period.to, periods.at(-1)?.to ?? period.to);
+    return { from, to, pods: podTimelines(key, found.records, { from, gaps }), problems: found.problems };
   }
 
   /** When Services had no ready endpoint in this period, in the order of the start. */
@@ -284,6 +305,7 @@ export function firstOf(
 export const questionsTo = (reader: RecordingReader): Recording => ({
   coverage: async () => reader.coverage(),
   outages: async (period) => reader.outages(period),
+  pods: async (...asked) => reader.pods(...asked),
   propagations: async (query) => reader.propagations(query),
   readinessChanges: async (query) => reader.readinessChanges(query),
   records: async (key, range) => reader.records(key, range),

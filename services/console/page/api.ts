@@ -5,6 +5,7 @@ import type {
   PropagationView,
   ReadinessChangesView,
   RecentChange,
+  RolloutView,
   ServiceDetail,
   ServiceList,
   ServiceOutage,
@@ -72,6 +73,8 @@ export const api = {
     get<HistoryView>(`${pathOf(service)}/history`, query, signal),
   changes: (limit: number, signal?: AbortSignal) => get<Items<RecentChange>>('changes', { limit }, signal),
   trace: (traceId: string, signal?: AbortSignal) => get<TraceView>(`traces/${encodeURIComponent(traceId)}`, {}, signal),
+  rollout: (service: ServiceName, query: Query, signal?: AbortSignal) =>
+    get<RolloutView>(`${pathOf(service)}/rollout`, query, signal),
   outages: (query: Query, signal?: AbortSignal) => get<Items<ServiceOutage>>('outages', query, signal),
   propagations: (query: Query, signal?: AbortSignal) => get<Items<PropagationView>>('propagations', query, signal),
   readinessChanges: (query: Query, signal?: AbortSignal) =>

@@ -39,6 +39,9 @@ export function duration(ms: number): string {
   return `${Math.round(ms / 3_600_000)} h`;
 }
 
+/** An opened recording keeps everything: its retention, which JSON cannot express, is null. */
+export const retentionText = (ms: number): string => (Number.isFinite(ms) ? `, retention ${duration(ms)}` : '');
+
 /** `12 µs`, `3.4 ms`, `21 ms` */
 export function fineDuration(ms: number): string {
   if (ms === 0) return '0';

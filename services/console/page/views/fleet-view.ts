@@ -1,6 +1,6 @@
 import type { DeadLetterView, Overview, ParkedView, PartitionView } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
-import { dateAndTime, duration, outageText, plural } from '../format.ts';
+import { dateAndTime, outageText, plural, retentionText } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
@@ -26,8 +26,8 @@ export function FleetView() {
         overview.state === 'ready' &&
         html`<p class="faint">
           Sluice ${overview.value.version} · history since
-          ${overview.value.since === null ? ' now' : ` ${dateAndTime(overview.value.since)}`}, retention
-          ${` ${duration(overview.value.retentionMs)}`}, ${(overview.value.historyBytes / 1024 / 1024).toFixed(1)} MiB
+          ${overview.value.since === null ? ' now' : ` ${dateAndTime(overview.value.since)}`}${retentionText(overview.value.retentionMs)},
+          ${(overview.value.historyBytes / 1024 / 1024).toFixed(1)} MiB
         </p>`
       }
     </section>

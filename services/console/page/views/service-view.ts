@@ -1,17 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { HistoryView, ServiceDetail } from '../../src/view/schemas.ts';
 import { api, type ServiceName } from '../api.ts';
-import { ago, dateAndTime, duration, plural, withLocalTimes } from '../format.ts';
+import { ago, dateAndTime, plural, retentionText, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Failed, Loading } from '../parts/notice.ts';
+import { PodBelts } from '../parts/pod-belts.ts';
 import { PodTable } from '../parts/pod-table.ts';
 import { SliceMap } from '../parts/slice-map.ts';
 import { LatencyBar, ReadyBar, Status } from '../parts/status.ts';
 import { TimeTravel } from '../parts/time-travel.ts';
 import { Timeline } from '../parts/timeline.ts';
 import type { TraceTargets } from '../parts/trace-link.ts';
-import { navigate } from '../router.ts';
+import { navigate, wholeMs } from '../router.ts';
 import { useUpdates } from '../stream.ts';
 import { useLoaded, useNow } from '../use-loaded.ts';
 import { adjacentTime } from './adjacent-time.ts';
@@ -24,12 +25,13 @@ interface ServiceViewProps {
 
 /** Period in which changes of a busy Service are collected before a reload. */
 const batchMs = 300;
+const overviewMs = 10_000;
 
 export function ServiceView({ service, at }: ServiceViewProps) {
   const [pod, setPod] = useState('');
   const [detail, reloadDetail] = useLoaded((signal) => api.service(service, at, signal), [at]);
   const [history, reloadHistory] = useLoaded((signal) => api.history(service, { limit: 1_000 }, signal), []);
-  const [overview] = useLoaded(api.overview, []);
+  const [overview] = useLoaded(api.overview, [], overviewMs);
   const [changes, setChanges] = useState(0);
   useUpdates(({ services }) => {
     const isChanged = services.some(
@@ -80,6 +82,11 @@ export function ServiceView({ service, at }: ServiceViewProps) {
         ${
           (kind === null || kind.selector !== null || pods.length > 0) &&
           html`<${PodTable} pods=${pods} at=${live ? undefined : detail.value.at} chosen=${pod} choose=${setPod} />`
+        }
+        ${
+          overview.state === 'ready' &&
+          overview.value.recording !== null &&
+          html`<${PodBelts} service=${service} until=${wholeMs(overview.value.recording.to)} />`
         }
       </div>
       <${HistoryColumn} history=${history} pod=${pod} clear=${() => setPod('')} at=${at} travel=${travel} targets=${targets} />
@@ -136,7 +143,7 @@ function HistoryColumn({ history, pod, clear, at, travel, targets }: HistoryColu
     </h2>
     <${Timeline} entries=${history.value.entries} pod=${pod} at=${at} travel=${travel} targets=${targets} />
     <footer class="faint">
-      ${plural(total, 'entry', 'entries')} since ${dateAndTime(since)}; retention ${duration(retentionMs)}
+      ${plural(total, 'entry', 'entries')} since ${dateAndTime(since)}${retentionText(retentionMs)}
     </footer>
   </section>`;
 }

@@ -9,6 +9,7 @@ import type {
   PodDetail,
   PropagationView,
   ReadinessChangesView,
+  RolloutView,
   ServiceDetail,
   ServiceList,
   ServiceLogView,
@@ -77,6 +78,10 @@ export class ConsoleClient {
 
   propagations(query: Query): Promise<readonly PropagationView[]> {
     return this.#items('/api/v1/propagations', query);
+  }
+
+  rollout(name: ServiceName, query: Query): Promise<RolloutView> {
+    return this.#get(`${pathOf(name)}/rollout`, query);
   }
 
   readinessChanges(query: Query): Promise<readonly ReadinessChangesView[]> {

@@ -13,7 +13,8 @@ export function findJournal(context: RouteContext, params: ServiceParams): Journ
   return context.history.get(key) ?? missing(context, key);
 }
 
-function keyOf({ sources }: RouteContext, { cluster, namespace, service }: ServiceParams): ServiceKey {
+/** The key of a Service whose cluster is given by UID or name. */
+export function keyOf({ sources }: RouteContext, { cluster, namespace, service }: ServiceParams): ServiceKey {
   const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
   return { cluster: identity, namespace, service };
 }

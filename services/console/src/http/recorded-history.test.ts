@@ -44,6 +44,18 @@ const recording: Recording = {
     queries.push(query);
     return { problems: [], propagations: [propagation('cluster-uid/shop/web'), propagation('other/pay/web')] };
   },
+  pods: async (key, asked) => {
+    periods.push(asked);
+    const one = (name: string, owner: string, from: number) => ({
+      ...{ pod: name, owner, spans: [{ from, to: null, state: 'ready' as const }] },
+    });
+    const found = [
+      one('new-2', 'ReplicaSet new', 60),
+      one('old-1', 'ReplicaSet old', 20),
+      one('new-1', 'ReplicaSet new', 50),
+    ];
+    return { from: 10, to: 100, pods: key === 'cluster-uid/shop/web' ? found : [], problems: [] };
+  },
   readinessChanges: async (query) => {
     queries.push(query);
     return { problems: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, lastAt: 5 }] };
@@ -230,9 +242,23 @@ describe('with a recording', () => {
     expect((await json('/api/v1/drains')).items[1]).toMatchObject({ neededSeconds: 3 });
   });
 
+  test('the Pods of a Service are listed by their owner, in the order of their start', async () => {
+    const { json, error } = await open();
+    const { pods, from, to } = await json('/api/v1/services/prod/shop/web/rollout?since=5&until=100');
+    expect(periods.at(-1)).toEqual({ from: 5, to: 100 });
+    expect([from, to]).toEqual([10, 100]);
+    expect(pods.map(({ pod: name }: { readonly pod: string }) => name)).toEqual(['old-1', 'new-1', 'new-2']);
+    expect((await error('/api/v1/services/prod/shop/none/rollout')).slice(0, 2)).toEqual([
+      404,
+      'no Pods of shop/none are recorded in this period',
+    ]);
+  });
+
   test('the overview says what it covers', async () => {
     const { json } = await open();
-    expect(await json('/api/v1/overview')).toMatchObject({ since: 100, gaps: [{ from: 200, to: 300 }] });
+    expect(await json('/api/v1/overview')).toMatchObject({
+      ...{ since: 100, gaps: [{ from: 200, to: 300 }], recording: { from: 100, to: 10_000 } },
+    });
   });
 });
 

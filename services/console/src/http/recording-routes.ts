@@ -1,11 +1,12 @@
-import { parseServiceKey } from '@sluice/messages';
-import type { Recording } from '@sluice/recording';
+import { formatServiceKey, parseServiceKey } from '@sluice/messages';
+import type { PodTimeline, Recording } from '@sluice/recording';
 import { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
 import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
+import { keyOf } from './find-journal.ts';
 import { Problem } from './problem.ts';
 import { limit, type Route, route } from './route.ts';
-import { noParams, period, type RouteContext, text } from './route-context.ts';
+import { noParams, period, type RouteContext, serviceParams, text } from './route-context.ts';
 
 /** A period, and the Services in question. */
 const scope = {
@@ -58,6 +59,24 @@ export const recordingRoutes: readonly Route[] = [
     },
   ),
   route(
+    '/api/v1/services/:cluster/:namespace/:service/rollout',
+    'how the Pods of a Service were over a period',
+    serviceParams,
+    z.object(period),
+    schemas.rollout,
+    async (context, params, { since = 0, until = context.now() }) => {
+      const { cluster, namespace, service } = keyOf(context, params);
+      const key = formatServiceKey({ cluster, namespace, service });
+      const { pods, ...covered } = await recordingOf(context).pods(key, { from: since, to: until }, maxRecords);
+      if (pods.length === 0) throw new Problem(404, `no Pods of ${namespace}/${service} are recorded in this period`);
+      const startOf = ({ spans }: PodTimeline) => spans[0]?.from ?? until;
+      const owners = Map.groupBy(pods, ({ owner }) => owner);
+      const byStart = [...owners.values()].map((group) => group.toSorted((a, b) => startOf(a) - startOf(b)));
+      byStart.sort(([a], [b]) => (a && b ? startOf(a) - startOf(b) : 0));
+      return { from: covered.from, to: covered.to, pods: byStart.flat() };
+    },
+  ),
+  route(
     '/api/v1/readiness-changes',
     'how often Pods became ready or not ready, most often first',
     noParams,
@@ -102,6 +121,9 @@ export const recordingRoutes: readonly Route[] = [
   ),
 ];
 
+/** Reading more would take seconds. */
+const maxRecords = 20_000;
+
 interface Asked {
   readonly recording: Recording;
   readonly from: number;
@@ -110,17 +132,16 @@ interface Asked {
 }
 
 function asked({ sources }: RouteContext, { since = 0, until, cluster, namespace, service }: Scope): Asked {
-  const { recording } = sources;
-  if (recording === undefined) {
-    throw new Problem(
-      404,
-      'this console has no recording',
-      '"sluice observe", "sluice open" and "sluice run --recording-dir" have one',
-    );
-  }
+  const recording = recordingOf({ sources });
   const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
   const keys = [identity, namespace, service].map((part) => part ?? '%').join('/');
   return { recording, from: since, to: until ?? Number.MAX_SAFE_INTEGER, keys };
+}
+
+function recordingOf({ sources: { recording } }: Pick<RouteContext, 'sources'>): Recording {
+  if (recording !== undefined) return recording;
+  const hint = '"sluice observe", "sluice open" and "sluice run --recording-dir" have one';
+  throw new Problem(404, 'this console has no recording', hint);
 }
 
 /** Replaces keys by names, and leaves those that do not match out. */

@@ -4,6 +4,7 @@ export * from './print-dead-letters.ts';
 export * from './print-explanation.ts';
 export * from './print-history.ts';
 export * from './print-parked.ts';
+export * from './print-rollout.ts';
 export * from './print-trace.ts';
 export * from './print-traces.ts';
 export * from './print-verification.ts';

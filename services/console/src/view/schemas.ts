@@ -166,6 +166,25 @@ export const propagation = z.object({
 });
 export type PropagationView = z.infer<typeof propagation>;
 
+export const rollout = z.object({
+  from: time.describe('later than asked for if there are too many records'),
+  to: time,
+  pods: list(
+    z.object({
+      pod: z.string(),
+      owner: z.string().describe('the controller that owns it: ReplicaSet web-5d9; empty: none, or not recorded'),
+      spans: list(
+        z.object({
+          from: time,
+          to: time.nullable().describe('null: it continues'),
+          state: z.enum(['ready', 'not ready', 'terminating', 'unknown']).describe('unknown: nothing was recorded'),
+        }),
+      ).describe('in the order of time; between them, the Pod did not exist'),
+    }),
+  ).describe('by owner, those that came first first'),
+});
+export type RolloutView = z.infer<typeof rollout>;
+
 export const readinessChanges = z.object({
   ...serviceName,
   pod: z.string(),
