@@ -155,6 +155,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   slow: () => [...read(), '--until', hostile],
   stuck: () => [...read(), '--for', hostile],
   flapping: () => [...read(), '--limit', hostile],
+  'record export': () => [hostile, hostile],
   rollout: () => [service, ...read(), '--since', hostile],
   verify: () => [service, ...read(), '--cluster', hostile],
   drain: () => [...read(), '--proxy-delay', hostile],

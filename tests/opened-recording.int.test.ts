@@ -149,6 +149,20 @@ test('kube-controller-manager finds nothing to change in what Sluice has written
   expect(await written()).toEqual(before);
 });
 
+test('a part of it is exported for somebody else', async () => {
+  const part = join(directory, 'part');
+  const flags = ['-n', 'shop', '--service', 'cart', '--since', '3s'];
+  const { stdout } = await promisify(execFile)(program, [
+    ...['record', 'export', join(directory, 'recording'), part, ...flags],
+  ]);
+  expect(stdout).toMatch(/^exported \d+ records of 1 Services to /);
+  const reader = new RecordingReader(part);
+  onTestFinished(() => reader.close());
+  const [{ from, to } = expect.unreachable()] = reader.coverage().periods;
+  expect(to - from).toBeCloseTo(3_000, 0);
+  expect(reader.servicesAt(to)).toEqual([expect.stringMatching(/\/shop\/cart$/)]);
+});
+
 describe('the page of a recording', () => {
   let browser: Browser;
   let run: ChildProcess;

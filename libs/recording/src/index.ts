@@ -1,3 +1,4 @@
+export { exportRecording } from './export-recording.ts';
 export { Playback } from './playback.ts';
 export type { PodSpan, PodTimeline } from './pod-timelines.ts';
 export type { Appearance, Propagation } from './propagations.ts';

@@ -18,6 +18,7 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
     names: ['outages', 'slow', 'stuck', 'flapping', 'drain'],
     load: async () => (await import('./questions.ts')).addQuestionCommands,
   },
+  { names: ['record'], load: async () => (await import('./record.ts')).addRecordCommand },
   { names: ['rollout'], load: async () => (await import('./rollout.ts')).addRolloutCommand },
   { names: ['verify'], load: async () => (await import('./verify.ts')).addVerifyCommand },
   { names: ['dead-letters'], load: async () => (await import('./dead-letters.ts')).addDeadLettersCommand },
