@@ -43,6 +43,10 @@ export function endpointContent({ addresses, conditions }: Pick<Endpoint, 'addre
   return [addresses.join(), ready, conditions?.serving ?? ready, conditions?.terminating ?? false].join(' ');
 }
 
+/** Name of the endpoint's Pod; empty for a custom endpoint. */
+export const podOf = ({ targetRef }: Pick<Endpoint, 'targetRef'>): string =>
+  targetRef?.kind === 'Pod' ? (targetRef.name ?? '') : '';
+
 /** How each Pod appears in the Endpoints. */
 export function podsIn(endpoints: Endpoints | undefined): ReadonlyMap<string, string> {
   const pods = new Map<string, string>();

@@ -1,4 +1,4 @@
-import { absent, endpointContent, expectedPlaces, podsIn } from '@sluice/controllers';
+import { absent, endpointContent, expectedPlaces, podOf, podsIn } from '@sluice/controllers';
 import type { Message } from '@sluice/messages';
 import { type Endpoint, type EndpointSlice, overCapacityAnnotation } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
@@ -233,8 +233,6 @@ function isSameEndpoint(old: Endpoint, now: Endpoint): boolean {
       old.addresses[0] === now.addresses[0])
   );
 }
-
-const podOf = ({ targetRef }: Endpoint): string => (targetRef?.kind === 'Pod' ? (targetRef.name ?? '') : '');
 
 /** Of the content of endpoints in slices or Endpoints, as `expectedPlaces` gives it. */
 function appearanceOf(content: string): Appearance {

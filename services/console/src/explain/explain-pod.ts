@@ -1,8 +1,8 @@
-import { addressTypesOf, podToEndpoint, readersOf, sliceControllers } from '@sluice/controllers';
+import { addressTypesOf, podOf, podToEndpoint, readersOf, sliceControllers } from '@sluice/controllers';
 import { endpointSliceController, managedByLabel, type Service } from '@sluice/model';
 import { selectorText } from '../history/describe-change.ts';
 import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
-import { endpointState, podOf } from '../history/endpoint-changes.ts';
+import { endpointState } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { PodView } from '../view/schemas.ts';
 import type { PodHistory } from './pod-histories.ts';

@@ -1,7 +1,8 @@
+import { podOf } from '@sluice/controllers';
 import type { Endpoint, EndpointSlice } from '@sluice/model';
 import { aSlice } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
-import { endpointChanges, endpointState, podOf, withoutMoves } from './endpoint-changes.ts';
+import { endpointChanges, endpointState, withoutMoves } from './endpoint-changes.ts';
 
 const endpoint = (pod: string, given: Partial<Endpoint> = {}): Endpoint => ({
   addresses: ['10.0.0.1'],

@@ -1,3 +1,4 @@
+import { podOf } from '@sluice/controllers';
 import type { Endpoint, EndpointSlice } from '@sluice/model';
 import type { EndpointChange, EndpointState } from '../view/entry-schemas.ts';
 
@@ -65,11 +66,6 @@ export function endpointState({ conditions, zone, hints }: Endpoint): EndpointSt
       ...(hints?.forNodes ?? []).map(({ name }) => `node:${name}`),
     ],
   };
-}
-
-/** Name of the endpoint's Pod; empty for a custom endpoint. */
-export function podOf({ targetRef }: Endpoint): string {
-  return targetRef?.kind === 'Pod' ? (targetRef.name ?? '') : '';
 }
 
 function byIdentity(slice: EndpointSlice | null): Map<string, Endpoint> {

@@ -5,7 +5,7 @@ import * as schemas from '../view/schemas.ts';
 import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
 import { keyOf } from './find-journal.ts';
 import { Problem } from './problem.ts';
-import { limit, type Route, route } from './route.ts';
+import { items, limit, type Route, route } from './route.ts';
 import { noParams, period, type RouteContext, serviceParams, text } from './route-context.ts';
 
 /** A period, and the Services in question. */
@@ -22,7 +22,6 @@ const milliseconds = z.coerce
   .int()
   .min(0)
   .max(7 * 86_400_000);
-const items = <T extends z.ZodType>(of: T) => z.object({ items: z.array(of).readonly() });
 
 /** Questions about all Services, which a recording answers. */
 export const recordingRoutes: readonly Route[] = [

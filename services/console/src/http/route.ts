@@ -28,6 +28,9 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, R extends z.
   return { path, summary, params, query, response, handle: handle as Route['handle'] };
 }
 
+/** A response with a list. */
+export const items = <T extends z.ZodType>(of: T) => z.object({ items: z.array(of).readonly() });
+
 /** A route that returns a list without parameters. */
 export function listRoute<T extends z.ZodType>(
   path: string,
@@ -35,6 +38,5 @@ export function listRoute<T extends z.ZodType>(
   item: T,
   load: (context: RouteContext) => Promise<readonly z.infer<T>[]>,
 ): Route {
-  const response = z.object({ items: z.array(item).readonly() });
-  return route(path, summary, noParams, noParams, response, async (context) => ({ items: await load(context) }));
+  return route(path, summary, noParams, noParams, items(item), async (context) => ({ items: await load(context) }));
 }

@@ -7,7 +7,7 @@ import { writesIn } from '../view/writes-in.ts';
 import { findEntries, findJournal, findMoment } from './find-journal.ts';
 import { outageOf, Problem } from './problem.ts';
 import { recordingRoutes } from './recording-routes.ts';
-import { limit, listRoute, type Route, route } from './route.ts';
+import { items, limit, listRoute, type Route, route } from './route.ts';
 import { atTime, historyFilter, noParams, type RouteContext, serviceParams, text } from './route-context.ts';
 
 const serviceQuery = z.object({
@@ -95,7 +95,7 @@ export const routes: readonly Route[] = [
     'the last writes of all Services, newest first',
     noParams,
     z.object({ limit: limit(500, 50) }),
-    z.object({ items: z.array(schemas.recentChange).readonly() }),
+    items(schemas.recentChange),
     async (context, _, query) => ({ items: await recentChanges(context, query.limit) }),
   ),
   ...recordingRoutes,

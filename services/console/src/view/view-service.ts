@@ -1,8 +1,9 @@
+import { podOf } from '@sluice/controllers';
 import { type EndpointSlice, managedByLabel } from '@sluice/model';
 import { explainPod } from '../explain/explain-pod.ts';
 import { explainService } from '../explain/explain-service.ts';
 import { noHistory, podHistories } from '../explain/pod-histories.ts';
-import { endpointState, podOf } from '../history/endpoint-changes.ts';
+import { endpointState } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';
 import type { PodView, ServiceDetail, SliceView } from './schemas.ts';

@@ -16,20 +16,11 @@ import {
   traceLines,
 } from '@sluice/console/terminal';
 import { print, systemClock, UsageError } from '@sluice/platform/process';
-import { type Command, Option } from 'commander';
-import {
-  addConsoleAddress,
-  atOf,
-  type ConsoleOptions,
-  clientFor,
-  sinceOf,
-  untilOf,
-  waitForConsole,
-} from './client-for.ts';
+import type { Command } from 'commander';
+import { atOf, clientFor, sinceOf, untilOf, waitForConsole } from './client-for.ts';
+import { addOutput, addPeriod, addServiceOptions, type ServiceOptions } from './service-options.ts';
 
-interface Options extends ConsoleOptions {
-  readonly namespace?: string;
-  readonly cluster?: string;
+interface Options extends ServiceOptions {
   readonly output: 'text' | 'json';
   readonly pod?: string;
   readonly since?: string;
@@ -44,13 +35,9 @@ export function addInspectCommands(program: Command): void {
   // What follows `history export` are options of `export`.
   program.enablePositionalOptions();
   const entries = add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
-    .option(
-      '--since <duration>',
-      'how far back, e.g. 1h or 30m, or since when, e.g. 14:02 (default: the whole history)',
-    )
-    .option('--until <time>', 'until when, e.g. 14:05 (default: now)')
     .option('--pod <name>', 'only entries of this Pod')
     .option('-f, --follow', 'follow new entries until SIGINT');
+  addPeriod(entries, 'the whole history');
   addExport(entries);
   add(program, 'explain', 'why each Pod of a Service gets traffic or not, now or at a past time', explain)
     .option('--pod <name>', 'only this Pod, which may be deleted')
@@ -75,11 +62,9 @@ function add(
     .description(
       `Shows ${summary}. Needs a console.\nExits with status 1 if there is no answer, and 2 for invalid arguments.`,
     );
-  return addServiceOptions(command)
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'))
-    .action((service: string, options: Options) =>
-      action(qualified(service, options.namespace), options, clientFor(options, { wait: waitForConsole })),
-    );
+  return addOutput(addServiceOptions(command), 'text', 'json').action((service: string, options: Options) =>
+    action(qualified(service, options.namespace), options, clientFor(options, { wait: waitForConsole })),
+  );
 }
 
 /** Adds `history export`. */
@@ -110,12 +95,6 @@ function splitCluster(text: string, { cluster, namespace }: Options): readonly [
   const [named, ...service] = parts;
   if (cluster === undefined && namespace === undefined) return [named, service.join('/')];
   throw new UsageError(`${JSON.stringify(text)} already names cluster and namespace; remove --cluster and -n`);
-}
-
-function addServiceOptions(command: Command): Command {
-  return addConsoleAddress(
-    command.option('-n, --namespace <name>', 'namespace, if the argument names only the Service'),
-  ).option('--cluster <name>', 'name or UID of the cluster, if several have the Service');
 }
 
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {

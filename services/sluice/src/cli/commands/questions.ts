@@ -8,8 +8,9 @@ import {
   textFormatFor,
 } from '@sluice/console/terminal';
 import { parseDuration, print, systemClock, UsageError } from '@sluice/platform/process';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { addConsoleAddress, type ConsoleOptions, clientFor, sinceOf, untilOf, waitForConsole } from './client-for.ts';
+import { addOutput, addPeriod } from './service-options.ts';
 
 interface Options extends ConsoleOptions {
   readonly since?: string;
@@ -108,14 +109,9 @@ function add<T>(program: Command, { name, summary, description, ask, list }: Que
       `${description}\nNeeds "sluice observe", "sluice open" or "sluice run --recording-dir".\n` +
         'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
     )
-    .option(
-      '--since <duration>',
-      'how far back, e.g. 1h or 30m, or since when, e.g. 14:02 (default: the whole recording)',
-    )
-    .option('--until <time>', 'until when, e.g. 14:05 (default: now)')
     .option('--cluster <name>', 'only the cluster with this name or UID')
-    .option('-n, --namespace <name>', 'only this namespace')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'));
+    .option('-n, --namespace <name>', 'only this namespace');
+  addOutput(addPeriod(command, 'the whole recording'), 'table', 'json');
   return addConsoleAddress(command).action(async (options: Options) => {
     const { cluster, namespace, output } = options;
     const scope = { since: sinceOf(options.since), until: untilOf(options.until), cluster, namespace };

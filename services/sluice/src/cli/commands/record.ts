@@ -4,6 +4,7 @@ import { errorMessage } from '@sluice/platform';
 import { createLogger, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
 import { exportRecording, RecordingReader } from '@sluice/recording';
 import type { Command } from 'commander';
+import { addPeriod } from './service-options.ts';
 
 interface Options {
   readonly since?: string;
@@ -18,7 +19,7 @@ export function addRecordCommand(program: Command): void {
     .command('record')
     .summary('export a part of a recording, to hand it over')
     .description('Exports a part of a recording.');
-  record
+  const command = record
     .command('export <recording> <target>')
     .summary('write what is about some Services in a period to a recording of its own')
     .description(
@@ -26,15 +27,10 @@ export function addRecordCommand(program: Command): void {
         'begins with how the Services were, and contains the names, addresses and labels of their Pods. Times count from the end of\n' +
         'the recording.\nExits with status 1 if nothing matches, and 2 for invalid arguments.',
     )
-    .option(
-      '--since <duration>',
-      'how far back, e.g. 1h or 30m, or since when, e.g. 14:02 (default: the whole recording)',
-    )
-    .option('--until <time>', 'until when, e.g. 14:05 (default: the end of the recording)')
     .option('--cluster <name>', 'only the cluster with this name or UID')
     .option('-n, --namespace <name>', 'only this namespace')
-    .option('--service <name>', 'only Services with this name')
-    .action(exportPart);
+    .option('--service <name>', 'only Services with this name');
+  addPeriod(command, 'the whole recording', 'the end of the recording').action(exportPart);
 }
 
 function exportPart(path: string, directory: string, options: Options): void {

@@ -1,11 +1,10 @@
-import { findService, printVerification, qualified, textFormatFor, type Verification } from '@sluice/console/terminal';
+import { printVerification, textFormatFor, type Verification } from '@sluice/console/terminal';
 import { exitStatus, localTime, print, systemClock } from '@sluice/platform/process';
-import { type Command, Option } from 'commander';
-import { addConsoleAddress, atOf, type ConsoleOptions, clientFor, waitForConsole } from './client-for.ts';
+import type { Command } from 'commander';
+import { atOf } from './client-for.ts';
+import { addOutput, addServiceOptions, askedService, type ServiceOptions } from './service-options.ts';
 
-interface Options extends ConsoleOptions {
-  readonly namespace?: string;
-  readonly cluster?: string;
+interface Options extends ServiceOptions {
   readonly at?: string;
   readonly output: 'text' | 'json';
 }
@@ -19,19 +18,13 @@ export function addVerifyCommand(program: Command): void {
         'they do, check the proxies. Needs "sluice observe", "sluice open" or "sluice run --recording-dir".\n' +
         'Exits with status 1 if one is wrong or there is no answer, and 2 for invalid arguments.',
     )
-    .option('-n, --namespace <name>', 'namespace, if the argument names only the Service')
-    .option('--cluster <name>', 'name or UID of the cluster, if several have the Service')
-    .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12, with or without zone (default: now)')
-    .addOption(new Option('-o, --output <format>', 'output format').choices(['text', 'json']).default('text'));
-  addConsoleAddress(command).action(verify);
+    .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12, with or without zone (default: now)');
+  addOutput(addServiceOptions(command), 'text', 'json').action(verify);
 }
 
 async function verify(text: string, options: Options): Promise<void> {
   const at = atOf(options);
-  const client = clientFor(options, { wait: waitForConsole });
-  const overview = await client.overview();
-  const service = qualified(text, options.namespace);
-  const name = await findService(client, overview, service, options.cluster);
+  const { client, name, title } = await askedService(text, options);
   const scope = { ...name, limit: 1_000 };
   const wrong = await client.propagations(
     at === undefined ? { ...scope, open: 'true' } : { ...scope, since: at, until: at },
@@ -45,7 +38,6 @@ async function verify(text: string, options: Options): Promise<void> {
   if (verification.wrong.length > 0) process.exitCode = exitStatus.failure;
   if (options.output === 'json') return print(process.stdout, `${JSON.stringify(verification)}\n`);
   const now = systemClock.now();
-  const cluster = overview.clusters.find((one) => one.identity === name.cluster)?.name ?? name.cluster;
-  const heading = `Service ${service} in ${cluster}, ${at === undefined ? 'now' : `at ${localTime(at, now)}`}`;
+  const heading = `${title}, ${at === undefined ? 'now' : `at ${localTime(at, now)}`}`;
   print(process.stdout, printVerification(heading, verification, textFormatFor(process.stdout, now)));
 }

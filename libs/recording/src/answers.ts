@@ -1,0 +1,63 @@
+import type { PodTimeline } from './pod-timelines.ts';
+import type { Propagation } from './propagations.ts';
+import type { ReadinessChanges, RecordedPeriod } from './recording-file.ts';
+import type { StoredRecord } from './records.ts';
+
+/** What a recording covers. */
+export interface Coverage {
+  /** In the order of time, with gaps between them. */
+  readonly periods: readonly RecordedPeriod[];
+  /** Files or parts of files that cannot be read, for people. */
+  readonly problems: readonly string[];
+}
+
+/** Time in which a Service had no ready endpoint, in milliseconds since the Unix epoch. */
+export interface RecordedOutage {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly from: number;
+  /** Null: until the end of the recording. */
+  readonly to: number | null;
+  /** False: it began before the recording, or before the Service was first published. */
+  readonly isStartKnown: boolean;
+  /** The last event of the Service or its Pods before; null: none was recorded. */
+  readonly event: string | null;
+}
+
+export interface RecordedOutages {
+  readonly outages: readonly RecordedOutage[];
+  readonly problems: readonly string[];
+}
+
+export interface RecordedHistory {
+  readonly records: readonly StoredRecord[];
+  readonly problems: readonly string[];
+}
+
+/** How the Pods of a Service were over a period. */
+export interface RecordedPods {
+  /** When it begins: later than asked for if there are too many records. In milliseconds since the Unix epoch. */
+  readonly from: number;
+  readonly to: number;
+  readonly pods: readonly PodTimeline[];
+  readonly problems: readonly string[];
+}
+
+export interface RecordedPropagations {
+  readonly propagations: readonly Propagation[];
+  readonly problems: readonly string[];
+}
+
+export interface RecordedReadiness {
+  /** Most changes first. */
+  readonly pods: readonly ReadinessChanges[];
+  readonly problems: readonly string[];
+}
+
+export interface RecordedRemovals {
+  /**
+   * How long it took until slices showed that ready Pods were no longer: milliseconds, by formatted key of the Service.
+   */
+  readonly removals: ReadonlyMap<string, readonly number[]>;
+  readonly problems: readonly string[];
+}
