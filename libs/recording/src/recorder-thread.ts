@@ -34,13 +34,13 @@ port.once('message', ({ directory, ...options }: ThreadOptions) => {
         case 'close':
           reader.close();
           recording.close(request.now, request.open);
-          send({ kind: 'closed' });
-          port.close();
           break;
       }
     } catch (error) {
       send({ kind: 'failed', reason: errorMessage(error), ...('id' in request && { id: request.id }) });
     }
+    // Nothing else keeps the thread alive.
+    if (request.kind === 'close') port.close();
   });
 });
 

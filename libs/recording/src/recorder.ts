@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
@@ -35,7 +36,7 @@ export type ThreadRequest =
   | { readonly kind: 'close'; readonly now: number; readonly open: readonly Propagation[] };
 
 export type ThreadAnswer =
-  | { readonly kind: 'ready' | 'closed' }
+  | { readonly kind: 'ready' }
   | { readonly kind: 'unusable'; readonly reason: string }
   | { readonly kind: 'appended'; readonly isNewFile: boolean }
   | { readonly kind: 'answered'; readonly id: number; readonly answer: unknown }
@@ -71,7 +72,7 @@ export class Recorder implements Recording {
   readonly #cancelIdle: Cancel;
   readonly #questions = new Map<number, PromiseWithResolvers<unknown>>();
   #nextId = 0;
-  readonly #closed = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<void>();
 
   private constructor(options: RecorderOptions, thread: Worker) {
     this.#options = options;
@@ -95,7 +96,7 @@ export class Recorder implements Recording {
     const answer = await started.promise;
     thread.off('error', started.reject);
     if (answer.kind === 'unusable') {
-      await thread.terminate();
+      await once(thread, 'exit');
       throw new Error(answer.reason);
     }
     return new Recorder(options, thread);
@@ -172,8 +173,8 @@ export class Recorder implements Recording {
     this.#cancelIdle();
     this.#flush();
     this.#send({ kind: 'close', now: this.#options.clock.now(), open: this.#converter.open });
-    await this.#closed.promise;
-    await this.#thread.terminate();
+    // It ends by itself: Node can crash if a thread is terminated in native code.
+    await this.#ended.promise;
   }
 
   /** Rejects once the thread has ended. */
@@ -218,8 +219,6 @@ export class Recorder implements Recording {
         // The thread has ended its file, so the gap is on the disk already.
         return this.#fail(error);
       }
-      case 'closed':
-        return this.#closed.resolve();
     }
   }
 
@@ -250,7 +249,7 @@ export class Recorder implements Recording {
   }
 
   #stopped(error: Error): void {
-    this.#closed.resolve();
+    this.#ended.resolve();
     if (!this.#isClosing && !this.#isStopped) this.#fail(error);
     this.#isStopped = true;
     for (const { reject } of this.#questions.values()) reject(error);
