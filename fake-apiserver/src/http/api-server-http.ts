@@ -10,7 +10,10 @@ import { readBody } from './read-body.ts';
 import { ResourceHandler, type ResourceHandlerOptions } from './resource-handler.ts';
 import { parseRoute } from './route.ts';
 
-export type { ResourceHandlerOptions as ApiServerHttpOptions } from './resource-handler.ts';
+export interface ApiServerHttpOptions extends ResourceHandlerOptions {
+  /** Refuse requests whose Host is not loopback: a page on the web could have resolved its own name to this address. */
+  readonly loopbackOnly?: boolean;
+}
 
 const reads = ['get', 'list', 'watch'];
 
@@ -34,9 +37,11 @@ export class ApiServerHttp {
   readonly #handler: ResourceHandler;
   readonly #http: Server;
   readonly #isReadOnly: boolean;
+  readonly #loopbackOnly: boolean;
 
-  constructor(options: ResourceHandlerOptions) {
+  constructor(options: ApiServerHttpOptions) {
     this.#isReadOnly = options.readOnly !== undefined;
+    this.#loopbackOnly = options.loopbackOnly ?? false;
     this.#handler = new ResourceHandler(options);
     this.#http = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => sendError(response, error));
@@ -62,8 +67,7 @@ export class ApiServerHttp {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A page on the web must not read a recording by a name that it has resolved to this address.
-    if (this.#isReadOnly && !isLoopback(hostOfHeader(request.headers.host)))
+    if (this.#loopbackOnly && !isLoopback(hostOfHeader(request.headers.host)))
       throw badRequest('the Host of the request is not loopback');
     const url = new URL(request.url ?? '/', 'http://server');
     const path = url.pathname.replace(/(?<=.)\/$/, '');

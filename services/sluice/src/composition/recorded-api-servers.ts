@@ -39,7 +39,7 @@ export async function startRecordedApiServers(playback: Playback, options: Optio
     const server = new FakeApiServer({ clock: shownClock, random: seededRandom(1), features: 'storage-only' });
     server.put('namespaces', { metadata: { name: 'kube-system', uid: identity }, status: { phase: 'Active' } });
     servers.set(identity, server);
-    const one = new ApiServerHttp({ server, clock: shownClock, ...(!allowWrites && { readOnly }) });
+    const one = new ApiServerHttp({ server, clock: shownClock, loopbackOnly: true, ...(!allowWrites && { readOnly }) });
     http.push(one);
     urls.set(name, await one.listen());
   }
