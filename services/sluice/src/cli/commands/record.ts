@@ -1,7 +1,7 @@
 import { parseAt, parseSince } from '@sluice/console/terminal';
 import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
-import { createLogger, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
+import { createLogger, exitStatus, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
 import { exportRecording, RecordingReader } from '@sluice/recording';
 import type { Command } from 'commander';
 import { addPeriod } from './service-options.ts';
@@ -49,7 +49,7 @@ function exportPart(path: string, directory: string, options: Options): void {
     const isWanted = filterOf(options, reader.clusterNames());
     const logger = createLogger('text', 'info');
     const exported = exportRecording(reader, { directory, period, isWanted, version, logger });
-    if (exported.services === 0) process.exitCode = 1;
+    if (exported.services === 0) process.exitCode = exitStatus.failure;
     print(process.stdout, `exported ${exported.records} records of ${exported.services} Services to ${directory}\n`);
   } catch (error) {
     if (error instanceof UsageError) throw error;
