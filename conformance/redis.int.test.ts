@@ -19,7 +19,7 @@ interface Started {
 }
 
 /** The tests tolerate processes that stop for half of it. */
-const ttlMs = 6_000;
+const ttlMs = 10_000;
 
 const user = { username: SLUICE_USER, password: SLUICE_PASSWORD };
 
