@@ -1,8 +1,8 @@
-import { decodeRecord } from '@sluice/messages';
 import { firstListMs } from './existing-services.ts';
 import { type ObjectChange, RecordedObjects } from './recorded-objects.ts';
 import type { KeyedRecord } from './recording-file.ts';
 import type { RecordingReader } from './recording-reader.ts';
+import { messageOf } from './records.ts';
 
 /** The Kubernetes objects of a recording at a time, and their changes from then on. */
 export class Playback {
@@ -53,10 +53,11 @@ export class Playback {
   }
 
   #apply({ key, receivedAt, payload }: KeyedRecord): readonly ObjectChange[] {
+    const message = messageOf({ payload });
     try {
-      return this.#objects.apply(key, decodeRecord({ payload }), receivedAt);
+      return message === undefined ? [] : this.#objects.apply(key, message, receivedAt);
     } catch {
-      // The recorder has logged it, and the Service is published whole again.
+      // The recorder has logged it.
       return [];
     }
   }

@@ -71,6 +71,12 @@ test('how a Pod was during a gap is unknown', () => {
   ]);
 });
 
+test('the Pods of a cluster that is removed end with it', () => {
+  const removal = { kind: 'clusterRemoved', cluster: 'c', epoch: 2 } as const;
+  const removed = { ...record(20), payload: encodeMessage(removal) };
+  expect(spans([record(10, web, pod('web-1')), removed])).toEqual([['web-1', '10-20 ready']]);
+});
+
 test('a record that cannot be read is left out', () => {
   const broken = { ...record(20), payload: new TextEncoder().encode('{') };
   expect(spans([record(10, web, pod('web-1')), broken, record(30, gone('web-1'))])).toEqual([['web-1', '10-30 ready']]);

@@ -1,9 +1,9 @@
-import { decodeRecord } from '@sluice/messages';
+import type { Message } from '@sluice/messages';
 import type { Pod } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
 import type { Appearance } from './propagations.ts';
 import type { RecordedPeriod } from './recording-file.ts';
-import type { StoredRecord } from './records.ts';
+import { messageOf, type StoredRecord } from './records.ts';
 import { ServiceStates } from './service-states.ts';
 
 /** Times in milliseconds since the Unix epoch. */
@@ -34,7 +34,9 @@ export function podTimelines(
   const pods = new Map<string, { owner: string; readonly spans: PodSpan[] }>();
   for (const { receivedAt, payload } of records) {
     const at = Math.max(from, receivedAt);
-    for (const change of apply(states, key, payload, receivedAt)) {
+    const message = messageOf({ payload });
+    if (message?.kind === 'clusterRemoved') for (const { spans } of pods.values()) setState(spans, undefined, at);
+    for (const change of apply(states, key, message, receivedAt)) {
       if (change.kind !== 'pod') continue;
       const pod = change.after?.pod;
       const known = getOrCreate(pods, change.name, () => ({ owner: '', spans: [] }));
@@ -47,11 +49,11 @@ export function podTimelines(
     .filter(({ spans }) => spans.length > 0);
 }
 
-function apply(states: ServiceStates, key: string, payload: Uint8Array, at: number) {
+function apply(states: ServiceStates, key: string, message: Message | undefined, at: number) {
   try {
-    return states.apply(key, decodeRecord({ payload }), at)?.changes ?? [];
+    return (message && states.apply(key, message, at)?.changes) ?? [];
   } catch {
-    // The recorder has logged it, and the Service is published whole again.
+    // The recorder has logged it.
     return [];
   }
 }

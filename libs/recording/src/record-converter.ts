@@ -1,9 +1,9 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, decodeRecord, isServiceKey, type Message } from '@sluice/messages';
+import { type Change, isServiceKey, type Message } from '@sluice/messages';
 import type { EndpointSlice } from '@sluice/model';
 import type { Logger } from '@sluice/platform';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
-import type { NewRecord, RecordedEndpoints } from './records.ts';
+import { messageOf, type NewRecord, type RecordedEndpoints } from './records.ts';
 import { type AppliedMessage, ServiceStates } from './service-states.ts';
 
 /** Endpoints repeat the slices, and a recording would double. Those that differ for less are not recorded, in milliseconds. */
@@ -58,14 +58,6 @@ const nothing = { endpoints: undefined, propagations: [] };
 
 const isRecorded = ({ place, startedAt, endedAt }: Propagation): boolean =>
   place === 'slices' || (endedAt ?? Number.POSITIVE_INFINITY) - startedAt >= minEndpointsMs;
-
-function messageOf(record: BusRecord): Message | undefined {
-  try {
-    return decodeRecord(record);
-  } catch {
-    return undefined;
-  }
-}
 
 function objectsOf(message: Message): readonly string[] {
   switch (message.kind) {

@@ -173,7 +173,7 @@ export class Recorder implements Recording {
     this.#cancelIdle();
     this.#flush();
     this.#send({ kind: 'close', now: this.#options.clock.now(), open: this.#converter.open });
-    // It ends by itself: Node can crash if a thread is terminated in native code.
+    // To terminate it could interrupt native code, so it ends by itself.
     await this.#ended.promise;
   }
 

@@ -1,4 +1,5 @@
 import type { Topic } from '@sluice/bus';
+import { decodeRecord, type Message } from '@sluice/messages';
 import type { Propagation } from './propagations.ts';
 
 /** A record of the bus, as it is written to a recording. */
@@ -42,4 +43,13 @@ export interface StoredRecord {
   readonly startsSnapshot: boolean;
   readonly traceparent?: string;
   readonly payload: Uint8Array;
+}
+
+/** The message of a record; undefined if it cannot be decoded. */
+export function messageOf(record: Parameters<typeof decodeRecord>[0]): Message | undefined {
+  try {
+    return decodeRecord(record);
+  } catch {
+    return undefined;
+  }
 }
