@@ -3,12 +3,17 @@ import type { Propagation } from './propagations.ts';
 import type { ReadinessChanges, RecordedPeriod } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
 
-/** What a recording covers. */
-export interface Coverage {
-  /** In the order of time, with gaps between them. */
-  readonly periods: readonly RecordedPeriod[];
+interface Answer {
   /** Files or parts of files that cannot be read, for people. */
   readonly problems: readonly string[];
+}
+
+/** What a recording covers. */
+export interface Coverage extends Answer {
+  /** In the order of time. */
+  readonly periods: readonly RecordedPeriod[];
+  /** Between the periods. */
+  readonly gaps: readonly RecordedPeriod[];
 }
 
 /** Time in which a Service had no ready endpoint, in milliseconds since the Unix epoch. */
@@ -24,40 +29,34 @@ export interface RecordedOutage {
   readonly event: string | null;
 }
 
-export interface RecordedOutages {
+export interface RecordedOutages extends Answer {
   readonly outages: readonly RecordedOutage[];
-  readonly problems: readonly string[];
 }
 
-export interface RecordedHistory {
+export interface RecordedHistory extends Answer {
   readonly records: readonly StoredRecord[];
-  readonly problems: readonly string[];
 }
 
 /** How the Pods of a Service were over a period. */
-export interface RecordedPods {
+export interface RecordedPods extends Answer {
   /** When it begins: later than asked for if there are too many records. In milliseconds since the Unix epoch. */
   readonly from: number;
   readonly to: number;
   readonly pods: readonly PodTimeline[];
-  readonly problems: readonly string[];
 }
 
-export interface RecordedPropagations {
+export interface RecordedPropagations extends Answer {
   readonly propagations: readonly Propagation[];
-  readonly problems: readonly string[];
 }
 
-export interface RecordedReadiness {
+export interface RecordedReadiness extends Answer {
   /** Most changes first. */
   readonly pods: readonly ReadinessChanges[];
-  readonly problems: readonly string[];
 }
 
-export interface RecordedRemovals {
+export interface RecordedRemovals extends Answer {
   /**
    * How long it took until slices showed that ready Pods were no longer: milliseconds, by formatted key of the Service.
    */
   readonly removals: ReadonlyMap<string, readonly number[]>;
-  readonly problems: readonly string[];
 }

@@ -52,7 +52,8 @@ export class RecordingReader {
       if (last !== undefined && from <= last.to) periods[periods.length - 1] = { from: last.from, to };
       else periods.push({ from, to });
     });
-    return { periods, problems };
+    const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
+    return { periods, gaps, problems };
   }
 
   /** Formatted keys of the Services that exist at a time, or that may, because their cluster does not answer. */
@@ -123,11 +124,10 @@ export class RecordingReader {
 
   /** How the Pods of a Service were over a period, which begins later if it has more than `records` records. */
   pods(key: string, period: RecordedPeriod, records: number): RecordedPods {
-    const { periods } = this.coverage();
+    const { periods, gaps } = this.coverage();
     const found = this.records(key, { since: period.from, until: period.to, records });
     const start = found.records.length < records ? periods[0] : { from: found.records[0]?.receivedAt ?? 0 };
     const from = Math.max(period.from, start?.from ?? 0);
-    const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
     const to = Math.min(period.to, periods.at(-1)?.to ?? period.to);
     return { from, to, pods: podTimelines(key, found.records, { from, gaps }), problems: found.problems };
   }

@@ -10,7 +10,8 @@ import { Drains, Propagations, ReadinessChanges } from '../parts/recorded-tables
 import { Link, navigate, type Period, periods, type Question, questions, wholeMs } from '../router.ts';
 import { type Loaded, useLoaded } from '../use-loaded.ts';
 
-const refreshMs = 10_000;
+/** Each answer reads the recording. */
+const refreshMs = 30_000;
 const limit = 200;
 
 interface Props {

@@ -25,7 +25,8 @@ interface ServiceViewProps {
 
 /** Period in which changes of a busy Service are collected before a reload. */
 const batchMs = 300;
-const overviewMs = 10_000;
+/** With each, the Pods over time are read from the recording. */
+const overviewMs = 30_000;
 
 export function ServiceView({ service, at }: ServiceViewProps) {
   const [pod, setPod] = useState('');

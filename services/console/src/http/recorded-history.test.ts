@@ -76,6 +76,7 @@ const recording: Recording = {
       { from: 100, to: 200 },
       { from: 300, to: 10_000 },
     ],
+    gaps: [{ from: 200, to: 300 }],
     problems: ['b.sqlite is damaged'],
   }),
 };

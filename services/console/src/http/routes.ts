@@ -24,8 +24,7 @@ export const routes: readonly Route[] = [
   route('/api/v1/overview', 'state of this console', noParams, noParams, schemas.overview, async (context) => ({
     version: context.version,
     now: context.now(),
-    ...(await coverage(context)),
-    recording: await recordedPeriod(context),
+    ...(await recordedOverview(context)),
     retentionMs: context.history.retentionMs,
     historyBytes: context.history.bytes,
     behind: context.behind(),
@@ -118,26 +117,36 @@ export const routes: readonly Route[] = [
 
 /** What the history covers. */
 async function coverage(context: RouteContext, ofRead: readonly string[] = []) {
-  const { periods, problems } = await recorded(context);
-  const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
+  return covered(context, await recorded(context), ofRead);
+}
+
+/** With the period of the recording; null: there is none. */
+async function recordedOverview(context: RouteContext) {
+  const found = await recorded(context);
+  const [first, last] = [found.periods[0], found.periods.at(-1)];
+  const recording = first === undefined || last === undefined ? null : { from: first.from, to: last.to };
+  return { ...covered(context, found), recording };
+}
+
+type Recorded = Awaited<ReturnType<Recording['coverage']>>;
+
+function covered(
+  { history, now }: RouteContext,
+  { periods, gaps, problems }: Recorded,
+  ofRead: readonly string[] = [],
+) {
   return {
-    since: periods[0]?.from ?? context.history.since ?? context.now(),
+    since: periods[0]?.from ?? history.since ?? now(),
     gaps,
     recordingProblems: [...new Set([...problems, ...ofRead])],
   };
 }
 
-/** Null: there is no recording. */
-async function recordedPeriod(context: RouteContext) {
-  const { periods } = await recorded(context);
-  const [first, last] = [periods[0], periods.at(-1)];
-  return first === undefined || last === undefined ? null : { from: first.from, to: last.to };
-}
-
-async function recorded({ sources: { recording } }: RouteContext): ReturnType<Recording['coverage']> {
-  if (recording === undefined) return { periods: [], problems: [] };
+async function recorded({ sources: { recording } }: RouteContext): Promise<Recorded> {
+  if (recording === undefined) return { periods: [], gaps: [], problems: [] };
   return recording.coverage().catch((error: unknown) => ({
     periods: [],
+    gaps: [],
     problems: [`the recording does not answer: ${errorMessage(error)}`],
   }));
 }

@@ -24,14 +24,9 @@ interface OpenOptions {
 /** Opens a recording without the clusters that it is of. Its last state takes the place of the present. */
 export async function openRecording(path: string, { clock, onProgress }: OpenOptions): Promise<OpenedRecording> {
   const reader = new RecordingReader(path);
-  const coverage = read(path, reader);
-  const { periods, problems } = coverage;
-  const [first, last] = [periods[0], periods.at(-1)];
-  if (first === undefined || last === undefined) {
-    throw new UsageError(`${path} contains no recording of sluice${problems.map((one) => `\n${one}`).join('')}`);
-  }
+  const { coverage, period } = coverageOf(path, reader);
   const history = new History({ clock, maxBytes: Number.POSITIVE_INFINITY, retentionMs: Number.POSITIVE_INFINITY });
-  const services = reader.servicesAt(last.to);
+  const services = reader.servicesAt(period.to);
   const clusterNames = reader.clusterNames();
   for (const [i, key] of services.entries()) {
     if (i % servicesPerProgress === 0) {
@@ -39,7 +34,7 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
       await new Promise((resolve) => setImmediate(resolve));
     }
     // From the last snapshot on: the present. The past is read when it is asked for.
-    const { records } = reader.records(key, { since: last.to, until: Number.MAX_SAFE_INTEGER, records: 1 });
+    const { records } = reader.records(key, { since: period.to, until: Number.MAX_SAFE_INTEGER, records: 1 });
     for (const { topic, receivedAt, traceparent, payload } of records) {
       const headers = traceparent === undefined ? {} : { traceparent };
       history.add(topic, 0, { key, id: '', headers, payload }, receivedAt);
@@ -48,10 +43,12 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
   const identities = new Set(services.map((key) => parseServiceKey(key).cluster));
   return {
     history,
-    clusters: [...identities].map((identity) => clusterView(identity, clusterNames.get(identity) ?? identity, last.to)),
+    clusters: [...identities].map((identity) =>
+      clusterView(identity, clusterNames.get(identity) ?? identity, period.to),
+    ),
     recording: { ...questionsTo(reader), coverage: async () => coverage },
-    period: { from: first.from, to: last.to },
-    problems,
+    period,
+    problems: coverage.problems,
     play: (time) => new Playback(reader, time),
     close: () => reader.close(),
   };
@@ -59,10 +56,16 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
 
 const servicesPerProgress = 50;
 
-function read(path: string, reader: RecordingReader) {
+/** @throws UsageError if the path contains no recording */
+export function coverageOf(path: string, reader: RecordingReader) {
   try {
-    return reader.coverage();
+    const coverage = reader.coverage();
+    const [first, last] = [coverage.periods[0], coverage.periods.at(-1)];
+    if (first !== undefined && last !== undefined) return { coverage, period: { from: first.from, to: last.to } };
+    const problems = coverage.problems.map((one) => `\n${one}`);
+    throw new UsageError(`${path} contains no recording of sluice${problems.join('')}`);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`cannot open ${path}: ${errorMessage(error)}`);
   }
 }

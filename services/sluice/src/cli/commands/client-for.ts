@@ -33,9 +33,8 @@ export const waitForConsole = <T>(answer: Promise<T>): Promise<T> =>
   showWait('waiting for the console', answer, { clock: systemClock, output: process.stderr });
 
 /** The time that `--since` names, a duration ago or a time, in milliseconds since the Unix epoch. */
-export function sinceOf(since: string | undefined): number | undefined {
+export function sinceOf(since: string | undefined, now = systemClock.now()): number | undefined {
   if (since === undefined) return undefined;
-  const now = systemClock.now();
   const from = parseSince(since, now) ?? parseAt(since, now);
   if (from === undefined)
     throw new UsageError(
@@ -45,9 +44,9 @@ export function sinceOf(since: string | undefined): number | undefined {
 }
 
 /** The time that `--until` names, in milliseconds since the Unix epoch. */
-export function untilOf(until: string | undefined): number | undefined {
+export function untilOf(until: string | undefined, now = systemClock.now()): number | undefined {
   if (until === undefined) return undefined;
-  const to = parseAt(until, systemClock.now());
+  const to = parseAt(until, now);
   if (to === undefined) throw new UsageError(`--until is ${JSON.stringify(until)}; expected ${timeFormats}`);
   return Math.floor(to);
 }

@@ -17,7 +17,7 @@ export function addOpenCommand(program: Command): void {
     )
     .option(
       '--at <time>',
-      'also serve the objects of this time, e.g. 03:12, "5m ago" or 2026-03-01T03:12, counted from the end of the recording',
+      'also serve the objects of this time, e.g. 03:12, "5m ago" or 2026-03-01T03:12, relative to the end of the recording',
     )
     .option(
       '--speed <factor>',

@@ -1,9 +1,10 @@
-import { parseAt, parseSince } from '@sluice/console/terminal';
 import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
 import { createLogger, exitStatus, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
 import { exportRecording, RecordingReader } from '@sluice/recording';
 import type { Command } from 'commander';
+import { coverageOf } from '../../composition/open-recording.ts';
+import { sinceOf, untilOf } from './client-for.ts';
 import { addPeriod } from './service-options.ts';
 
 interface Options {
@@ -17,15 +18,15 @@ interface Options {
 export function addRecordCommand(program: Command): void {
   const record = program
     .command('record')
-    .summary('export a part of a recording, to hand it over')
+    .summary('export a part of a recording')
     .description('Exports a part of a recording.');
   const command = record
     .command('export <recording> <target>')
-    .summary('write what is about some Services in a period to a recording of its own')
+    .summary('copy the records of some Services in a period to a new recording')
     .description(
-      'Writes the part of a recording that is about some Services in a period to a new directory, which "sluice open" opens. It\n' +
-        'begins with how the Services were, and contains the names, addresses and labels of their Pods. Times count from the end of\n' +
-        'the recording.\nExits with status 1 if nothing matches, and 2 for invalid arguments.',
+      'Copies the records of the selected Services in a period to a new directory, which "sluice open" opens. The new recording\n' +
+        'starts with the state of the Services at that time. It contains names, addresses and labels of their Pods. Times are\n' +
+        'relative to the end of the recording.\nExits with status 1 if nothing matches, and 2 for invalid arguments.',
     )
     .option('--cluster <name>', 'only the cluster with this name or UID')
     .option('-n, --namespace <name>', 'only this namespace')
@@ -36,11 +37,9 @@ export function addRecordCommand(program: Command): void {
 function exportPart(path: string, directory: string, options: Options): void {
   const reader = new RecordingReader(path);
   try {
-    const { from, to } = periodOf(path, reader);
-    const since = options.since === undefined ? from : (parseSince(options.since, to) ?? parseAt(options.since, to));
-    const until = options.until === undefined ? to : parseAt(options.until, to);
-    if (since === undefined) throw new UsageError(`--since is ${JSON.stringify(options.since)}; expected 1h or 14:02`);
-    if (until === undefined) throw new UsageError(`--until is ${JSON.stringify(options.until)}; expected 14:05`);
+    const { from, to } = coverageOf(path, reader).period;
+    const since = sinceOf(options.since, to) ?? from;
+    const until = untilOf(options.until, to) ?? to;
     if (until < from || since > to || since > until) {
       const [first, last] = [from, to].map((at) => localTime(at, systemClock.now()));
       throw new UsageError(`the period is empty; the recording is from ${first} to ${last}`);
@@ -57,13 +56,6 @@ function exportPart(path: string, directory: string, options: Options): void {
   } finally {
     reader.close();
   }
-}
-
-function periodOf(path: string, reader: RecordingReader) {
-  const { periods, problems } = reader.coverage();
-  const [first, last] = [periods[0], periods.at(-1)];
-  if (first !== undefined && last !== undefined) return { from: first.from, to: last.to };
-  throw new UsageError(`${path} contains no recording of sluice${problems.map((one) => `\n${one}`).join('')}`);
 }
 
 function filterOf({ cluster, namespace, service }: Options, clusterNames: ReadonlyMap<string, string>) {
