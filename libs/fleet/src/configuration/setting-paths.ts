@@ -1,5 +1,6 @@
 import type { Kind } from './kinds.ts';
-import { allSettings, clusterSettings, type Setting } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { allSettings, clusterSettings } from './settings.ts';
 
 /** The path of a setting in the file. */
 export type Path = keyof typeof allSettings;

@@ -2,36 +2,8 @@ import { type ControllerDescriptor, controllers, descriptorOf } from '@sluice/co
 import type { Controller } from '@sluice/model';
 import { logLevels } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
-import type { Kind } from './kinds.ts';
 import * as kinds from './kinds.ts';
-
-/** A setting, as it is declared below. */
-export interface Setting<T> {
-  readonly kind: Kind<T>;
-  /** Description for the help, the documentation and the example. */
-  readonly about: string;
-  /** Flag of the commands. With `file`, it names a file, because other users of the machine can read arguments. */
-  readonly flag?: string;
-  readonly default?: T;
-  /** Default per kind of bus, if they differ. */
-  readonly defaultOf?: Readonly<Record<string, T>>;
-  /** Never printed. */
-  readonly secret?: boolean;
-  /** An address, which may contain a password. */
-  readonly address?: boolean;
-  /** The value may be read from a file, named by `<path>File`. */
-  readonly file?: boolean;
-  /** Kinds of bus to which the setting applies. Default: see `kindsOf`. */
-  readonly of?: readonly string[];
-  /** Value for the example file, if the default is not helpful. */
-  readonly example?: kinds.Plain;
-}
-
-type Rest<T> = Omit<Setting<NoInfer<T>>, 'kind' | 'about'>;
-
-function setting<T, const R extends Rest<T>>(kind: Kind<T>, about: string, rest: R = {} as R) {
-  return { kind, about, ...rest };
-}
+import { type Setting, setting } from './setting.ts';
 
 /** A low ratio keeps the overhead small; failed and slow changes are recorded anyway. */
 export const defaultTraceRatio = 0.05;
@@ -62,7 +34,7 @@ function ofEachController(
   declare: (settings: ControllerDescriptor['settings']) => {
     readonly flag: string;
     readonly about: string;
-    readonly kind: Kind<number>;
+    readonly kind: kinds.Kind<number>;
     readonly placeholder: string;
   },
 ): Readonly<Record<string, ControllerSetting>> {
