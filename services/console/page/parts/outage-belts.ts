@@ -9,7 +9,7 @@ import { type AnswerProps, RecordedService } from './recorded-service.ts';
 export function OutageBelts({ items, since, until, showsCluster }: AnswerProps & { items: readonly ServiceOutage[] }) {
   if (items.length === 0) return html`<${Empty} title="None">Every Service had a ready endpoint all the time.<//>`;
   const services = Map.groupBy(items, ({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`);
-  const lengthOf = ({ from, to }: ServiceOutage) => (to ?? until) - Math.max(since, from);
+  const lengthOf = ({ from, to }: ServiceOutage) => Math.min(to ?? until, until) - Math.max(since, from);
   const rows = [...services.values()]
     .map((outages) => ({ outages, ms: outages.reduce((sum, one) => sum + lengthOf(one), 0) }))
     .sort((a, b) => b.ms - a.ms);

@@ -1,10 +1,8 @@
 import { html } from '../html.ts';
 import { Link } from '../router.ts';
+import type { BeltPeriod } from './belt.ts';
 
-export interface AnswerProps {
-  /** The period, in milliseconds since the Unix epoch. */
-  readonly since: number;
-  readonly until: number;
+export interface AnswerProps extends BeltPeriod {
   readonly showsCluster: boolean;
 }
 
