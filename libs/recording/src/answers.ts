@@ -5,7 +5,7 @@ import type { StoredRecord } from './records.ts';
 
 interface Answer {
   /** Files or parts of files that cannot be read, for people. */
-  readonly problems: readonly string[];
+  readonly unreadable: readonly string[];
 }
 
 /** What a recording covers. */

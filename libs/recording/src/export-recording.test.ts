@@ -70,7 +70,7 @@ const podsAt = (of: RecordingReader, time: number) =>
 
 test('has the Services of the period as they were, and nothing else', () => {
   expect(run(1_000, 1_500)).toEqual({ services: 1, records: 151 });
-  expect(exported.coverage()).toEqual({ periods: [{ from: 1_000, to: 1_500 }], gaps: [], problems: [] });
+  expect(exported.coverage()).toEqual({ periods: [{ from: 1_000, to: 1_500 }], gaps: [], unreadable: [] });
   expect(exported.clusterNames()).toEqual(new Map([['c', 'prod']]));
   expect(exported.servicesAt(1_500)).toEqual(['c/shop/web']);
   for (const at of [1_000, 1_005, 1_250, 1_500]) expect(podsAt(exported, at), String(at)).toEqual(podsAt(reader, at));

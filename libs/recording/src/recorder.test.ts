@@ -134,7 +134,7 @@ test('a failing disk is logged once, and answers nothing', async () => {
   await advance(clock, 500);
   add(change(2));
   await advance(clock, 500);
-  await expect(recorder.records(web, all)).resolves.toEqual({ records: [], problems: [] });
+  await expect(recorder.records(web, all)).resolves.toEqual({ records: [], unreadable: [] });
   expect(logger.lines.map(({ level, message }) => [level, message])).toEqual([
     ['error', 'recording failed; the recording has a gap'],
   ]);

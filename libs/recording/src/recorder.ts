@@ -138,8 +138,8 @@ export class Recorder implements Recording {
 
   /** Propagations that overlap with a period. Those that continue are not on the disk. */
   async propagations(query: PropagationQuery) {
-    const nothing = { propagations: [], problems: [] };
-    const { propagations, problems } = query.isOpen ? nothing : await this.#ask('propagations', query);
+    const nothing = { propagations: [], unreadable: [] };
+    const { propagations, unreadable } = query.isOpen ? nothing : await this.#ask('propagations', query);
     const until = this.#options.clock.now();
     const isFound = ({ key, isStartKnown, startedAt }: Propagation) =>
       matchesKey(query.keys, key) &&
@@ -152,7 +152,7 @@ export class Recorder implements Recording {
         all.map((propagation) => ({ propagation, until })),
         query,
       ),
-      problems,
+      unreadable,
     };
   }
 

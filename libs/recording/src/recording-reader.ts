@@ -46,14 +46,14 @@ export class RecordingReader {
 
   coverage(): Coverage {
     const periods: RecordedPeriod[] = [];
-    const problems = this.#read((file) => {
+    const unreadable = this.#read((file) => {
       const { from, to } = file.period;
       const last = periods.at(-1);
       if (last !== undefined && from <= last.to) periods[periods.length - 1] = { from: last.from, to };
       else periods.push({ from, to });
     });
     const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
-    return { periods, gaps, problems };
+    return { periods, gaps, unreadable };
   }
 
   /** Formatted keys of the Services that exist at a time, or that may, because their cluster does not answer. */
@@ -81,7 +81,7 @@ export class RecordingReader {
     const starts: { readonly file: RecordingFile; readonly from: Position }[] = [];
     let remaining = range.records;
     let isComplete = false;
-    const problems = this.#read((file) => {
+    const unreadable = this.#read((file) => {
       if (isComplete) return;
       const { start, count } = file.start(key, { ...range, records: remaining });
       starts.unshift({ file, from: start ?? fileStart });
@@ -94,14 +94,14 @@ export class RecordingReader {
         const { records: found, damaged } = file.records(key, from, range.until);
         records.push(...found);
         if (damaged > 0)
-          problems.push(`${file.path}: ${damaged} damaged ${damaged === 1 ? 'record' : 'records'} of ${key}`);
+          unreadable.push(`${file.path}: ${damaged} damaged ${damaged === 1 ? 'record' : 'records'} of ${key}`);
       } catch (error) {
-        problems.push(messageOf(error));
+        unreadable.push(messageOf(error));
       }
     }
     // Without a snapshot, the state is unknown.
     const first = records.findIndex(({ startsSnapshot }) => startsSnapshot);
-    return { records: first < 0 ? [] : records.slice(first), problems };
+    return { records: first < 0 ? [] : records.slice(first), unreadable };
   }
 
   /** Records of all Services later than a time, in the order of their arrival. Those of a file that cannot be read are left out. */
@@ -129,7 +129,7 @@ export class RecordingReader {
     const start = found.records.length < records ? periods[0] : { from: found.records[0]?.receivedAt ?? 0 };
     const from = Math.max(period.from, start?.from ?? 0);
     const to = Math.min(period.to, periods.at(-1)?.to ?? period.to);
-    return { from, to, pods: podTimelines(key, found.records, { from, gaps }), problems: found.problems };
+    return { from, to, pods: podTimelines(key, found.records, { from, gaps }), unreadable: found.unreadable };
   }
 
   /** When Services had no ready endpoint in this period, in the order of the start. */
@@ -145,7 +145,7 @@ export class RecordingReader {
     };
     const existing = new ExistingServices();
     let recordedUntil = 0;
-    const problems = this.#read((file) => {
+    const unreadable = this.#read((file) => {
       const before = [...open.keys()];
       const firstSnapshots = file.firstSnapshots(period.to);
       existing.addFile(file.period, firstSnapshots);
@@ -168,7 +168,7 @@ export class RecordingReader {
       }
       recordedUntil = file.period.to;
     });
-    return { outages: outages.filter(({ to }) => to === null || to >= period.from), problems };
+    return { outages: outages.filter(({ to }) => to === null || to >= period.from), unreadable };
   }
 
   /**
@@ -177,35 +177,35 @@ export class RecordingReader {
    */
   propagations(query: PropagationQuery): RecordedPropagations {
     let found: RankedPropagation[] = [];
-    const problems = this.#read((file) => {
+    const unreadable = this.#read((file) => {
       const until = file.period.to;
       if (query.isOpen) found = [];
       for (const propagation of file.propagations(query, until)) found.push({ propagation, until });
     });
-    return { propagations: firstOf(found, query), problems };
+    return { propagations: firstOf(found, query), unreadable };
   }
 
   /** How often Pods became ready or not ready in a period; at most `limit` Pods. */
   readinessChanges({ limit, ...query }: ServiceQuery & { readonly limit: number }): RecordedReadiness {
     const pods = new Map<string, ReadinessChanges>();
-    const problems = this.#read((file) => {
+    const unreadable = this.#read((file) => {
       for (const one of file.readinessChanges(query)) {
         const name = `${one.key}/${one.pod}`;
         pods.set(name, { ...one, changes: one.changes + (pods.get(name)?.changes ?? 0) });
       }
     });
-    return { pods: [...pods.values()].sort((a, b) => b.changes - a.changes).slice(0, limit), problems };
+    return { pods: [...pods.values()].sort((a, b) => b.changes - a.changes).slice(0, limit), unreadable };
   }
 
   removals(query: ServiceQuery): RecordedRemovals {
     const removals = new Map<string, number[]>();
-    const problems = this.#read((file) => {
+    const unreadable = this.#read((file) => {
       for (const [key, ms] of file.removals(query)) {
         const known = getOrCreate(removals, key, () => []);
         for (const one of ms) known.push(one);
       }
     });
-    return { removals, problems };
+    return { removals, unreadable };
   }
 
   close(): void {
@@ -213,9 +213,9 @@ export class RecordingReader {
     this.#files.clear();
   }
 
-  /** Calls `read` with each file, oldest first by default. Returns the problems of those that cannot be read. */
+  /** Calls `read` with each file, oldest first by default. Returns what cannot be read, for people. */
   #read(read: (file: RecordingFile) => void, order?: 'newest first'): string[] {
-    const problems: string[] = [];
+    const unreadable: string[] = [];
     const paths = statSync(this.#path).isDirectory() ? filesIn(this.#path).map(({ path }) => path) : [this.#path];
     for (const [path, file] of this.#files) {
       if (paths.includes(path)) continue;
@@ -228,10 +228,10 @@ export class RecordingReader {
         this.#files.set(path, file);
         read(file);
       } catch (error) {
-        problems.push(messageOf(error));
+        unreadable.push(messageOf(error));
       }
     }
-    return problems;
+    return unreadable;
   }
 }
 

@@ -161,7 +161,7 @@ describe('a recording', () => {
     recording.append([], 2_000);
     reopen(2_000);
     recording.append([], 2_000);
-    expect(reader.coverage()).toEqual({ periods: [{ from: 1_000, to: 2_000 }], gaps: [], problems: [] });
+    expect(reader.coverage()).toEqual({ periods: [{ from: 1_000, to: 2_000 }], gaps: [], unreadable: [] });
     reopen(3_000);
     recording.append([], 60_000);
     expect(reader.coverage().periods).toEqual([
@@ -279,10 +279,10 @@ describe('a file that cannot be read', () => {
   ])('because it %s hides no other file', (_, damage, problem) => {
     damage();
     expect(textsOf()).toEqual(['s2']);
-    const { periods, problems } = reader.coverage();
+    const { periods, unreadable } = reader.coverage();
     expect(periods).toEqual([{ from: 50, to: 50 }]);
-    expect(problems).toEqual([expect.stringContaining(problem)]);
-    expect(problems[0]).toContain(first());
+    expect(unreadable).toEqual([expect.stringContaining(problem)]);
+    expect(unreadable[0]).toContain(first());
   });
 });
 
@@ -295,7 +295,7 @@ test('after a damaged record, the history continues with the next snapshot', () 
   database.close();
   recording = open();
   expect(textsOf()).toEqual(['s1', 's2', 'c']);
-  expect(reader.records(web, all).problems).toEqual([`${path}: 1 damaged record of ${web}`]);
+  expect(reader.records(web, all).unreadable).toEqual([`${path}: 1 damaged record of ${web}`]);
 });
 
 test('files of others in the directory are left alone', () => {

@@ -8,10 +8,10 @@ export interface RecordedHistory {
   readonly journal: Journal;
   readonly entries: readonly Entry[];
   /** What cannot be read, for people. */
-  readonly problems: readonly string[];
+  readonly unreadable: readonly string[];
 }
 
-const nothing = { records: [], problems: [] };
+const nothing = { records: [], unreadable: [] };
 
 /** The history of a Service in a range of time; undefined if the recording has none. */
 export async function readRecording(
@@ -20,14 +20,14 @@ export async function readRecording(
   range: RecordedRange,
 ): Promise<RecordedHistory | undefined> {
   // The coverage says that the recording does not answer. What is in memory is shown.
-  const { records, problems } = await recording.records(formatServiceKey(key), range).catch(() => nothing);
+  const { records, unreadable } = await recording.records(formatServiceKey(key), range).catch(() => nothing);
   const retained = records.map(({ topic, payload: content, ...rest }) => ({ topic, record: { content, ...rest } }));
   const [first] = retained;
   if (first === undefined) return undefined;
   const journal = new Journal(key);
   for (const { topic, record } of retained) journal.add(topic, record);
   const startedAt = startOf(first.record);
-  return { journal, entries: journal.entries.filter(({ at }) => at > startedAt), problems };
+  return { journal, entries: journal.entries.filter(({ at }) => at > startedAt), unreadable };
 }
 
 /** When the history was continued with a snapshot, which shows what was known before. The first snapshot of a watcher is news. */

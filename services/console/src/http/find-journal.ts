@@ -39,7 +39,7 @@ export async function findEntries(
   context: RouteContext,
   params: ServiceParams,
   filter: HistoryFilter & { readonly limit: number },
-): Promise<{ readonly key: ServiceKey; readonly entries: readonly Entry[]; readonly problems: readonly string[] }> {
+): Promise<{ readonly key: ServiceKey; readonly entries: readonly Entry[]; readonly unreadable: readonly string[] }> {
   const key = keyOf(context, params);
   const { history, sources } = context;
   const journal = history.get(key);
@@ -48,12 +48,12 @@ export async function findEntries(
   const { since = 0, until = Number.POSITIVE_INFINITY, pod, limit } = filter;
   const isEnough = journal !== undefined && (journal.since <= since || known.length >= limit);
   if (sources.recording === undefined || isEnough)
-    return journal === undefined ? missing(context, key) : { key, entries: known, problems: [] };
+    return journal === undefined ? missing(context, key) : { key, entries: known, unreadable: [] };
   // A change may have been received after it was observed. Entries of one Pod are among those of others.
   const range = { since, until: until + maxDelayMs, records: pod === undefined ? limit : maxRecords };
   const recorded = await readRecording(sources.recording, key, range);
   if (recorded === undefined && journal === undefined) return missing(context, key);
-  return { key, entries: recorded?.entries.filter(isWanted) ?? known, problems: recorded?.problems ?? [] };
+  return { key, entries: recorded?.entries.filter(isWanted) ?? known, unreadable: recorded?.unreadable ?? [] };
 }
 
 /** How much later than it was observed a change is recorded at most. */

@@ -22,7 +22,7 @@ const recording: Recording = {
     const own = key === 'cluster-uid/shop/web' || key === 'cluster-uid/shop/old' ? records : [];
     const until = own.filter(([at]) => at <= range.until);
     return {
-      problems: ['a record is damaged'],
+      unreadable: ['a record is damaged'],
       records: until.map(([receivedAt, message]) => {
         return { topic: topicOf(message), receivedAt, startsSnapshot: false, payload: encodeMessage(message) };
       }),
@@ -32,7 +32,7 @@ const recording: Recording = {
     periods.push(period);
     const common = { to: null, isStartKnown: true, event: 'Pod shop/web-1 deleted' };
     return {
-      problems: [],
+      unreadable: [],
       outages: ['cluster-uid/shop/web', 'cluster-uid/pay/web', 'other/shop/web'].map((key, i) => ({
         key,
         from: i,
@@ -42,7 +42,7 @@ const recording: Recording = {
   },
   propagations: async (query) => {
     queries.push(query);
-    return { problems: [], propagations: [propagation('cluster-uid/shop/web'), propagation('other/pay/web')] };
+    return { unreadable: [], propagations: [propagation('cluster-uid/shop/web'), propagation('other/pay/web')] };
   },
   pods: async (key, asked) => {
     periods.push(asked);
@@ -54,17 +54,17 @@ const recording: Recording = {
       one('old-1', 'ReplicaSet old', 20),
       one('new-1', 'ReplicaSet new', 50),
     ];
-    return { from: 10, to: 100, pods: key === 'cluster-uid/shop/web' ? found : [], problems: [] };
+    return { from: 10, to: 100, pods: key === 'cluster-uid/shop/web' ? found : [], unreadable: [] };
   },
   readinessChanges: async (query) => {
     queries.push(query);
-    return { problems: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, lastAt: 5 }] };
+    return { unreadable: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, lastAt: 5 }] };
   },
   removals: async (query) => {
     queries.push(query);
     const times = (count: number, ms: number) => Array.from({ length: count }, () => ms);
     return {
-      problems: [],
+      unreadable: [],
       removals: new Map([
         ['cluster-uid/shop/web', [...times(98, 4), 900, 1_100]],
         ['cluster-uid/shop/db', [2_500, 1_200, 7]],
@@ -77,7 +77,7 @@ const recording: Recording = {
       { from: 300, to: 10_000 },
     ],
     gaps: [{ from: 200, to: 300 }],
-    problems: ['b.sqlite is damaged'],
+    unreadable: ['b.sqlite is damaged'],
   }),
 };
 
@@ -116,7 +116,7 @@ describe('with a recording', () => {
     expect(view).toMatchObject({
       since: 100,
       gaps: [{ from: 200, to: 300 }],
-      recordingProblems: ['b.sqlite is damaged', 'a record is damaged'],
+      unreadable: ['b.sqlite is damaged', 'a record is damaged'],
     });
     expect(ranges).toMatchObject([{ since: 120, records: 500 }]);
   });
@@ -180,10 +180,10 @@ describe('with a recording', () => {
     const { json } = await serveConsole({
       sources: { ...sourcesOf(), recording: failingRecording },
     });
-    const problems = ['the recording does not answer: the thread has ended'];
-    expect(await json('/api/v1/overview')).toMatchObject({ since: 500, gaps: [], recordingProblems: problems });
+    const unreadable = ['the recording does not answer: the thread has ended'];
+    expect(await json('/api/v1/overview')).toMatchObject({ since: 500, gaps: [], unreadable: unreadable });
     const view = await json(`${web}/history`);
-    expect(view.recordingProblems).toEqual(problems);
+    expect(view.unreadable).toEqual(unreadable);
     expect(view.total).toBeGreaterThan(0);
   });
 

@@ -17,7 +17,7 @@ describe('the overview', () => {
       ...{ version: '0.1.0', now: 10_000, since: 500, retentionMs: 86_400_000, historyBytes: history.bytes, behind: 0 },
       ...{
         gaps: [],
-        recordingProblems: [],
+        unreadable: [],
         recording: null,
         outage: null,
         storeProblems: [],

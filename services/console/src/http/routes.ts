@@ -57,10 +57,10 @@ export const routes: readonly Route[] = [
     historyFilter.extend({ limit: limit(5_000, 500) }),
     schemas.historyView,
     async (context, params, query) => {
-      const { key, entries, problems } = await findEntries(context, params, query);
+      const { key, entries, unreadable } = await findEntries(context, params, query);
       return {
         outage: outageOf(context, key.cluster, { at: context.now(), live: true }),
-        ...(await coverage(context, problems)),
+        ...(await coverage(context, unreadable)),
         retentionMs: context.history.retentionMs,
         total: entries.length,
         entries: entries.slice(-query.limit),
@@ -132,22 +132,22 @@ type Recorded = Awaited<ReturnType<Recording['coverage']>>;
 
 function covered(
   { history, now }: RouteContext,
-  { periods, gaps, problems }: Recorded,
+  { periods, gaps, unreadable }: Recorded,
   ofRead: readonly string[] = [],
 ) {
   return {
     since: periods[0]?.from ?? history.since ?? now(),
     gaps,
-    recordingProblems: [...new Set([...problems, ...ofRead])],
+    unreadable: [...new Set([...unreadable, ...ofRead])],
   };
 }
 
 async function recorded({ sources: { recording } }: RouteContext): Promise<Recorded> {
-  if (recording === undefined) return { periods: [], gaps: [], problems: [] };
+  if (recording === undefined) return { periods: [], gaps: [], unreadable: [] };
   return recording.coverage().catch((error: unknown) => ({
     periods: [],
     gaps: [],
-    problems: [`the recording does not answer: ${errorMessage(error)}`],
+    unreadable: [`the recording does not answer: ${errorMessage(error)}`],
   }));
 }
 

@@ -123,7 +123,7 @@ describe('a completed write', () => {
 
 describe('above the entries', () => {
   const view = (given: Partial<HistoryView> = {}): HistoryView => ({
-    ...{ since: noon, gaps: [], recordingProblems: [], retentionMs: 1, total: 1, outage: null, entries: [completed()] },
+    ...{ since: noon, gaps: [], unreadable: [], retentionMs: 1, total: 1, outage: null, entries: [completed()] },
     ...given,
   });
 
@@ -133,7 +133,7 @@ describe('above the entries', () => {
     ['<dim:The history starts at 12:00:00.000.>\n', {}, noon - 1],
     [
       '<dim:Nothing was recorded from 12:00:01.000 to 12:00:02.000.>\n<dim:a.sqlite is damaged>\n',
-      { gaps: [{ from: noon + 1_000, to: noon + 2_000 }], recordingProblems: ['a.sqlite is damaged'] },
+      { gaps: [{ from: noon + 1_000, to: noon + 2_000 }], unreadable: ['a.sqlite is damaged'] },
       undefined,
     ],
     ['', { gaps: [{ from: noon - 2_000, to: noon - 1_000 }] }, noon],

@@ -7,14 +7,14 @@ import { causesText, outageLines, type TextFormat, wrapIndented } from './text.t
 
 /** Notes above the entries: outdated, incomplete, limited or empty history. */
 export function historyPreface(view: HistoryView, since: number | undefined, format: TextFormat): string {
-  const { entries, total, outage, since: start, gaps, recordingProblems } = view;
+  const { entries, total, outage, since: start, gaps, unreadable } = view;
   const inPeriod = gaps.filter(({ to }) => to > (since ?? entries[0]?.at ?? start));
   const notes = [
     ...(since !== undefined && since < start ? [`The history starts at ${localTime(start, format.now)}.`] : []),
     ...inPeriod.map(
       ({ from, to }) => `Nothing was recorded from ${localTime(from, format.now)} to ${localTime(to, format.now)}.`,
     ),
-    ...recordingProblems,
+    ...unreadable,
     ...(total > entries.length ? [`Showing the last ${entries.length} of ${total} entries.`] : []),
     ...(total === 0 ? ['No entries in this period.'] : []),
   ];

@@ -99,7 +99,7 @@ describe('the traces of writes', () => {
       ...given,
     }) as unknown as HistoryEntry;
   const view = (...entries: HistoryEntry[]) => ({
-    ...{ since: 0, gaps: [], recordingProblems: [], retentionMs: 1, total: entries.length, outage: null, entries },
+    ...{ since: 0, gaps: [], unreadable: [], retentionMs: 1, total: entries.length, outage: null, entries },
   });
   const jaeger = 'http://jaeger/{traceId}/x/{traceId}';
 

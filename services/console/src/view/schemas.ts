@@ -123,7 +123,7 @@ export type ServiceDetail = z.infer<typeof serviceDetail>;
 const coverage = {
   since: time.describe('start of the history'),
   gaps: list(z.object({ from: time, to: time })).describe('when nothing was recorded'),
-  recordingProblems: list(z.string()).describe('parts of the recording that cannot be read'),
+  unreadable: list(z.string()).describe('parts of the recording that cannot be read'),
 };
 
 export const historyView = z.object({

@@ -68,7 +68,7 @@ test('what cannot be read is named, and the rest is opened', async () => {
   const [first] = readdirSync(directory).filter((name) => name.startsWith('sluice-'));
   writeFileSync(join(directory, first ?? ''), 'x'.repeat(5_000));
   const opened = await open(directory);
-  expect(opened.problems).toEqual([expect.stringContaining('file is not a database')]);
+  expect(opened.unreadable).toEqual([expect.stringContaining('file is not a database')]);
   expect(opened.history.size).toBe(1);
   opened.close();
 });

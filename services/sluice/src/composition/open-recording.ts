@@ -10,7 +10,7 @@ export interface OpenedRecording {
   readonly clusters: readonly ClusterView[];
   /** When it begins and ends, in milliseconds since the Unix epoch. */
   readonly period: { readonly from: number; readonly to: number };
-  readonly problems: readonly string[];
+  readonly unreadable: readonly string[];
   /** The Kubernetes objects at a time, and their changes from then on. */
   readonly play: (time: number) => Playback;
   close(): void;
@@ -48,7 +48,7 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
     ),
     recording: { ...questionsTo(reader), coverage: async () => coverage },
     period,
-    problems: coverage.problems,
+    unreadable: coverage.unreadable,
     play: (time) => new Playback(reader, time),
     close: () => reader.close(),
   };
@@ -62,8 +62,8 @@ export function coverageOf(path: string, reader: RecordingReader) {
     const coverage = reader.coverage();
     const [first, last] = [coverage.periods[0], coverage.periods.at(-1)];
     if (first !== undefined && last !== undefined) return { coverage, period: { from: first.from, to: last.to } };
-    const problems = coverage.problems.map((one) => `\n${one}`);
-    throw new UsageError(`${path} contains no recording of sluice${problems.join('')}`);
+    const unreadable = coverage.unreadable.map((one) => `\n${one}`);
+    throw new UsageError(`${path} contains no recording of sluice${unreadable.join('')}`);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`cannot open ${path}: ${errorMessage(error)}`);

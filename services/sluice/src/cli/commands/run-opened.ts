@@ -42,7 +42,7 @@ export async function runOpened(
     onProgress: (read, services) => logger.debug('reading recording', { read, services }),
   });
   const { history, recording, clusters, period } = opened;
-  for (const problem of opened.problems) logger.warn('part of the recording cannot be read', { reason: problem });
+  for (const reason of opened.unreadable) logger.warn('part of the recording cannot be read', { reason });
   const objects = at === undefined ? undefined : await serveObjects(opened, at, others, logger);
   const ports = { clock: systemClock, logger };
   const sources = { clusters: () => clusters, recording };
