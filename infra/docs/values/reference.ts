@@ -48,6 +48,7 @@ export const reference: Rows = {
     ['(the first {} of a plan)', count('libs/messages/src/cause.ts', 'maxCauses')],
     ['has overwritten {} times or more', count(repair, 'freeRepairs')],
     ['bookmarks arrive about once a minute', 'kube-apiserver'],
+    ['checked every {} by', duration('services/sluice/src/composition/problem-reporter.ts', 'intervalMs')],
     ['part of the last {} or more', duration('libs/telemetry/src/replica-demand.ts', 'windowMs')],
     ['sampled every {} and', duration('libs/telemetry/src/metrics.ts', 'eventLoopPeriodMs')],
   ],

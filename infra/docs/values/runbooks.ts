@@ -76,6 +76,19 @@ export const runbooks: Rows = {
     ['when its leases of {} expire', setting('leases.ttl')],
     ['keeps its leases for up to {}.', duration('libs/fleet/src/ownership/ownership.ts', 'maxSilenceMs')],
   ],
+  'docs/operations/runbooks/service-problems.md': [
+    ...[
+      'critical | 30 s',
+      'critical | 10 s',
+      'warning | 5 min',
+      'warning | 30 s',
+      'warning | 1 min',
+      'info | 5 min',
+      'info | 10 min',
+    ].map((words): Row => [words, 'libs/recording/src/problems/problem-reasons.test.ts compares them']),
+    ['warning | {} ×', count('libs/recording/src/problems/find-problems.ts', 'minChanges')],
+    ['in {}', duration('libs/recording/src/problems/find-problems.ts', 'flappingMs')],
+  ],
   'docs/operations/runbooks/slow-changes.md': [],
   'docs/operations/runbooks/state-differences.md': [
     ['The {} digest comparison', digests],

@@ -21,7 +21,7 @@ export * from './endpointslicemirroring/controller.ts';
 export type { MirroredGroup } from './endpointslicemirroring/mirrored-addresses.ts';
 export { type Recycled, type Replacement, recycleSlices } from './endpointslicemirroring/mirrored-slice.ts';
 export * from './failure-events.ts';
-export { endpointHostname, selectorMatches, shouldPodBeInEndpoints } from './pods.ts';
+export { endpointHostname, selectorMatches, shouldPodBeInEndpoints, unresolvedPorts } from './pods.ts';
 export * from './registry.ts';
 export type { TrackedSlices } from './trackers/endpointslice-tracker.ts';
 export * as endpointSliceTracker from './trackers/endpointslice-tracker.ts';

@@ -29,6 +29,11 @@ export function findPort(pod: Pod, port: ServicePort): number | null {
   return null;
 }
 
+/** Ports of the Service that none of these Pods has (E16). */
+export function unresolvedPorts(service: Service, pods: readonly Pod[]): Service['ports'] {
+  return service.ports.filter((port) => pods.every((pod) => findPort(pod, port) === null));
+}
+
 /** Whether the ports of a Service resolve to the same numbers on both Pods. */
 export function samePorts(service: Service, a: Pod, b: Pod): boolean {
   return service.ports.every((port) => findPort(a, port) === findPort(b, port));

@@ -1,6 +1,8 @@
 import type { PodTimeline } from './pod-timelines.ts';
+import type { ServiceProblem } from './problems/joined-problems.ts';
 import type { Propagation } from './propagations.ts';
-import type { ReadinessChanges, RecordedPeriod } from './recording-file.ts';
+import type { RecordedPeriod } from './queries.ts';
+import type { ReadinessChanges } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
 
 interface Answer {
@@ -16,21 +18,12 @@ export interface Coverage extends Answer {
   readonly gaps: readonly RecordedPeriod[];
 }
 
-/** Time in which a Service had no ready endpoint, in milliseconds since the Unix epoch. */
-export interface RecordedOutage {
-  /** Formatted key of the Service. */
-  readonly key: string;
-  readonly from: number;
-  /** Null: until the end of the recording. */
-  readonly to: number | null;
-  /** False: it began before the recording, or before the Service was first published. */
-  readonly isStartKnown: boolean;
-  /** The last event of the Service or its Pods before; null: none was recorded. */
-  readonly event: string | null;
+export interface RecordedOutages extends Answer {
+  readonly outages: readonly ServiceProblem[];
 }
 
-export interface RecordedOutages extends Answer {
-  readonly outages: readonly RecordedOutage[];
+export interface RecordedProblems extends Answer {
+  readonly problems: readonly ServiceProblem[];
 }
 
 export interface RecordedHistory extends Answer {

@@ -1,4 +1,4 @@
-import type { RecordedPeriod } from './recording-file.ts';
+import type { RecordedPeriod } from './queries.ts';
 
 /** How long a watcher needs at most to publish all Services of a cluster after it has published the first, in milliseconds. */
 export const firstListMs = 60_000;

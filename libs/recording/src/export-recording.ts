@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { isServiceKey } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
 import { filesIn } from './file-names.ts';
+import type { RecordedPeriod } from './queries.ts';
 import { RecordConverter } from './record-converter.ts';
 import { RecordingDirectory } from './recording-directory.ts';
-import type { KeyedRecord, RecordedPeriod } from './recording-file.ts';
+import type { KeyedRecord } from './recording-file.ts';
 import type { RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
 

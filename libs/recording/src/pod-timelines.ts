@@ -2,7 +2,7 @@ import type { Message } from '@sluice/messages';
 import type { Pod } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
 import type { Appearance } from './propagations.ts';
-import type { RecordedPeriod } from './recording-file.ts';
+import type { RecordedPeriod } from './queries.ts';
 import { messageOf, type StoredRecord } from './records.ts';
 import { ServiceStates } from './service-states.ts';
 

@@ -1,9 +1,9 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, isServiceKey, type Message } from '@sluice/messages';
-import type { EndpointSlice } from '@sluice/model';
+import { type Change, isServiceKey, type Message, type SimilarPods } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
+import { checkService } from './problems/check-service.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
-import { messageOf, type NewRecord, type RecordedEndpoints } from './records.ts';
+import { messageOf, type NewRecord, type RecordedService } from './records.ts';
 import { type AppliedMessage, ServiceStates } from './service-states.ts';
 
 /** Endpoints repeat the slices, and a recording would double. Those that differ for less are not recorded, in milliseconds. */
@@ -13,6 +13,8 @@ const minEndpointsMs = 1_000;
 export class RecordConverter {
   readonly #states = new ServiceStates();
   readonly #propagations = new Propagations();
+  /** Pods whose labels resemble a selector, by Service. */
+  readonly #similarPods = new Map<string, SimilarPods>();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -36,15 +38,42 @@ export class RecordConverter {
     };
   }
 
-  #consequences(key: string, message: Message, event: EventOfRecord): Pick<NewRecord, 'endpoints' | 'propagations'> {
+  #consequences(key: string, message: Message, event: EventOfRecord): Pick<NewRecord, 'service' | 'propagations'> {
     try {
       const applied = this.#states.apply(key, message, event.receivedAt);
       if (applied === undefined) return nothing;
       const propagations = this.#propagations.observe(key, message, applied, event).filter(isRecorded);
-      return { endpoints: endpointsOf(message, applied), propagations };
+      return { service: this.#serviceOf(key, message, applied), propagations };
     } catch (error) {
       this.#logger.error('record not applied; the recording has it', { key, error });
       return nothing;
+    }
+  }
+
+  #serviceOf(key: string, message: Message, { state, changes }: AppliedMessage): RecordedService | undefined {
+    this.#rememberSimilarPods(key, message);
+    const changed = changes.find(({ kind }) => kind === 'service');
+    const [before, after] = changed?.kind === 'service' ? [changed.before?.service, changed.after?.service] : [];
+    const { open, complete } = state.snapshot;
+    const isComplete = open === null && complete;
+    if (!isComplete && !(before && !after)) return undefined;
+    const isDeleted = !state.service?.service && (!isComplete || (state.slices.size === 0 && state.endpoints === null));
+    const isCreated = !before && Boolean(after) && message.kind === 'change' && message.snapshot?.initial === false;
+    // Users write the Endpoints of a Service without a selector.
+    const isCustom = state.service?.service?.selector === null;
+    const isEvent =
+      isCreated || (message.kind === 'change' && message.snapshot === undefined && hasEvent(message, isCustom));
+    const mayBeUnwatched = isCustom && state.slices.size === 0;
+    const problems = isDeleted ? {} : checkService(state, this.#similarPods.get(key));
+    return { isCreated, isDeleted, isEvent, mayBeUnwatched, problems };
+  }
+
+  #rememberSimilarPods(key: string, message: Message): void {
+    if (message.kind !== 'change') return;
+    for (const fact of message.facts) {
+      if (fact.kind !== 'service') continue;
+      if (fact.similarPods === undefined) this.#similarPods.delete(key);
+      else this.#similarPods.set(key, fact.similarPods);
     }
   }
 
@@ -54,7 +83,7 @@ export class RecordConverter {
   }
 }
 
-const nothing = { endpoints: undefined, propagations: [] };
+const nothing = { service: undefined, propagations: [] };
 
 const isRecorded = ({ place, startedAt, endedAt }: Propagation): boolean =>
   place === 'slices' || (endedAt ?? Number.POSITIVE_INFINITY) - startedAt >= minEndpointsMs;
@@ -71,28 +100,8 @@ function objectsOf(message: Message): readonly string[] {
   }
 }
 
-function endpointsOf(message: Message, { state, changes }: AppliedMessage): RecordedEndpoints | undefined {
-  const service = changes.find(({ kind }) => kind === 'service');
-  const [before, after] = service?.kind === 'service' ? [service.before?.service, service.after?.service] : [];
-  const isDeleted = Boolean(before && !after);
-  const { open, complete } = state.snapshot;
-  if (!isDeleted && (open !== null || !complete || !state.service?.service)) return undefined;
-  const isCreated = !before && Boolean(after) && message.kind === 'change' && message.snapshot?.initial === false;
-  // Users write the Endpoints of a Service without a selector.
-  const isCustom = state.service?.service?.selector === null;
-  const isEvent =
-    isCreated || (message.kind === 'change' && message.snapshot === undefined && hasEvent(message, isCustom));
-  const isUnwatched = isCustom && state.slices.size === 0;
-  const hasReadySlice = () => state.slices.values().some(({ slice }) => hasReady(slice));
-  return { isCreated, isDeleted, isEvent, hasReady: isUnwatched ? null : hasReadySlice() };
-}
-
 const hasEvent = ({ facts }: Change, isCustom: boolean): boolean =>
   facts.some(({ kind }) => kind === 'pod' || kind === 'service' || (isCustom && kind === 'endpoints'));
-
-/** An unknown state counts as ready, as for kube-proxy. */
-const hasReady = ({ endpoints }: EndpointSlice): boolean =>
-  (endpoints ?? []).some(({ conditions }) => conditions?.ready !== false);
 
 function textOf(message: Message): string {
   switch (message.kind) {

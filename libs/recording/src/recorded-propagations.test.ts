@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { filesIn } from './file-names.ts';
 import type { Propagation } from './propagations.ts';
+import type { PropagationQuery } from './queries.ts';
 import { RecordingDirectory } from './recording-directory.ts';
-import type { PropagationQuery } from './recording-file.ts';
 import { RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
 
@@ -53,7 +53,7 @@ const propagation = (startedAt: number, ms: number, given: Partial<Propagation> 
 function append(propagations: readonly Propagation[], { at = 10, afterLoss = false } = {}): void {
   const record: NewRecord = {
     ...{ key: web, topic: 'changes', receivedAt: at, startsSnapshot: true, objects: [], text: '' },
-    ...{ endpoints: undefined, propagations, traceparent: undefined, payload: new Uint8Array([1]) },
+    ...{ service: undefined, propagations, traceparent: undefined, payload: new Uint8Array([1]) },
   };
   recording.append([record], at, { afterLoss });
 }

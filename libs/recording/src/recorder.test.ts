@@ -6,8 +6,8 @@ import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
 import { VirtualClock } from '@sluice/platform';
 import { advance, type RecordingLogger, recordingLogger, until } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { PropagationQuery } from './queries.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
-import type { PropagationQuery } from './recording-file.ts';
 import { RecordingReader } from './recording-reader.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
@@ -46,7 +46,10 @@ function change(sequence: number, given: Partial<Change> = {}): Change {
 
 const resourceVersions = { endpoints: '1', endpointslices: '1' };
 const snapshot = (sequence: number) =>
-  change(sequence, { snapshot: { first: true, last: true, initial: true, resourceVersions } });
+  change(sequence, {
+    facts: [{ kind: 'service', service: aService() }],
+    snapshot: { first: true, last: true, initial: true, resourceVersions },
+  });
 
 function add(message: Message, service = web): void {
   recorder.add('changes', { key: service, id: 'any', headers: {}, payload: encodeMessage(message), message });
@@ -93,7 +96,7 @@ test('each file gets every Service that exists, also if it does not change', asy
   const keys = Array.from({ length: 150 }, (_, i) => `c/shop/web-${i}`);
   for (const key of keys) add(snapshot(1), key);
   const deleted = change(2, { facts: [{ kind: 'service', service: null }] });
-  add({ ...snapshot(1), facts: [{ kind: 'service', service: aService() }] }, 'c/shop/gone');
+  add(snapshot(1), 'c/shop/gone');
   add(deleted, 'c/shop/gone');
   await recorder.coverage();
   expect(requested).toEqual([]);

@@ -3,10 +3,11 @@ import { Worker } from 'node:worker_threads';
 import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
+import { matchesKeys } from './problems/find-problems.ts';
 import type { Propagation } from './propagations.ts';
+import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import { RecordConverter } from './record-converter.ts';
 import type { RecordingLimits } from './recording-directory.ts';
-import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './recording-file.ts';
 import { firstOf, type Question, type Recording, type RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
 import { SnapshotSchedule } from './snapshot-schedule.ts';
@@ -136,13 +137,18 @@ export class Recorder implements Recording {
     return this.#ask('outages', period);
   }
 
+  /** When Services had problems in this period. */
+  problems(query: Parameters<Recording['problems']>[0]) {
+    return this.#ask('problems', query);
+  }
+
   /** Propagations that overlap with a period. Those that continue are not on the disk. */
   async propagations(query: PropagationQuery) {
     const nothing = { propagations: [], unreadable: [] };
     const { propagations, unreadable } = query.isOpen ? nothing : await this.#ask('propagations', query);
     const until = this.#options.clock.now();
     const isFound = ({ key, isStartKnown, startedAt }: Propagation) =>
-      matchesKey(query.keys, key) &&
+      matchesKeys(query.keys, key) &&
       (isStartKnown || !query.isStartKnown) &&
       startedAt <= query.to &&
       until - startedAt >= query.atLeastMs;
@@ -255,12 +261,6 @@ export class Recorder implements Recording {
     for (const { reject } of this.#questions.values()) reject(error);
     this.#questions.clear();
   }
-}
-
-/** As the LIKE pattern of a query, whose parts are names or `%`. */
-function matchesKey(pattern: string, key: string): boolean {
-  const parts = key.split('/');
-  return pattern.split('/').every((part, i) => part === '%' || part === parts[i]);
 }
 
 function repeat(clock: Clock, intervalMs: number, run: () => void): Cancel {

@@ -1,15 +1,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { errorMessage, getOrCreate } from '@sluice/platform';
 import { decompress } from './compress.ts';
+import type { FileProblem } from './problems/joined-problems.ts';
 import type { Appearance, Propagation, PropagationEnd } from './propagations.ts';
+import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import type { RecordedTopic, StoredRecord } from './records.ts';
 import { applicationId, schemaVersion } from './schema.ts';
-
-/** In milliseconds since the Unix epoch. */
-export interface RecordedPeriod {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** Where a record is in its file. */
 export interface Position {
@@ -20,48 +16,11 @@ export interface Position {
 /** The beginning of a file. */
 export const fileStart: Position = { id: 0, at: 0 };
 
-export interface RecordedRange {
-  /** In milliseconds since the Unix epoch. */
-  readonly since: number;
-  readonly until: number;
-  /** Enough records: earlier ones are not needed, even if they are later than `since`. */
-  readonly records: number;
-}
-
-/** Time in which a Service had no ready endpoint, as far as one file knows. */
-export interface FileOutage {
-  /** Formatted key of the Service. */
-  readonly key: string;
-  readonly from: number;
-  /** Null: it continues after the file. */
-  readonly to: number | null;
-  /** It began before the file. */
-  readonly isContinued: boolean;
-  /** The last event of the Service or its Pods before; null: none was recorded. */
-  readonly event: string | null;
-}
-
 interface PropagationColumns {
   readonly was: Appearance;
   readonly became: Appearance;
   readonly known: number;
   readonly end: PropagationEnd | null;
-}
-
-/** A period, of the Services whose formatted keys match a LIKE pattern. */
-export interface ServiceQuery extends RecordedPeriod {
-  readonly keys: string;
-}
-
-export interface PropagationQuery extends ServiceQuery {
-  readonly atLeastMs: number;
-  /** Only those that continued at the end of the recording. */
-  readonly isOpen: boolean;
-  /** Only those whose start is known. */
-  readonly isStartKnown: boolean;
-  /** The longest first, or those that ended last. */
-  readonly sort: 'longest' | 'latest';
-  readonly limit: number;
 }
 
 /** How often a Pod became ready or not ready. */
@@ -71,6 +30,7 @@ export interface ReadinessChanges {
   readonly pod: string;
   readonly changes: number;
   /** In milliseconds since the Unix epoch. */
+  readonly firstAt: number;
   readonly lastAt: number;
 }
 
@@ -232,15 +192,19 @@ export class RecordingFile {
     }
   }
 
-  /** Outages that overlap with a period, in the order of their start. */
-  outages({ from, to }: RecordedPeriod): readonly FileOutage[] {
+  /** Problems that begin until a time, in the order of their start. `isOpen`: without those that end in the file and began in it. */
+  problems(until: number, isOpen: boolean): readonly FileProblem[] {
     const rows = this.#all(
-      `SELECT key, started_at AS "from", ended_at AS "to", continued, text AS event
-       FROM outages JOIN services ON services.id = service LEFT JOIN texts ON texts.id = event
-       WHERE started_at <= ? AND (ended_at IS NULL OR ended_at >= ?) ORDER BY outages.id`,
-      to,
-      from,
-    ) as unknown as readonly (Omit<FileOutage, 'isContinued'> & { readonly continued: number })[];
+      `SELECT key, reasons.text AS reason, messages.text AS message, events.text AS event,
+         started_at AS "from", ended_at AS "to", continued
+       FROM problems
+         JOIN services ON services.id = service
+         JOIN texts AS reasons ON reasons.id = reason
+         JOIN texts AS messages ON messages.id = message
+         LEFT JOIN texts AS events ON events.id = event
+       WHERE started_at <= ? ${isOpen ? 'AND (ended_at IS NULL OR continued = 1)' : ''} ORDER BY problems.id`,
+      until,
+    ) as unknown as readonly (Omit<FileProblem, 'isContinued'> & { readonly continued: number })[];
     return rows.map(({ continued, ...row }) => ({ ...row, isContinued: continued === 1 }));
   }
 
@@ -271,7 +235,7 @@ export class RecordingFile {
   /** How often each Pod became ready or not ready in a period. */
   readinessChanges({ from, to, keys }: ServiceQuery): readonly ReadinessChanges[] {
     const rows = this.#all(
-      `SELECT key, pods.text AS pod, count(*) AS changes, max(started_at) AS "lastAt"
+      `SELECT key, pods.text AS pod, count(*) AS changes, min(started_at) AS "firstAt", max(started_at) AS "lastAt"
        FROM propagations JOIN services ON services.id = service JOIN texts AS pods ON pods.id = pod
        WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
          AND was IN (${this.#readiness()}) AND became IN (${this.#readiness()})

@@ -3,9 +3,9 @@ import { getOrCreate } from '@sluice/platform';
 import type {
   Coverage,
   RecordedHistory,
-  RecordedOutage,
   RecordedOutages,
   RecordedPods,
+  RecordedProblems,
   RecordedPropagations,
   RecordedReadiness,
   RecordedRemovals,
@@ -13,18 +13,17 @@ import type {
 import { ExistingServices } from './existing-services.ts';
 import { filesIn } from './file-names.ts';
 import { podTimelines } from './pod-timelines.ts';
+import { type FileProblem, JoinedProblems } from './problems/joined-problems.ts';
+import { outagesOf } from './problems/outages-of.ts';
 import type { Propagation } from './propagations.ts';
+import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import {
   fileStart,
   type KeyedRecord,
   openToRead,
   type Position,
-  type PropagationQuery,
   type ReadinessChanges,
-  type RecordedPeriod,
-  type RecordedRange,
   type RecordingFile,
-  type ServiceQuery,
   UnreadableRecordingError,
 } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
@@ -33,7 +32,15 @@ import type { StoredRecord } from './records.ts';
 export type Recording = {
   readonly [Q in Question]: (...args: Parameters<RecordingReader[Q]>) => Promise<ReturnType<RecordingReader[Q]>>;
 };
-export type Question = 'coverage' | 'outages' | 'pods' | 'propagations' | 'readinessChanges' | 'records' | 'removals';
+export type Question =
+  | 'coverage'
+  | 'outages'
+  | 'pods'
+  | 'problems'
+  | 'propagations'
+  | 'readinessChanges'
+  | 'records'
+  | 'removals';
 
 /** Reads a recording: a directory of files, also while another thread or process records to it, or one file. */
 export class RecordingReader {
@@ -132,43 +139,25 @@ export class RecordingReader {
     return { from, to, pods: podTimelines(key, found.records, { from, gaps }), unreadable: found.unreadable };
   }
 
-  /** When Services had no ready endpoint in this period, in the order of the start. */
+  /** When Services had no ready endpoint in a period, in the order of the start. */
   outages(period: RecordedPeriod): RecordedOutages {
-    const outages: RecordedOutage[] = [];
-    /** Those without an end, by Service. */
-    const open = new Map<string, number>();
-    const end = (key: string, to: number) => {
-      const index = open.get(key);
-      const outage = outages[index ?? -1];
-      if (index !== undefined && outage !== undefined) outages[index] = { ...outage, to };
-      open.delete(key);
-    };
-    const existing = new ExistingServices();
-    let recordedUntil = 0;
+    const { found, unreadable } = this.#problems(period, { of: outagesOf });
+    return { outages: found, unreadable };
+  }
+
+  /** When Services had problems in a period, in the order of the start. `isOpen`: only those that continue. */
+  problems({ isOpen, ...period }: RecordedPeriod & { readonly isOpen: boolean }): RecordedProblems {
+    const { found, unreadable } = this.#problems(period, { isOpen });
+    return { problems: isOpen ? found.filter(({ to }) => to === null) : found, unreadable };
+  }
+
+  #problems(period: RecordedPeriod, { isOpen = false, of = (problems: readonly FileProblem[]) => problems } = {}) {
+    const joined = new JoinedProblems();
     const unreadable = this.#read((file) => {
-      const before = [...open.keys()];
       const firstSnapshots = file.firstSnapshots(period.to);
-      existing.addFile(file.period, firstSnapshots);
-      const inFile = file.outages({ from: 0, to: period.to });
-      for (const { key, from, to, isContinued, event } of inFile) {
-        if (isContinued && open.has(key)) {
-          if (to !== null) end(key, to);
-          continue;
-        }
-        outages.push({ key, from, to, isStartKnown: !isContinued, event });
-        if (to === null) open.set(key, outages.length - 1);
-        else open.delete(key);
-      }
-      // A Service that is published in this file and not out any more had recovered before, or it was deleted during a gap.
-      for (const key of before) {
-        if (inFile.some((one) => one.key === key && one.isContinued)) continue;
-        const at = firstSnapshots.get(key);
-        if (at !== undefined) end(key, at);
-        else if (!existing.has(key, file.period.to)) end(key, recordedUntil);
-      }
-      recordedUntil = file.period.to;
+      joined.addFile({ period: file.period, firstSnapshots, problems: of(file.problems(period.to, isOpen)) });
     });
-    return { outages: outages.filter(({ to }) => to === null || to >= period.from), unreadable };
+    return { found: joined.in(period), unreadable };
   }
 
   /**
@@ -191,7 +180,8 @@ export class RecordingReader {
     const unreadable = this.#read((file) => {
       for (const one of file.readinessChanges(query)) {
         const name = `${one.key}/${one.pod}`;
-        pods.set(name, { ...one, changes: one.changes + (pods.get(name)?.changes ?? 0) });
+        const { changes = 0, firstAt = one.firstAt } = pods.get(name) ?? {};
+        pods.set(name, { ...one, changes: one.changes + changes, firstAt });
       }
     });
     return { pods: [...pods.values()].sort((a, b) => b.changes - a.changes).slice(0, limit), unreadable };
@@ -257,6 +247,7 @@ export const questionsTo = (reader: RecordingReader): Recording => ({
   coverage: async () => reader.coverage(),
   outages: async (period) => reader.outages(period),
   pods: async (...asked) => reader.pods(...asked),
+  problems: async (query) => reader.problems(query),
   propagations: async (query) => reader.propagations(query),
   readinessChanges: async (query) => reader.readinessChanges(query),
   records: async (key, range) => reader.records(key, range),

@@ -3,10 +3,10 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { getOrCreate } from '@sluice/platform';
 import { compress } from './compress.ts';
 import { DeltaBases } from './delta-bases.ts';
+import { FileProblems, type ProblemChange } from './problems/file-problems.ts';
 import type { Propagation } from './propagations.ts';
 import type { NewRecord } from './records.ts';
 import { schema } from './schema.ts';
-import { type OutageChange, ServiceOutages } from './service-outages.ts';
 
 /** Ids that are kept in memory, of Services and of texts. */
 const maxKnown = 50_000;
@@ -21,7 +21,7 @@ export class RecordingWriter {
   /** Of the last record. The clock may be set back. */
   #lastAt = 0;
   readonly #bases = new DeltaBases();
-  readonly #outages = new ServiceOutages();
+  readonly #problems = new FileProblems();
 
   constructor(path: string, { now, version }: { readonly now: number; readonly version: string }) {
     this.path = path;
@@ -92,8 +92,7 @@ export class RecordingWriter {
       traceparent,
       compress(payload, base?.payload),
     );
-    const outage = this.#outages.observe(record);
-    if (outage !== undefined) this.#recordOutage(service, outage);
+    for (const change of this.#problems.observe(record)) this.#recordProblem(service, change);
     for (const propagation of record.propagations) this.#appendPropagation(propagation);
     this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });
   }
@@ -106,15 +105,19 @@ export class RecordingWriter {
     this.#prepare(insertPropagation).run(service, ...texts, startedAt, Number(isStartKnown), ...ending);
   }
 
-  #recordOutage(service: number, { isOut, isContinued, event }: OutageChange): void {
-    if (isOut) {
-      const text = event === undefined ? null : this.#idOf(this.#texts, 'texts', 'text', event);
-      const sql = 'INSERT INTO outages (service, started_at, continued, event) VALUES (?, ?, ?, ?)';
-      this.#prepare(sql).run(service, this.#lastAt, Number(isContinued), text);
-    } else {
-      const sql = 'UPDATE outages SET ended_at = ? WHERE service = ? AND ended_at IS NULL';
-      this.#prepare(sql).run(this.#lastAt, service);
+  #recordProblem(service: number, change: ProblemChange): void {
+    const id = (text: string) => this.#idOf(this.#texts, 'texts', 'text', text);
+    const reason = id(change.reason);
+    if (change.kind === 'ends') {
+      const sql = 'UPDATE problems SET ended_at = ? WHERE service = ? AND reason = ? AND ended_at IS NULL';
+      this.#prepare(sql).run(this.#lastAt, service, reason);
+      return;
     }
+    const { message, isContinued, event } = change;
+    const sql =
+      'INSERT INTO problems (service, reason, message, started_at, continued, event) VALUES (?, ?, ?, ?, ?, ?)';
+    const texts = [id(message), this.#lastAt, Number(isContinued), event === undefined ? null : id(event)] as const;
+    this.#prepare(sql).run(service, reason, ...texts);
   }
 
   #idOf(known: Map<string, number>, table: 'services' | 'texts', column: string, value: string): number {

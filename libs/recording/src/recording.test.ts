@@ -50,7 +50,7 @@ function record(text: string, receivedAt: number, given: Partial<NewRecord> = {}
   return {
     ...{ key: web, topic: 'changes', receivedAt, startsSnapshot: false, objects: ['pod/web-1'], text },
     traceparent: undefined,
-    endpoints: undefined,
+    service: undefined,
     propagations: [],
     payload: new TextEncoder().encode(JSON.stringify({ text, like: 'x'.repeat(1_000) })),
     ...given,

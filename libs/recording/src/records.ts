@@ -1,5 +1,6 @@
 import type { Topic } from '@sluice/bus';
 import { decodeRecord, type Message } from '@sluice/messages';
+import type { ServiceProblems } from './problems/check-service.ts';
 import type { Propagation } from './propagations.ts';
 
 /** A record of the bus, as it is written to a recording. */
@@ -15,23 +16,24 @@ export interface NewRecord {
   readonly objects: readonly string[];
   /** For people who open the file. */
   readonly text: string;
-  /** What is known of the Service's endpoints after the record; undefined: nothing. */
-  readonly endpoints: RecordedEndpoints | undefined;
+  /** What is known of the Service after the record; undefined: nothing. */
+  readonly service: RecordedService | undefined;
   /** Those that the record ends. */
   readonly propagations: readonly Propagation[];
   readonly traceparent: string | undefined;
   readonly payload: Uint8Array;
 }
 
-export interface RecordedEndpoints {
+export interface RecordedService {
   /** The record creates the Service, which the watcher did not find when it started. */
   readonly isCreated: boolean;
-  /** The record deletes the Service. */
+  /** Neither the Service nor its slices or Endpoints exist. */
   readonly isDeleted: boolean;
   /** An event of the Service or of a Pod. */
   readonly isEvent: boolean;
-  /** A slice has a ready endpoint. Null: unknown, because nobody writes slices of the Service that are watched. */
-  readonly hasReady: boolean | null;
+  readonly problems: ServiceProblems;
+  /** Perhaps nobody writes slices of the Service that are watched, unless there were some before. */
+  readonly mayBeUnwatched: boolean;
 }
 
 export type RecordedTopic = Exclude<Topic, 'requests'>;

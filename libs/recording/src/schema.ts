@@ -29,10 +29,13 @@ export const schema = `
   );
   CREATE INDEX records_of_service ON records (service, received_at);
   CREATE INDEX snapshots_of_service ON records (service, received_at) WHERE snapshot = 1;
-  -- Time in which the slices of a Service had no ready endpoint. Without an end, it continues in the next file.
-  CREATE TABLE outages (
+  -- Time in which Services had problems. Without an end, it continues in the next file.
+  CREATE TABLE problems (
     id INTEGER PRIMARY KEY,
     service INTEGER NOT NULL REFERENCES services,
+    -- such as NoReadyEndpoints
+    reason INTEGER NOT NULL REFERENCES texts,
+    message INTEGER NOT NULL REFERENCES texts,
     started_at REAL NOT NULL,
     ended_at REAL,
     -- 1: it began in an earlier file, or before the recording
@@ -40,6 +43,7 @@ export const schema = `
     -- the last event of the Service or its Pods before
     event INTEGER REFERENCES texts
   );
+  CREATE INDEX open_problems ON problems (service) WHERE ended_at IS NULL;
   -- How long slices or Endpoints did not show a Pod as they should have. Endpoints only from a second on.
   CREATE TABLE propagations (
     id INTEGER PRIMARY KEY,
@@ -93,6 +97,20 @@ export const schema = `
       JOIN texts AS events ON events.id = event
       LEFT JOIN texts AS ends ON ends.id = "end"
     ORDER BY propagations.id;
+  CREATE VIEW service_problems AS
+    SELECT
+      strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1000.0, 'unixepoch') AS time,
+      services.key AS service,
+      reasons.text AS reason,
+      messages.text AS message,
+      ended_at - started_at AS took_ms,
+      events.text AS event
+    FROM problems
+      JOIN services ON services.id = service
+      JOIN texts AS reasons ON reasons.id = reason
+      JOIN texts AS messages ON messages.id = message
+      LEFT JOIN texts AS events ON events.id = event
+    ORDER BY problems.id;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};
 `;

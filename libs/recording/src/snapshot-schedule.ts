@@ -18,10 +18,10 @@ export class SnapshotSchedule {
     this.#request = request;
   }
 
-  added({ key, startsSnapshot, endpoints }: NewRecord): void {
+  added({ key, startsSnapshot, service }: NewRecord): void {
     const isMissing = this.#missing.delete(key);
-    if (endpoints?.isDeleted) this.#deleted.add(key);
-    else if (endpoints !== undefined) this.#deleted.delete(key);
+    if (service?.isDeleted) this.#deleted.add(key);
+    else if (service !== undefined) this.#deleted.delete(key);
     const records = startsSnapshot ? 0 : (this.#records.get(key) ?? recordsPerSnapshot) + 1;
     if (records > recordsPerSnapshot || (isMissing && !startsSnapshot)) this.#requestNow(key);
     else this.#records.set(key, records);

@@ -174,6 +174,12 @@ export const metricsTable = {
   sluice_trace_spans_exported_total: observedCounter('Spans exported to the collector'),
   sluice_trace_spans_dropped_total: observedCounter('Spans that were not exported, by reason', ['reason']),
 
+  sluice_service_problems: gauge('Services by what is wrong with them, as a recording shows it', [
+    'identity',
+    'reason',
+    'severity',
+  ]),
+
   sluice_shadow_services: gauge('Services by the result of comparing Sluice with the upstream controllers', ['result']),
   sluice_shadow_differences_total: clusterCounter('Differences that lasted longer than the settle time', 'explained'),
   sluice_shadow_lead_seconds: histogram(

@@ -9,6 +9,7 @@ import type {
   ServiceDetail,
   ServiceList,
   ServiceOutage,
+  ServiceProblem,
   TraceView,
 } from '../src/view/schemas.ts';
 
@@ -75,6 +76,7 @@ export const api = {
   trace: (traceId: string, signal?: AbortSignal) => get<TraceView>(`traces/${encodeURIComponent(traceId)}`, {}, signal),
   rollout: (service: ServiceName, query: Query, signal?: AbortSignal) =>
     get<RolloutView>(`${pathOf(service)}/rollout`, query, signal),
+  problems: (query: Query, signal?: AbortSignal) => get<Items<ServiceProblem>>('problems', query, signal),
   outages: (query: Query, signal?: AbortSignal) => get<Items<ServiceOutage>>('outages', query, signal),
   propagations: (query: Query, signal?: AbortSignal) => get<Items<PropagationView>>('propagations', query, signal),
   readinessChanges: (query: Query, signal?: AbortSignal) =>

@@ -15,6 +15,7 @@ export type Route =
 
 /** Questions about all Services, with their titles. */
 export const questions = {
+  problems: 'Problems',
   outages: 'Outages',
   stuck: 'Stuck',
   slow: 'Slow',
@@ -43,7 +44,7 @@ export function parseRoute({ pathname, search }: Pick<Location, 'pathname' | 'se
     const period = new URLSearchParams(search).get('period') ?? '';
     return {
       view: 'recording',
-      question: second !== undefined && Object.hasOwn(questions, second) ? (second as Question) : 'outages',
+      question: second !== undefined && Object.hasOwn(questions, second) ? (second as Question) : 'problems',
       period: Object.hasOwn(periods, period) ? (period as Period) : '1h',
     };
   }

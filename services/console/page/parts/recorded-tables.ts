@@ -1,4 +1,4 @@
-import type { DrainView, PropagationView, ReadinessChangesView } from '../../src/view/schemas.ts';
+import type { DrainView, PropagationView, ReadinessChangesView, ServiceProblem } from '../../src/view/schemas.ts';
 import { dateAndTime, duration, latencyLevel } from '../format.ts';
 import { html } from '../html.ts';
 import { Empty } from './notice.ts';
@@ -13,6 +13,29 @@ function table(label: string, columns: readonly string[], rows: readonly unknown
     <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
     <tbody>${rows}</tbody>
   </table></div>`;
+}
+
+const levels = { critical: 'bad', warning: 'poor', info: '' } as const;
+
+export function Problems({ items, until, showsCluster }: AnswerProps & { items: readonly ServiceProblem[] }) {
+  if (items.length === 0) return html`<${Empty} title="None">Nothing is wrong with any Service.<//>`;
+  const length = ({ from, to }: ServiceProblem) => Math.max(0, (to ?? until) - from);
+  const longest = Math.max(...items.map(length));
+  return table(
+    'problems of Services',
+    ['severity', 'Service', 'reason', 'since', 'for', 'message', 'last event before'],
+    items.map(
+      (one) => html`<tr>
+        <td class=${levels[one.severity]}>${one.severity}</td>
+        <td><${RecordedService} service=${one} at=${one.from} showsCluster=${showsCluster} /></td>
+        <td>${one.reason}</td>
+        <td>${one.isStartKnown ? '' : 'before '}${dateAndTime(one.from, true)}</td>
+        <td>${bar(length(one), longest, duration(length(one)))}</td>
+        <td>${one.message}</td>
+        <td class="faint">${one.event ?? ''}</td>
+      </tr>`,
+    ),
+  );
 }
 
 export function Propagations({ items, until, showsCluster }: AnswerProps & { items: readonly PropagationView[] }) {

@@ -6,7 +6,7 @@ import { useKeys } from '../keys.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { OutageBelts } from '../parts/outage-belts.ts';
 import type { AnswerProps } from '../parts/recorded-service.ts';
-import { Drains, Propagations, ReadinessChanges } from '../parts/recorded-tables.ts';
+import { Drains, Problems, Propagations, ReadinessChanges } from '../parts/recorded-tables.ts';
 import { Link, navigate, type Period, periods, type Question, questions, wholeMs } from '../router.ts';
 import { type Loaded, useLoaded } from '../use-loaded.ts';
 
@@ -81,6 +81,11 @@ function answer<T>(
 }
 
 const answers = {
+  problems: answer(
+    'What is wrong with Services at the end, most severe first.',
+    ({ until }, signal) => api.problems({ until, open: 'true' }, signal),
+    Problems,
+  ),
   outages: answer('Services without a ready endpoint in their slices.', api.outages, OutageBelts),
   stuck: answer(
     'Pods that slices or Endpoints do not show as they should for 5 seconds or more.',

@@ -14,6 +14,7 @@ import type {
   ServiceList,
   ServiceLogView,
   ServiceOutage,
+  ServiceProblem,
   TraceView,
 } from '../view/schemas.ts';
 import { parseEvents } from './parse-events.ts';
@@ -70,6 +71,10 @@ export class ConsoleClient {
 
   history(name: ServiceName, query: Query): Promise<HistoryView> {
     return this.#get(`${pathOf(name)}/history`, query);
+  }
+
+  problems(query: Query): Promise<readonly ServiceProblem[]> {
+    return this.#items('/api/v1/problems', query);
   }
 
   outages(query: Query): Promise<readonly ServiceOutage[]> {

@@ -1,4 +1,11 @@
-import { addressTypesOf, podOf, podToEndpoint, readersOf, sliceControllers } from '@sluice/controllers';
+import {
+  addressTypesOf,
+  podOf,
+  podToEndpoint,
+  readersOf,
+  sliceControllers,
+  unresolvedPorts,
+} from '@sluice/controllers';
 import { endpointSliceController, managedByLabel, type Service } from '@sluice/model';
 import { selectorText } from '../history/describe-change.ts';
 import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
@@ -6,7 +13,6 @@ import { endpointState } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { PodView } from '../view/schemas.ts';
 import type { PodHistory } from './pod-histories.ts';
-import { unresolvedPorts } from './traffic.ts';
 
 type PodExplanation = Omit<PodView, keyof PodHistory>;
 type Placements = PodView['placements'];

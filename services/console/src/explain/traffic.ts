@@ -1,12 +1,6 @@
-import { endpointPorts } from '@sluice/controllers';
+import { unresolvedPorts } from '@sluice/controllers';
 import type { EndpointSlice, Pod, Service } from '@sluice/model';
 import type { HistoryState } from '../history/history-state.ts';
-
-/** Ports of the Service whose name no container port of these Pods has. */
-export function unresolvedPorts(service: Service, pods: readonly Pod[]): Service['ports'] {
-  const resolved = new Set(pods.flatMap((pod) => endpointPorts(service, pod).map(({ name }) => name)));
-  return service.ports.filter(({ name }) => !resolved.has(name));
-}
 
 /** Whether a proxy can reach the endpoints of the slice: a Service with ports needs a port in the slice. */
 export function isReachable(service: Service | null, { ports }: EndpointSlice): boolean {

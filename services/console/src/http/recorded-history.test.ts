@@ -30,14 +30,27 @@ const recording: Recording = {
   },
   outages: async (period) => {
     periods.push(period);
-    const common = { to: null, isStartKnown: true, event: 'Pod shop/web-1 deleted' };
+    const common = { to: null, isStartKnown: true, event: 'Pod shop/web-1 deleted', message: '1 Pod: 1 terminating' };
     return {
       unreadable: [],
       outages: ['cluster-uid/shop/web', 'cluster-uid/pay/web', 'other/shop/web'].map((key, i) => ({
         key,
-        from: i,
+        ...{ reason: 'NoReadyEndpoints', from: i },
         ...common,
       })),
+    };
+  },
+  problems: async ({ isOpen, ...period }) => {
+    periods.push(period);
+    const web = { key: 'cluster-uid/shop/web', from: 0, to: null, isStartKnown: true, event: null };
+    return {
+      unreadable: [],
+      problems: [
+        { ...web, reason: 'NoReadyEndpoints', message: '1 Pod: 1 not ready' },
+        { ...web, reason: 'UnresolvedPort', message: 'no Pod has the container port', from: 9_000 },
+        ...(isOpen ? [] : [{ ...web, reason: 'StaleMirror', message: 'differ', to: 40_000 } as const]),
+        { ...web, key: 'other/shop/web', reason: 'NoReadyEndpoints', message: '1 Pod: 1 not ready' },
+      ],
     };
   },
   propagations: async (query) => {
@@ -58,7 +71,7 @@ const recording: Recording = {
   },
   readinessChanges: async (query) => {
     queries.push(query);
-    return { unreadable: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, lastAt: 5 }] };
+    return { unreadable: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, firstAt: 1, lastAt: 5 }] };
   },
   removals: async (query) => {
     queries.push(query);
@@ -194,6 +207,7 @@ describe('with a recording', () => {
     expect(items[0]).toEqual({
       ...{ cluster: 'cluster-uid', clusterName: 'prod', namespace: 'shop', name: 'web', from: 0, to: null },
       ...{ isStartKnown: true, event: 'Pod shop/web-1 deleted' },
+      ...{ reason: 'NoReadyEndpoints', message: '1 Pod: 1 terminating' },
     });
     const found = async (query: string) =>
       (await json(`/api/v1/outages${query}`)).items.map((one: { from: number }) => one.from);
@@ -201,6 +215,26 @@ describe('with a recording', () => {
     expect(await found('?cluster=prod')).toEqual([0, 1]);
     expect(await found('?cluster=cluster-uid&namespace=shop')).toEqual([0]);
     expect(await found('?cluster=other')).toEqual([2]);
+  });
+
+  test('problems are those at the end of the recording, or of a period', async () => {
+    const { json } = await open();
+    const found = async (query: string) =>
+      (await json(`/api/v1/problems${query}`)).items.map(
+        ({ namespace, name, reason }: { namespace: string; name: string; reason: string }) =>
+          `${namespace}/${name} ${reason}`,
+      );
+    expect(await found('?open=true&all=true&cluster=prod')).toEqual([
+      'shop/web LateChange',
+      'shop/web NoReadyEndpoints',
+      'shop/web UnresolvedPort',
+      'shop/web Flapping',
+    ]);
+    expect(periods.at(-1)).toEqual({ from: 0, to: 10_000 });
+    // Those that lasted no longer than usual changes do not count.
+    expect(await found('?cluster=prod&until=9000')).toEqual(['shop/web StaleMirror']);
+    expect(periods.at(-1)).toEqual({ from: 0, to: 9_000 });
+    expect(await found('?cluster=nowhere')).toEqual([]);
   });
 
   test('a question is asked of the Services that the request names', async () => {

@@ -1,5 +1,6 @@
 import { formatServiceKey, parseServiceKey } from '@sluice/messages';
 import type { PodTimeline, Recording } from '@sluice/recording';
+import { findProblems } from '@sluice/recording/problems';
 import { z } from 'zod';
 import * as schemas from '../view/schemas.ts';
 import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
@@ -34,6 +35,23 @@ export const recordingRoutes: readonly Route[] = [
     async (context, _, query) => {
       const { recording, from, to } = asked(context, query);
       return { items: named(context, query, (await recording.outages({ from, to })).outages) };
+    },
+  ),
+  route(
+    '/api/v1/problems',
+    'what is or was wrong with Services, the most severe first',
+    noParams,
+    z.object({
+      ...scope,
+      open: z.stringbool().default(false).describe('only those that continue now, or at the end of the recording'),
+      all: z.stringbool().default(false).describe('also those that have lasted no longer than usual changes'),
+    }),
+    items(schemas.serviceProblem),
+    async (context, _, query) => {
+      const { recording, ...question } = asked(context, query);
+      const end = (await recording.coverage()).periods.at(-1)?.to ?? context.now();
+      const wanted = { ...question, to: Math.min(question.to, end), isOpen: query.open, all: query.all };
+      return { items: named(context, query, await findProblems(recording, wanted)) };
     },
   ),
   route(

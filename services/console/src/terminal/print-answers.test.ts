@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { DrainView, PropagationView } from '../view/schemas.ts';
-import { listDrains, listOutages, listPropagations, listReadinessChanges } from './print-answers.ts';
+import { listDrains, listOutages, listProblems, listPropagations, listReadinessChanges } from './print-answers.ts';
 
 const now = new Date(2026, 0, 1, 12, 0, 0).getTime();
 const format = { width: 200, now };
-const outage = { cluster: 'uid', clusterName: 'west', namespace: 'shop', name: 'web', from: now - 60_000, to: now };
+const outage = {
+  ...{ cluster: 'uid', clusterName: 'west', namespace: 'shop', name: 'web', from: now - 60_000, to: now },
+  ...{ reason: 'NoReadyEndpoints', message: '1 Pod: 1 not ready' },
+};
 
 test('each outage is a line', () => {
   const text = listOutages(
@@ -24,6 +27,25 @@ test('each outage is a line', () => {
 
 test('none is said so', () => {
   expect(listOutages([], format)).toBe('No Service was without a ready endpoint in this period.\n');
+});
+
+test('each problem is a line, and none is said so', () => {
+  const text = listProblems(
+    [
+      { ...outage, severity: 'critical', to: null, isStartKnown: true, event: 'Pod shop/web-1 deleted' },
+      { ...outage, severity: 'warning', reason: 'StaleMirror', message: 'differ', isStartKnown: false, event: null },
+    ],
+    format,
+    '',
+  );
+  const web = ['west', 'shop', 'web'];
+  expect(lines(text)).toEqual([
+    ['SEVERITY', 'CLUSTER', 'NAMESPACE', 'SERVICE', 'REASON', 'SINCE', 'DURATION', 'MESSAGE'],
+    ['critical', ...web, 'NoReadyEndpoints', '11:59:00.000', '1 min 0 s, continues', outage.message],
+    ['warning', ...web, 'StaleMirror', 'before 11:59:00.000', '1 min 0 s', 'differ'],
+    [''],
+  ]);
+  expect(listProblems([], format, 'None.')).toBe('None.');
 });
 
 const lines = (text: string) => text.split('\n').map((line) => line.trimEnd().split(/ {2,}/));
@@ -61,7 +83,9 @@ test('each propagation is a line', () => {
 });
 
 test('each Pod with changes of readiness is a line', () => {
-  expect(lines(listReadinessChanges([{ ...name, pod: 'web-1', changes: 12, lastAt: now }], format))).toEqual([
+  expect(
+    lines(listReadinessChanges([{ ...name, pod: 'web-1', changes: 12, firstAt: now - 60_000, lastAt: now }], format)),
+  ).toEqual([
     ['CLUSTER', 'NAMESPACE', 'SERVICE', 'POD', 'CHANGES', 'LAST'],
     ['west', 'shop', 'web', 'web-1', '12', '12:00:00.000'],
     [''],

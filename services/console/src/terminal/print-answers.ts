@@ -1,10 +1,29 @@
 import { formatDuration, formatTable, localTime } from '@sluice/platform/process';
-import type { DrainView, PropagationView, ReadinessChangesView, ServiceOutage } from '../view/schemas.ts';
+import type {
+  DrainView,
+  PropagationView,
+  ReadinessChangesView,
+  ServiceOutage,
+  ServiceProblem,
+} from '../view/schemas.ts';
 import type { TextFormat } from './text.ts';
 
 type Format = Pick<TextFormat, 'width' | 'now'>;
 
 const service = ['CLUSTER', 'NAMESPACE', 'SERVICE'] as const;
+
+/** What is wrong with Services, one line per problem. `none`: what to say without any. */
+export function listProblems(problems: readonly ServiceProblem[], { width, now }: Format, none: string): string {
+  if (problems.length === 0) return none;
+  return formatTable(
+    ['SEVERITY', ...service, 'REASON', 'SINCE', 'DURATION', 'MESSAGE'],
+    problems.map(({ severity, clusterName, namespace, name, reason, message, from, to, isStartKnown }) => [
+      ...[severity, clusterName, namespace, name, reason, `${isStartKnown ? '' : 'before '}${localTime(from, now)}`],
+      ...[to === null ? `${formatDuration(now - from)}, continues` : formatDuration(to - from), message],
+    ]),
+    width,
+  );
+}
 
 /** Services without a ready endpoint, one line per outage. */
 export function listOutages(outages: readonly ServiceOutage[], { width, now }: Format): string {

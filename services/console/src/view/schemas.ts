@@ -137,12 +137,21 @@ export type HistoryView = z.infer<typeof historyView>;
 
 export const serviceOutage = z.object({
   ...serviceName,
+  reason: z.string().describe('such as NoReadyEndpoints; the runbook of problems explains each'),
+  message: z.string().describe('what the objects showed when it began'),
   from: time,
   to: time.nullable().describe('null: it continues'),
   isStartKnown: z.boolean().describe('false: it began before the recording'),
   event: z.string().nullable().describe('the last event of the Service or its Pods before'),
 });
 export type ServiceOutage = z.infer<typeof serviceOutage>;
+
+export const serviceProblem = serviceOutage.extend({
+  severity: z
+    .enum(['critical', 'warning', 'info'])
+    .describe('critical: clients fail; warning: clients may fail; info: it costs resources, or what was asked for'),
+});
+export type ServiceProblem = z.infer<typeof serviceProblem>;
 
 const appearance = z.enum(['absent', 'not ready', 'ready', 'terminating']);
 
@@ -189,6 +198,7 @@ export const readinessChanges = z.object({
   ...serviceName,
   pod: z.string(),
   changes: z.number().describe('how often it became ready or not ready'),
+  firstAt: time,
   lastAt: time,
 });
 export type ReadinessChangesView = z.infer<typeof readinessChanges>;

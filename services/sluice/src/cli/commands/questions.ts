@@ -2,6 +2,7 @@ import type { ConsoleClient } from '@sluice/console/client';
 import {
   listDrains,
   listOutages,
+  listProblems,
   listPropagations,
   listReadinessChanges,
   type TextFormat,
@@ -20,6 +21,7 @@ interface Options extends ConsoleOptions {
   readonly limit: string;
   readonly for: string;
   readonly proxyDelay?: string;
+  readonly all?: true;
   readonly output: 'table' | 'json';
 }
 
@@ -42,6 +44,18 @@ interface Question<T> {
 
 /** Adds the questions about all Services that a recording answers. */
 export function addQuestionCommands(program: Command): void {
+  add(program, {
+    name: 'problems',
+    summary: 'what is wrong with Services',
+    description:
+      'Lists what is wrong with Services, the most severe first: now or at the end of the recording, or with --since and\n' +
+      '--until what was wrong in a period. Shorter than usual changes do not count, unless --all is given.',
+    ask: (client, scope, { all }) => {
+      const isPeriod = scope.since !== undefined || scope.until !== undefined;
+      return client.problems({ ...scope, ...(!isPeriod && { open: 'true' }), ...(all === true && { all: 'true' }) });
+    },
+    list: (found, format) => listProblems(found, format, 'Nothing is wrong with any Service.\n'),
+  }).option('--all', 'also what has lasted no longer than usual changes');
   add(program, {
     name: 'outages',
     summary: 'when Services had no ready endpoint',

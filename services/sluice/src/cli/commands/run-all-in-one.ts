@@ -17,6 +17,7 @@ import type { Recording } from '@sluice/recording';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import type { RecorderPorts } from '../../composition/open-recorder.ts';
+import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
@@ -73,13 +74,14 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       throw error;
     }));
   const startedAt = systemClock.now();
+  const named = nameClusters(logger, names);
   const services = startAllInOne({
     ...ports,
     ...hooks,
     clusters: clusters.initial,
     settings: toSettings(configuration.controllers),
     limits: configuration.writer,
-    logger: nameClusters(logger, names),
+    logger: named,
     compaction: toCompaction(configuration.controllers),
     startAfter: leadership?.started,
     maxCacheBytes: configuration.watcher.maxCacheBytes,
@@ -103,6 +105,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       () => {},
     );
   }
+  const problems = recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named });
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...addresses(server?.url, console !== undefined)]);
   try {
@@ -116,6 +119,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     });
     statistics.keepRefused(new Set(parked));
     stopping.abort();
+    problems?.close();
     clusters.pause();
     await shutDown(
       [

@@ -11,6 +11,7 @@ import {
 } from '@sluice/platform/process';
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { openRecorder } from '../../composition/open-recorder.ts';
+import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
@@ -51,12 +52,13 @@ export async function runObserver(
     { metrics, health, clock: systemClock, log: logger, otherwise: console.handle },
     logger,
   );
+  const named = nameClusters(logger, names);
   const observer = startObserver({
     ...ports,
     history,
     recorder,
     metrics,
-    logger: nameClusters(logger, names),
+    logger: named,
     maxCacheBytes: watcher.maxCacheBytes,
     onAvailability: hooks.onAvailability,
     onSynced(cluster) {
@@ -65,6 +67,8 @@ export async function runObserver(
       logger.info('recording cluster', { cluster: cluster.name });
     },
   });
+  const problems: ProblemReporter | undefined =
+    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named });
   const stopping = new AbortController();
   const serving = clusters.run(observer, stopping.signal);
   print(process.stdout, `${[...clusters.introduction, ...addresses(server?.url, true)].join('\n')}\n`);
@@ -72,6 +76,7 @@ export async function runObserver(
     await Promise.race([stopped, serving]);
   } finally {
     stopping.abort();
+    problems?.close();
     await shutDown(
       [
         { component: 'watchers', graceMs, stop: () => serving },

@@ -5,9 +5,9 @@ import { type Change, encodeMessage, type Fact } from '@sluice/messages';
 import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
 import { silentLogger } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { RecordConverter } from './record-converter.ts';
-import { RecordingDirectory } from './recording-directory.ts';
-import { RecordingReader } from './recording-reader.ts';
+import { RecordConverter } from '../record-converter.ts';
+import { RecordingDirectory } from '../recording-directory.ts';
+import { RecordingReader } from '../recording-reader.ts';
 
 const limits = { maxBytes: 1024 ** 3, retentionMs: 1e12, minFreeBytes: 0 };
 let directory: string;
@@ -16,7 +16,7 @@ let recording: RecordingDirectory;
 let reader: RecordingReader;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'sluice-outages-'));
+  directory = mkdtempSync(join(tmpdir(), 'sluice-problems-'));
   recording = new RecordingDirectory(directory, { version: '1', limits });
   reader = new RecordingReader(directory);
   converter = new RecordConverter(silentLogger);
@@ -181,4 +181,55 @@ test('the outage of a Service that was deleted while nothing was recorded ends t
   expect(outages()).toEqual([['web', 20, null]]);
   append(160_001, [slice('a', 2)], { service: 'db' });
   expect(outages()).toEqual([['web', 20, 20]]);
+});
+
+const problems = (from = 0, to = 1e6, isOpen = false) =>
+  reader.problems({ from, to, isOpen }).problems.map(({ reason, from, to }) => [reason, from, to]);
+
+test('each problem of a Service begins and ends by itself', () => {
+  const selector = { app: 'web' };
+  append(
+    10,
+    [{ kind: 'service', service: aService({ selector }) }, slice('a', 1), slice('b', 1), slice('c', 1)],
+    whole,
+  );
+  append(20, [slice('a', 0)]);
+  append(30, [slice('b', 0), slice('c', 0)]);
+  append(40, [{ kind: 'pod', name: 'web-1', pod: aPodNamed('web-1', { ready: false }), node: null }]);
+  append(50, [slice('b', null), slice('c', null)]);
+  expect(problems()).toEqual([
+    ['FragmentedSlices', 10, 50],
+    ['NoMatchingPods', 30, 40],
+    ['NoReadyEndpoints', 40, null],
+  ]);
+  expect(problems(45, 1e6)).toEqual([
+    ['FragmentedSlices', 10, 50],
+    ['NoReadyEndpoints', 40, null],
+  ]);
+  expect(outages()).toEqual([['web', 30, null]]);
+});
+
+test('slices that remain without their Service are orphaned until they are gone', () => {
+  append(10, [web, slice('a', 1)], whole);
+  append(20, [{ kind: 'service', service: null }]);
+  append(30, [slice('a', null)]);
+  append(40, [slice('b', 1)], { ...whole, service: 'old' });
+  expect(problems()).toEqual([
+    ['OrphanedSlices', 20, 30],
+    ['OrphanedSlices', 40, null],
+  ]);
+});
+
+test('open problems are those that continue, also over files', () => {
+  append(10, [web, slice('a', 0)], whole);
+  append(20, [web, slice('a', 0)], { ...whole, service: 'db' });
+  append(30, [slice('a', 1)], { service: 'db' });
+  append(100, [web, slice('a', 0)], { ...whole, afterLoss: true });
+  append(110, [web, slice('a', 0)], { ...whole, service: 'db' });
+  expect(problems(0, 1e6, true)).toEqual([
+    ['NoMatchingPods', 10, null],
+    ['NoMatchingPods', 110, null],
+  ]);
+  append(120, [slice('a', 1)]);
+  expect(problems(0, 1e6, true)).toEqual([['NoMatchingPods', 110, null]]);
 });

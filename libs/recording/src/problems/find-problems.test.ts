@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import type { Propagation } from '../propagations.ts';
+import type { PropagationQuery } from '../queries.ts';
+import { findProblems, type ProblemQuery } from './find-problems.ts';
+import type { ServiceProblem } from './joined-problems.ts';
+
+const web = 'c/shop/web';
+
+const problem = (given: Partial<ServiceProblem>): ServiceProblem => ({
+  ...{
+    key: web,
+    reason: 'NoReadyEndpoints',
+    message: '1 Pod: 1 not ready',
+    from: 0,
+    to: null,
+    isStartKnown: true,
+    event: null,
+  },
+  ...given,
+});
+
+const late = (
+  pod: string,
+  startedAt: number,
+  endedAt: number | null,
+  place: Propagation['place'] = 'slices',
+): Propagation => ({
+  ...{ key: web, pod, place, from: 'ready', to: 'absent', event: `Pod shop/${pod} deleted`, startedAt },
+  ...{ isStartKnown: true, endedAt, end: endedAt === null ? null : 'written' },
+});
+
+interface Recorded {
+  readonly problems?: readonly ServiceProblem[];
+  readonly propagations?: readonly Propagation[];
+  readonly changes?: number;
+}
+
+function find({ problems = [], propagations = [], changes = 0 }: Recorded, query: Partial<ProblemQuery> = {}) {
+  const asked: PropagationQuery[] = [];
+  const recording = {
+    problems: async () => ({ problems, unreadable: [] }),
+    propagations: async (one: PropagationQuery) => {
+      asked.push(one);
+      return { propagations, unreadable: [] };
+    },
+    readinessChanges: async () => {
+      const pods = ['web-1', 'web-2'].map((pod) => ({ key: web, pod, changes, firstAt: 700_000, lastAt: 900_000 }));
+      return { pods, unreadable: [] };
+    },
+  };
+  const all = { from: 0, to: 1_000_000, keys: '%/%/%', isOpen: false, all: false };
+  return findProblems(recording, { ...all, ...query });
+}
+
+test('the most severe come first, then those that began last', async () => {
+  const found = await find({
+    problems: [
+      problem({ reason: 'FragmentedSlices' }),
+      problem({ from: 10 }),
+      problem({ reason: 'UnresolvedPort' }),
+      problem({ from: 20 }),
+    ],
+  });
+  expect(found.map(({ reason, severity, from }) => [reason, severity, from])).toEqual([
+    ['NoReadyEndpoints', 'critical', 20],
+    ['NoReadyEndpoints', 'critical', 10],
+    ['UnresolvedPort', 'warning', 0],
+    ['FragmentedSlices', 'info', 0],
+  ]);
+});
+
+test('what lasts as long as usual changes is no problem', async () => {
+  const problems = [
+    problem({ from: 0, to: 29_999 }),
+    problem({ from: 100_000, to: 130_000 }),
+    problem({ from: 980_000 }),
+  ];
+  expect((await find({ problems })).map(({ from }) => from)).toEqual([100_000]);
+  expect(await find({ problems }, { all: true })).toHaveLength(3);
+  expect((await find({ problems }, { to: 1_010_000 })).map(({ from }) => from)).toEqual([980_000, 100_000]);
+});
+
+test('problems are those of the Services in question', async () => {
+  const problems = [problem({}), problem({ key: 'c/pay/web' })];
+  expect(await find({ problems }, { keys: '%/shop/%' })).toMatchObject([{ key: web, to: null }]);
+});
+
+test('late changes of a Service at the same time are one problem of each place', async () => {
+  const propagations = [
+    late('web-3', 400_000, 420_000),
+    late('web-1', 10_000, 60_000),
+    late('web-2', 30_000, 90_000),
+    late('web-4', 400_000, null, 'Endpoints'),
+  ];
+  const found = await find({ propagations });
+  expect(found.map(({ message, from, to }) => [message, from, to])).toEqual([
+    ['slices show Pod web-3 as ready instead of absent', 400_000, 420_000],
+    ['Endpoints show Pod web-4 as ready instead of absent', 400_000, null],
+    ['slices show Pod web-1 as ready instead of absent, and 1 more', 10_000, 90_000],
+  ]);
+  expect(found[2]).toMatchObject({ reason: 'LateChange', severity: 'critical', event: 'Pod shop/web-1 deleted' });
+});
+
+test('Pods flap now, and not in a period', async () => {
+  const message = 'Pod web-1 became ready or not ready 6 times in 10 minutes, and 1 more';
+  expect(await find({ changes: 6 }, { isOpen: true })).toMatchObject([{ reason: 'Flapping', message, from: 700_000 }]);
+  expect(await find({ changes: 5 }, { isOpen: true })).toEqual([]);
+  expect(await find({ changes: 6 })).toEqual([]);
+});

@@ -1,0 +1,100 @@
+import type { Propagation } from '../propagations.ts';
+import type { ServiceQuery } from '../queries.ts';
+import type { Recording } from '../recording-reader.ts';
+import type { ServiceProblem } from './joined-problems.ts';
+import { type ProblemSeverity, problemReasons, problemSeverities } from './problem-reasons.ts';
+
+export interface FoundProblem extends ServiceProblem {
+  readonly severity: ProblemSeverity;
+}
+
+export interface ProblemQuery extends ServiceQuery {
+  /** Only those that continue at `to`, which is now or the end of the recording. */
+  readonly isOpen: boolean;
+  /** Also those that have lasted shorter than usual changes. */
+  readonly all: boolean;
+}
+
+type Source = Pick<Recording, 'problems' | 'propagations' | 'readinessChanges'>;
+
+/** Problems of Services in a period, the most severe first, then those that began last. */
+export async function findProblems(recording: Source, query: ProblemQuery): Promise<readonly FoundProblem[]> {
+  const { to, all } = query;
+  const found = await Promise.all([
+    inObjects(recording, query),
+    lateChanges(recording, query),
+    flapping(recording, query),
+  ]);
+  const problems = found.flat().filter((one) => {
+    const { afterMs } = problemReasons[one.reason];
+    return all || (one.to ?? to) - one.from >= afterMs;
+  });
+  const rank = ({ severity }: FoundProblem) => problemSeverities.indexOf(severity);
+  return problems
+    .map((one) => ({ ...one, severity: problemReasons[one.reason].severity }))
+    .sort((a, b) => rank(a) - rank(b) || b.from - a.from);
+}
+
+async function inObjects(
+  recording: Source,
+  { keys, from, to, isOpen }: ProblemQuery,
+): Promise<readonly ServiceProblem[]> {
+  const { problems } = await recording.problems({ from, to, isOpen });
+  return problems.filter(({ key }) => matchesKeys(keys, key));
+}
+
+/** More are not needed to see that there is a problem. */
+const limit = 1_000;
+
+async function lateChanges(recording: Source, { isOpen, ...query }: ProblemQuery): Promise<readonly ServiceProblem[]> {
+  const atLeastMs = problemReasons.LateChange.afterMs;
+  const asked = { ...query, atLeastMs, isOpen, isStartKnown: false, sort: 'longest', limit } as const;
+  const { propagations } = await recording.propagations(asked);
+  const byPlace = Map.groupBy(propagations, ({ key, place }) => `${place} ${key}`);
+  return [...byPlace.values()].flatMap(lateTogether);
+}
+
+/** Changes of a Service that were late at the same time are one problem. */
+function lateTogether(propagations: readonly Propagation[]): readonly ServiceProblem[] {
+  const groups: Propagation[][] = [];
+  let until = Number.NEGATIVE_INFINITY;
+  for (const one of propagations.toSorted((a, b) => a.startedAt - b.startedAt)) {
+    if (one.startedAt <= until) groups.at(-1)?.push(one);
+    else groups.push([one]);
+    until = Math.max(until, one.endedAt ?? Number.POSITIVE_INFINITY);
+  }
+  return groups.flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { key, place, pod, from, to, event, startedAt, isStartKnown } = first;
+    const ends = group.map(({ endedAt }) => endedAt ?? Number.POSITIVE_INFINITY);
+    const end = Math.max(...ends);
+    const others = group.length === 1 ? '' : `, and ${group.length - 1} more`;
+    const message = `${place} show Pod ${pod} as ${from} instead of ${to}${others}`;
+    const period = { from: startedAt, to: Number.isFinite(end) ? end : null };
+    return [{ key, reason: 'LateChange', message, ...period, isStartKnown, event }];
+  });
+}
+
+const flappingMs = 600_000;
+const minChanges = 6;
+
+/** Pods that have just become ready or not ready again and again. The past has `readinessChanges`. */
+async function flapping(recording: Source, { to, keys, isOpen }: ProblemQuery): Promise<readonly ServiceProblem[]> {
+  if (!isOpen) return [];
+  const from = to - flappingMs;
+  const { pods } = await recording.readinessChanges({ from, to, keys, limit });
+  const often = pods.filter(({ changes }) => changes >= minChanges);
+  return [...Map.groupBy(often, ({ key }) => key)].flatMap(([key, [first, ...others]]) => {
+    if (first === undefined) return [];
+    const more = others.length === 0 ? '' : `, and ${others.length} more`;
+    const message = `Pod ${first.pod} became ready or not ready ${first.changes} times in 10 minutes${more}`;
+    return [{ key, reason: 'Flapping', message, from: first.firstAt, to: null, isStartKnown: true, event: null }];
+  });
+}
+
+/** As the LIKE pattern of a query, whose parts are names or `%`. */
+export function matchesKeys(pattern: string, key: string): boolean {
+  const parts = key.split('/');
+  return pattern.split('/').every((part, i) => part === '%' || part === parts[i]);
+}

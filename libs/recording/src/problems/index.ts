@@ -1,0 +1,1 @@
+export { type FoundProblem, findProblems } from './find-problems.ts';

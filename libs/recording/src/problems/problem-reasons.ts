@@ -1,0 +1,31 @@
+/** What can be wrong with a Service, as its objects show it. */
+export interface ReasonDescription {
+  readonly severity: ProblemSeverity;
+  /** Every rollout and every restart of a controller causes shorter ones, in milliseconds. */
+  readonly afterMs: number;
+}
+
+/** critical: clients fail; warning: clients may fail; info: it costs resources, or something that was asked for. */
+export type ProblemSeverity = 'critical' | 'warning' | 'info';
+
+/** The runbook of problems explains each. */
+export const problemReasons = {
+  NoReadyEndpoints: { severity: 'critical', afterMs: 30_000 },
+  LateChange: { severity: 'critical', afterMs: 10_000 },
+  NoMatchingPods: { severity: 'warning', afterMs: 300_000 },
+  UnresolvedPort: { severity: 'warning', afterMs: 30_000 },
+  StaleMirror: { severity: 'warning', afterMs: 30_000 },
+  DuplicateEndpoints: { severity: 'warning', afterMs: 30_000 },
+  OrphanedSlices: { severity: 'warning', afterMs: 60_000 },
+  Flapping: { severity: 'warning', afterMs: 0 },
+  NoTopologyHints: { severity: 'info', afterMs: 300_000 },
+  FragmentedSlices: { severity: 'info', afterMs: 600_000 },
+} as const satisfies Readonly<Record<string, ReasonDescription>>;
+
+export type ProblemReason = keyof typeof problemReasons;
+
+/** Reasons for which a Service has no ready endpoint. */
+export const outageReasons: readonly ProblemReason[] = ['NoReadyEndpoints', 'NoMatchingPods'];
+
+/** Most severe first. */
+export const problemSeverities: readonly ProblemSeverity[] = ['critical', 'warning', 'info'];

@@ -1,0 +1,85 @@
+import { VirtualClock } from '@sluice/platform';
+import { advance, recordingLogger } from '@sluice/platform/testing';
+import type { Recording } from '@sluice/recording';
+import { Metrics } from '@sluice/telemetry';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ProblemReporter } from './problem-reporter.ts';
+
+type Problems = Awaited<ReturnType<Recording['problems']>>['problems'];
+
+let clock: VirtualClock;
+let logger: ReturnType<typeof recordingLogger>;
+let metrics: Metrics;
+let problems: Problems | Error;
+let reporter: ProblemReporter;
+
+const recording = {
+  problems: async () => {
+    if (problems instanceof Error) throw problems;
+    return { problems, unreadable: [] };
+  },
+  propagations: async () => ({ propagations: [], unreadable: [] }),
+  readinessChanges: async () => ({ pods: [], unreadable: [] }),
+};
+
+const out = (key: string): Problems[number] => ({
+  ...{ key, reason: 'NoReadyEndpoints', message: '1 Pod: 1 not ready', from: 0 },
+  ...{ to: null, isStartKnown: true, event: null },
+});
+
+beforeEach(() => {
+  clock = new VirtualClock(100_000);
+  logger = recordingLogger();
+  metrics = new Metrics({ clusters: new Map([['c', 'prod']]), process: false });
+  problems = [];
+  reporter = new ProblemReporter({ recording, clock, logger, metrics });
+});
+
+afterEach(() => reporter.close());
+
+const check = () => advance(clock, 10_000);
+const lines = () => logger.lines.map(({ level, message, fields }) => [level, message, fields]);
+
+test('a problem is logged when it begins and when it ends, and counted while it lasts', async () => {
+  problems = [out('c/shop/web'), out('c/shop/db')];
+  await check();
+  await check();
+  const web = { cluster: 'c', service: 'shop/web', reason: 'NoReadyEndpoints' };
+  expect(lines()).toHaveLength(2);
+  expect(lines()[0]).toEqual([
+    ...['warn', 'problem began'],
+    { ...web, message: '1 Pod: 1 not ready', since: '1970-01-01T00:00:00.000Z' },
+  ]);
+  expect(await metrics.text()).toMatch(
+    /sluice_service_problems\{.*reason="NoReadyEndpoints",severity="critical".*\} 2/,
+  );
+  problems = [out('c/shop/db')];
+  await check();
+  expect(lines().slice(2)).toEqual([['info', 'problem ended', web]]);
+  expect(await metrics.text()).toMatch(/sluice_service_problems\{.*\} 1/);
+  problems = [];
+  await check();
+  expect(await metrics.text()).not.toMatch(/sluice_service_problems\{/);
+});
+
+test('a recording that does not answer is logged once, and the next answer counts', async () => {
+  problems = new Error('the thread has ended');
+  await check();
+  await check();
+  expect(lines()).toEqual([
+    ['warn', 'problems not checked; the recording does not answer', { reason: 'the thread has ended' }],
+  ]);
+  problems = [out('c/shop/web')];
+  await check();
+  expect(lines()).toHaveLength(2);
+});
+
+test('nothing is asked or exposed after it was closed', async () => {
+  problems = [out('c/shop/web')];
+  await check();
+  reporter.close();
+  problems = [];
+  await check();
+  expect(lines()).toHaveLength(1);
+  expect(await metrics.text()).not.toMatch(/sluice_service_problems\{/);
+});
