@@ -114,7 +114,7 @@ const fact = z.discriminatedUnion('kind', [
     kind: z.literal('pod'),
     name: z.string().min(1),
     pod: pod.nullable(),
-    node: z.object({ zone: z.string() }).nullable(),
+    node: z.object({ zone: z.string(), condition: z.string().optional() }).nullable(),
   }),
   z.object({
     kind: z.literal('endpoints'),

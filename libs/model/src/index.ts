@@ -5,6 +5,7 @@ export * from './objects.ts';
 export * from './plan.ts';
 export { MalformedObjectError } from './projections/fields.ts';
 export * from './projections/project-node.ts';
+export { projectNodeCondition } from './projections/project-node-condition.ts';
 export * from './projections/project-pod.ts';
 export * from './projections/project-pod-details.ts';
 export * from './projections/project-service.ts';

@@ -101,6 +101,8 @@ export interface PodOnNode {
 export interface NodePlacement {
   /** Label `topology.kubernetes.io/zone`, or empty. */
   readonly zone: string;
+  /** Only in recordings, as in Node. */
+  readonly condition?: string;
 }
 
 /** The part of a core/v1 Node that the controllers need: its zone and the inputs of the topology ratios (F2). */
@@ -113,6 +115,11 @@ export interface Node {
   readonly controlPlane: boolean;
   /** Allocatable CPU in millicores, rounded up (L6). */
   readonly allocatableMilliCpu: number;
+  /**
+   * Only in recordings: `not ready (NodeStatusUnknown), unschedulable, taint node.kubernetes.io/unreachable:NoExecute`; empty: it is as
+   * it should be.
+   */
+  readonly condition?: string;
 }
 
 /** What topology hints need to know about the Nodes of a cluster (F2). */

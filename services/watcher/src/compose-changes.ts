@@ -141,10 +141,12 @@ const placements = new WeakMap<Node, NodePlacement>();
 /** A Node that cannot be decoded exists, in an unknown zone: without a Node, its Pods would be no endpoints. */
 const unknownPlacement: NodePlacement = { zone: '' };
 
+const placementOn = ({ zone, condition }: Node): NodePlacement => ({ zone, ...(condition && { condition }) });
+
 function placement(indexer: Indexer, pod: Pod): NodePlacement | null {
   const node = indexer.nodes.get(pod.nodeName);
   if (node === undefined) return indexer.hasUndecodable('nodes', '', pod.nodeName) ? unknownPlacement : null;
-  const known = placements.get(node) ?? { zone: node.zone };
+  const known = placements.get(node) ?? placementOn(node);
   placements.set(node, known);
   return known;
 }

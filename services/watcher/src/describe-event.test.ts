@@ -40,6 +40,13 @@ test.each<[string, Node | undefined, Node | undefined]>([
   ['moved to zone none', aNode('n1', 'a'), aNode('n1', '')],
   ['became ready', aNode('n1', 'a', { ready: false }), aNode('n1', 'a')],
   ['became not ready', aNode('n1', 'a'), aNode('n1', 'a', { ready: false })],
+  [
+    'became not ready (NodeStatusUnknown)',
+    aNode('n1', 'a'),
+    aNode('n1', 'a', { ready: false, condition: 'not ready (NodeStatusUnknown)' }),
+  ],
+  ['is unschedulable', aNode('n1', 'a', { condition: '' }), aNode('n1', 'a', { condition: 'unschedulable' })],
+  ['is schedulable', aNode('n1', 'a', { condition: 'unschedulable' }), aNode('n1', 'a', { condition: '' })],
   ['changed', aNode('n1', 'a'), aNode('n1', 'a', { allocatableMilliCpu: 8_000 })],
 ])('a Node %s, named without a namespace', (change, old, next) => {
   expect(describeEvent(nodeEvent(old, next))).toBe(`Node n1 ${change}`);

@@ -305,6 +305,15 @@ describe('router', () => {
       expect(marks(() => remove('nodes', 'n1'))).toEqual(both);
     });
 
+    test('marks its Pods in a recording if its condition changes', () => {
+      put.node('n1', 'a', { condition: '' });
+      expect(marks(() => put.node('n1', 'a', { condition: 'unschedulable' }))).toEqual([
+        'db: pod db-1',
+        'web: pod web-1',
+      ]);
+      expect(marks(() => put.node('n1', 'a', { condition: 'unschedulable' }))).toEqual([]);
+    });
+
     test('whose readiness or CPU changes marks Services only if the zone ratios change', () => {
       put.node('n1', 'a');
       put.node('n2', 'b');

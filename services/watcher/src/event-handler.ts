@@ -203,7 +203,8 @@ export class Router {
 
   #node({ name, oldObject, newObject }: ObjectEvent<'nodes'>, mark: Mark): void {
     // A missing Node has no zone, not even an empty one. If neither is known, a Node that cannot be decoded came or went.
-    if (oldObject?.zone !== newObject?.zone || oldObject === newObject) this.#podsOnNode(name, mark);
+    const isMoved = oldObject?.zone !== newObject?.zone || oldObject === newObject;
+    if (isMoved || oldObject?.condition !== newObject?.condition) this.#podsOnNode(name, mark);
     const topology = JSON.stringify(this.#indexer.topology);
     if (topology === this.#topology) return;
     this.#topology = topology;

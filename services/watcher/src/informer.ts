@@ -87,7 +87,7 @@ export class Informer {
     return new Reflector<DecodedObject<R>>({
       cluster: reader,
       resource,
-      decode: (raw) => decodeObject(resource, raw, reportMalformed, { podDetails: recordEachEvent }),
+      decode: (raw) => decodeObject(resource, raw, reportMalformed, { isRecorded: recordEachEvent }),
       sink: {
         replace: (objects, resourceVersion) => this.#replace(resource, objects, resourceVersion),
         apply: (events) => this.#apply(resource, events),

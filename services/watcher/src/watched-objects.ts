@@ -10,6 +10,7 @@ import {
   projectEndpointSlice,
   projectEndpoints,
   projectNode,
+  projectNodeCondition,
   projectPod,
   projectPodDetails,
   projectService,
@@ -77,7 +78,7 @@ export function decodeObject<R extends Resource>(
   resource: R,
   raw: RawObject,
   onMalformed: (reason: string) => void,
-  { podDetails = false }: { readonly podDetails?: boolean | undefined } = {},
+  { isRecorded = false }: { readonly isRecorded?: boolean | undefined } = {},
 ): DecodedObject<R> {
   const metadata = (raw.metadata ?? {}) as Readonly<Record<string, unknown>>;
   const text = (value: unknown) => (typeof value === 'string' ? value : '');
@@ -88,7 +89,7 @@ export function decodeObject<R extends Resource>(
   };
   checkIdentity(resource, { ...identity, uid: metadata.uid, labels: metadata.labels });
   try {
-    const object = (podDetails ? recordedProjections : projections)[resource](raw);
+    const object = (isRecorded ? recordedProjections : projections)[resource](raw);
     if (identity.resourceVersion === '') throw new TypeError('it has no resourceVersion');
     // Slices and Endpoints are kept and sent whole; encoding a deeper one would exhaust the stack.
     const exceeded = exceededLimit(object, objectLimits);
@@ -130,7 +131,11 @@ const projections: Projections = {
   endpointslices: projectEndpointSlice,
 };
 
-const recordedProjections: Projections = { ...projections, pods: podWithDetails };
+const recordedProjections: Projections = {
+  ...projections,
+  pods: podWithDetails,
+  nodes: (raw) => ({ ...projectNode(raw), condition: projectNodeCondition(raw) }),
+};
 
 function podWithDetails(raw: RawObject): WatchedPod {
   const { pod, labels } = projectPod(raw);
@@ -243,6 +248,7 @@ function describeNodeChange(old: Node | undefined, next: Node | undefined): stri
   if (next === undefined) return 'deleted';
   if (old === undefined) return 'added';
   if (old.zone !== next.zone) return `moved to zone ${next.zone || 'none'}`;
-  if (old.ready !== next.ready) return next.ready ? 'became ready' : 'became not ready';
+  if (old.ready !== next.ready) return next.ready ? 'became ready' : `became ${next.condition || 'not ready'}`;
+  if (old.condition !== next.condition) return `is ${next.condition || 'schedulable'}`;
   return 'changed';
 }

@@ -1,8 +1,7 @@
 import type { PodDetails } from '../objects.ts';
 import type { Fields } from './fields.ts';
+import { fields, inParentheses, list, number, text } from './fields-for-people.ts';
 
-/** Limit of each text, in characters. */
-const maxText = 200;
 /** Containers and hooks that are described at most. */
 const maxContainers = 20;
 
@@ -58,11 +57,3 @@ function describeContainer({ name, ready, restartCount, state, lastState }: Fiel
 
 const exitText = (what: string, { exitCode, reason }: Fields): string =>
   `${what} ${number(exitCode)}${inParentheses(reason)}`;
-
-const inParentheses = (reason: unknown): string => (text(reason) === '' ? '' : ` (${text(reason)})`);
-
-const fields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-const list = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fields) : []);
-const text = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxText) : '');
-const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);

@@ -56,17 +56,18 @@ function exclusionReasons(service: Service, { pod, node }: KnownPod): string[] {
   return [`the Pod has no ${types.join(' or ')} address, which the Service requires (it has ${pod.ips.join(', ')})`];
 }
 
-function conditionReasons(service: Service, { pod }: KnownPod): string[] {
+function conditionReasons(service: Service, known: KnownPod): string[] {
   return [
-    readinessReason(service, pod),
-    ...unresolvedPorts(service, [pod]).map(
+    readinessReason(service, known),
+    ...unresolvedPorts(service, [known.pod]).map(
       ({ name, port, targetPort, protocol }) =>
         `port ${name || port} is omitted: no container port is named ${JSON.stringify(targetPort)} with protocol ${protocol}`,
     ),
   ];
 }
 
-function readinessReason(service: Service, pod: KnownPod['pod']): string {
+function readinessReason(service: Service, known: KnownPod): string {
+  const { pod } = known;
   const since = pod.readyTransitionTime === null ? '' : ` since ${pod.readyTransitionTime}`;
   if (pod.terminating) {
     return pod.ready
@@ -74,15 +75,15 @@ function readinessReason(service: Service, pod: KnownPod['pod']): string {
       : 'the Pod is being deleted and its condition Ready is not True';
   }
   if (pod.ready) return `its condition Ready is True${since}`;
-  if (service.publishNotReadyAddresses) return `${unreadyText(pod)}, but the Service publishes not-ready addresses`;
-  return unreadyText(pod);
+  if (service.publishNotReadyAddresses) return `${unreadyText(known)}, but the Service publishes not-ready addresses`;
+  return unreadyText(known);
 }
 
-function unreadyText(pod: KnownPod['pod']): string {
-  const { unready, readyTransitionTime } = pod;
+function unreadyText(known: KnownPod): string {
+  const { unready, readyTransitionTime } = known.pod;
   if (unready === undefined && readyTransitionTime === null) return 'it has no condition Ready yet';
   const since = readyTransitionTime === null ? '' : ` since ${readyTransitionTime}`;
-  return `its condition Ready is ${unready?.status || 'not True'}${since}${becauseOf(pod)}`;
+  return `its condition Ready is ${unready?.status || 'not True'}${since}${becauseOf(known)}`;
 }
 
 function pendingReasons(state: HistoryState): string[] {

@@ -78,7 +78,7 @@ test.each([
   [' (ContainersNotReady: unready: [c])', { status: 'False', reason: 'ContainersNotReady', message: 'unready: [c]' }],
 ])('a Pod gives its own reason for not being ready: %j', (text, unready) => {
   const { pod } = known({ ready: false, ...(unready !== undefined && { unready }) });
-  expect(becauseOf(pod)).toBe(text);
+  expect(becauseOf({ pod, node: { zone: 'a' } })).toBe(text);
   expect(describePodChange(known(), { pod, node: { zone: 'a' } })).toEqual([`became not ready${text}`]);
 });
 
@@ -101,10 +101,25 @@ describe('in a recording', () => {
     expect(describePodChange(before, after)).toEqual([text]);
   });
 
+  test('a Pod that is not ready names the condition of its Node, as does a Pod whose Node changes', () => {
+    const lost = { zone: 'a', condition: 'not ready (NodeStatusUnknown)' };
+    const { pod } = known();
+    const { pod: unready } = known({ ready: false });
+    expect(describePodChange({ pod, node: lost }, { pod: unready, node: lost })).toEqual([
+      'became not ready (Node node-a is not ready (NodeStatusUnknown))',
+    ]);
+    expect(describePodChange(known(), { pod, node: lost })).toEqual([
+      'is on Node node-a, which is not ready (NodeStatusUnknown)',
+    ]);
+    expect(describePodChange({ pod, node: lost }, known())).toEqual([
+      'is on Node node-a, which is as it should be again',
+    ]);
+  });
+
   test('its reason is followed by the states of its containers', () => {
     const unready = { status: 'False', reason: 'ContainersNotReady', message: '' };
     const { pod } = known({ ready: false, unready, ...crashing });
-    expect(becauseOf(pod)).toBe(' (ContainersNotReady; app: waiting (CrashLoopBackOff), 3 restarts)');
+    expect(becauseOf({ pod, node: null })).toBe(' (ContainersNotReady; app: waiting (CrashLoopBackOff), 3 restarts)');
   });
 
   test('the controller that owns a Pod is named', () => {

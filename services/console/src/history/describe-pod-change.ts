@@ -9,10 +9,11 @@ export const isBeingDeleted = 'is being deleted';
 /** Describe a change of readiness; a reason may follow. */
 export const [becameReady, becameNotReady] = ['became ready', 'became not ready'] as const;
 
-/** Why the Pod is not ready, in parentheses: its own reason and the states of its containers; empty if neither is known. */
-export function becauseOf({ unready, details }: KnownPod['pod']): string {
+/** Why the Pod is not ready, in parentheses: its own reason, its Node and the states of its containers; empty if none is known. */
+export function becauseOf({ pod: { unready, details, nodeName }, node }: KnownPod): string {
   const reason = [unready?.reason, unready?.message].filter((text) => text !== undefined && text !== '').join(': ');
-  const reasons = [reason, ...(details?.containers ?? [])].filter((text) => text !== '');
+  const onNode = node?.condition ? `Node ${nodeName} is ${node.condition}` : '';
+  const reasons = [reason, onNode, ...(details?.containers ?? [])].filter((text) => text !== '');
   return reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
 }
 
@@ -28,7 +29,7 @@ export function describePodChange(before: KnownPod | null, after: KnownPod | nul
   const [old, now] = [before.pod, after.pod];
   if (!old.terminating && now.terminating) texts.push(`${isBeingDeleted}${disruptionOf(now)}`);
   if (!old.terminal && now.terminal) texts.push('terminated');
-  if (old.ready !== now.ready) texts.push(now.ready ? becameReady : `${becameNotReady}${becauseOf(now)}`);
+  if (old.ready !== now.ready) texts.push(now.ready ? becameReady : `${becameNotReady}${becauseOf(after)}`);
   else texts.push(...changedContainers(old, now));
   if (old.ips.join() !== now.ips.join())
     texts.push(now.ips.length === 0 ? 'lost its IP' : `has IP ${now.ips.join(', ')}`);
@@ -37,9 +38,17 @@ export function describePodChange(before: KnownPod | null, after: KnownPod | nul
   if (before.node !== null && after.node === null) texts.push(`is on Node ${now.nodeName}, which was deleted`);
   if (before.node !== null && after.node !== null && before.node.zone !== after.node.zone)
     texts.push(`is on Node ${now.nodeName}, which moved to zone ${after.node.zone || '(none)'}`);
+  texts.push(...changedNode(before, after));
   if (old.hostname !== now.hostname || old.subdomain !== now.subdomain) texts.push('changed its hostname');
   if (JSON.stringify(old.ports) !== JSON.stringify(now.ports)) texts.push('changed its ports');
   return texts;
+}
+
+/** The Pod stays on its Node, whose condition changed. */
+function changedNode(before: KnownPod, { pod, node }: KnownPod): readonly string[] {
+  const isSame = before.pod.nodeName === pod.nodeName && before.node?.condition === node?.condition;
+  if (isSame || before.node === null || node === null) return [];
+  return [`is on Node ${pod.nodeName}, which is ${node.condition ?? 'as it should be again'}`];
 }
 
 /** Containers whose state changed; one that is as it should be again is not described. */
