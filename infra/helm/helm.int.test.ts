@@ -164,7 +164,7 @@ test('a worker runs Node as the component of infra/kubernetes does', async () =>
   expect(nodeOptions(await objectsOf(await render(values)))).toEqual(documented);
 });
 
-test.each(['allInOne', 'observe'])('mode %s starts a process with valid flags', async (mode) => {
+test.each(['allInOne', 'shadow'])('mode %s starts a process with valid flags', async (mode) => {
   const [deployment = {}] = ofKind(await objectsOf(await render({ mode })), 'Deployment');
   const template = asRecord(asRecord(deployment.spec).template);
   const [container = {}] = asArray(asRecord(template.spec).containers).map(asRecord);

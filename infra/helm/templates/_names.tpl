@@ -31,15 +31,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* The components of the mode. */}}
 {{- define "sluice.components" -}}
-{{- get (dict "allInOne" "all-in-one" "observe" "observe" "workers" "worker console" "roles" "watcher reconciler writer console") .Values.mode -}}
+{{- get (dict "allInOne" "all-in-one" "shadow" "shadow" "workers" "worker console" "roles" "watcher reconciler writer console") .Values.mode -}}
 {{- end -}}
 
 {{/* Those that read clusters, and those that write to them. */}}
 {{- define "sluice.readers" -}}
-{{- get (dict "allInOne" "all-in-one" "observe" "observe" "workers" "worker" "roles" "watcher") .Values.mode -}}
+{{- get (dict "allInOne" "all-in-one" "shadow" "shadow" "workers" "worker" "roles" "watcher") .Values.mode -}}
 {{- end -}}
 {{- define "sluice.writers" -}}
-{{- get (dict "allInOne" "all-in-one" "observe" "" "workers" "worker" "roles" "writer") .Values.mode -}}
+{{- get (dict "allInOne" "all-in-one" "shadow" "" "workers" "worker" "roles" "writer") .Values.mode -}}
 {{- end -}}
 
 {{- define "sluice.isFleet" -}}

@@ -7,7 +7,7 @@ const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 export const validValues: Readonly<Record<string, Values>> = {
   'the defaults': {},
   'the network of the host': { hostNetwork: true, tolerations: [{ operator: 'Exists' }] },
-  'shadow mode': { mode: 'observe' },
+  'shadow mode': { mode: 'shadow' },
   workers: { mode: 'workers', ...fleet, caConfigMap: 'sluice-ca' },
   'roles with their own users': {
     ...{ mode: 'roles', ...fleet, caConfigMap: 'sluice-ca' },
@@ -51,7 +51,7 @@ export const invalidValues: readonly (readonly [place: string, values: Values])[
   ['/image/digest', { image: { digest: 'sha256:123' } }],
   ['/image/pullPolicy', { image: { pullPolicy: 'Sometimes' } }],
   ['/components/worker/replicas', { components: { worker: { replicas: -1 } } }],
-  ['/components/observe/replicas', { components: { observe: { replicas: 2 } } }],
+  ['/components/shadow/replicas', { components: { shadow: { replicas: 2 } } }],
   ['/components/all-in-one/replicas', { components: { 'all-in-one': { replicas: '2' } } }],
   ['/components', { components: { workers: { replicas: 2 } } }],
   [
