@@ -170,6 +170,8 @@ test.each(['allInOne', 'shadow'])('mode %s starts a process with valid flags', a
   const [container = {}] = asArray(asRecord(template.spec).containers).map(asRecord);
   const args = asArray(container.args).map(asString);
   expect(args.includes('--leader-elect')).toBe(mode === 'allInOne');
+  // NOTES.txt sends readers to the log for the differences.
+  expect(args.includes('--output=none')).toBe(mode === 'allInOne');
   // Outside a Pod, only the service account is missing.
   await expect(promisify(execFile)(process.execPath, [main, ...args])).rejects.toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('this is not a Pod') },
