@@ -164,6 +164,7 @@ test('a worker runs Node as the component of infra/kubernetes does', async () =>
   expect(nodeOptions(await objectsOf(await render(values)))).toEqual(documented);
 });
 
+// For mode observe, see observe.int.test.ts.
 test.each(['allInOne', 'shadow'])('mode %s starts a process with valid flags', async (mode) => {
   const [deployment = {}] = ofKind(await objectsOf(await render({ mode })), 'Deployment');
   const template = asRecord(asRecord(deployment.spec).template);

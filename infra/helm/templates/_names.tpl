@@ -31,19 +31,30 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{/* The components of the mode. */}}
 {{- define "sluice.components" -}}
-{{- get (dict "allInOne" "all-in-one" "shadow" "shadow" "workers" "worker console" "roles" "watcher reconciler writer console") .Values.mode -}}
+{{- get (dict "allInOne" "all-in-one" "observe" "observe" "shadow" "shadow" "workers" "worker console" "roles" "watcher reconciler writer console") .Values.mode -}}
 {{- end -}}
 
 {{/* Those that read clusters, and those that write to them. */}}
 {{- define "sluice.readers" -}}
-{{- get (dict "allInOne" "all-in-one" "shadow" "shadow" "workers" "worker" "roles" "watcher") .Values.mode -}}
+{{- get (dict "allInOne" "all-in-one" "observe" "observe" "shadow" "shadow" "workers" "worker" "roles" "watcher") .Values.mode -}}
 {{- end -}}
 {{- define "sluice.writers" -}}
-{{- get (dict "allInOne" "all-in-one" "shadow" "" "workers" "worker" "roles" "writer") .Values.mode -}}
+{{- get (dict "allInOne" "all-in-one" "observe" "" "shadow" "" "workers" "worker" "roles" "writer") .Values.mode -}}
 {{- end -}}
 
 {{- define "sluice.isFleet" -}}
 {{- if has .Values.mode (list "workers" "roles") -}}true{{- end -}}
+{{- end -}}
+
+{{/* Asks for a path of a server on the Pod's loopback interface, which the kubelet cannot reach. */}}
+{{- define "sluice.probe" -}}
+- node
+- --eval
+- >-
+  fetch('http://127.0.0.1:10270{{ . }}').then(async (answer) => {
+    console.log(await answer.text());
+    process.exitCode = answer.ok ? 0 : 1;
+  });
 {{- end -}}
 
 {{/* The enabled controllers, by their flags. */}}
