@@ -12,7 +12,10 @@ test.each([
   ['    infra/local/clusters start', 'infra/local/clusters does not exist'],
   ['`kubectl apply -k infra/kubernetes/components`', 'infra/kubernetes/components has no kustomization.yaml'],
   ['`kubectl apply -f infra/kubernetes/roles.yaml`', 'infra/kubernetes/roles.yaml does not exist'],
-  ['`kubectl -n sluice logs deployment/sluice-reader`', 'infra/kubernetes has no Deployment sluice-reader'],
+  [
+    '`kubectl -n sluice logs deployment/sluice-reader`',
+    'neither infra/kubernetes nor infra/helm has a Deployment sluice-reader',
+  ],
   [
     '`kubectl port-forward deployment/sluice-console 10290`',
     'nothing in infra/kubernetes/fleet.yaml listens on port 10290',
@@ -32,6 +35,7 @@ test('commands that name what exists are not', () => {
     npm run bench -- --json bench/results/other.json
     kubectl apply -k infra/overlays/workers && kubectl -n sluice get deployment/sluice-worker
     helm install sluice infra/helm --set mode=workers,x --set metrics.dashboard.enabled=true
+    kubectl -n sluice port-forward deployment/sluice-observe 10270
     docker compose --profile kafka up
 `;
   expect(found(text)).toEqual([]);

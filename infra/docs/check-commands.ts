@@ -41,7 +41,9 @@ const ofTool: Readonly<Record<string, (args: readonly string[]) => readonly stri
     ...(args.includes('port-forward') ? portFaults(args.at(-1) ?? '') : []),
     ...args.flatMap((word) => {
       const [, name] = /^deployment\/(sluice-.*)$/.exec(word) ?? [];
-      return name === undefined || deployments().has(name) ? [] : [`infra/kubernetes has no Deployment ${name}`];
+      return name === undefined || deployments().has(name)
+        ? []
+        : [`neither infra/kubernetes nor infra/helm has a Deployment ${name}`];
     }),
   ],
   helm: (args) => [
@@ -80,7 +82,7 @@ export function checkValueNames(pages: readonly Page[]): Finding[] {
 }
 
 const namesOfValues =
-  /^(?:autoscaling|bus|cluster|clusterSecrets|components|console|controllers|leases|log|metrics|store|traces|watcher|writer)(?:\.[a-zA-Z]+)+$/;
+  /^(?:autoscaling|bus|cluster|clusterSecrets|components|console|controllers|leases|log|metrics|recording|store|traces|watcher|writer)(?:\.[a-zA-Z]+)+$/;
 
 /** A prefix of settings is allowed: `bus.maxAge` stands for those of all topics. */
 function isSetting(name: string): boolean {
@@ -89,8 +91,10 @@ function isSetting(name: string): boolean {
   return table.includes(`| \`${plain}\``) || table.includes(`| \`${plain}.`);
 }
 
+const chartValues = (): unknown => load(read('infra/helm/values.yaml'));
+
 function isChartValue(path: string): boolean {
-  let value: unknown = load(read('infra/helm/values.yaml'));
+  let value: unknown = chartValues();
   for (const part of path.split('.')) {
     if (typeof value !== 'object' || value === null || !(part in value)) return false;
     value = (value as Readonly<Record<string, unknown>>)[part];
@@ -106,11 +110,13 @@ const manifests = [
   'one-cluster/deployment.yaml',
   'infrastructure.yaml',
 ];
-const deployments = (): ReadonlySet<string> =>
-  new Set(
-    manifests.flatMap((file) =>
-      [...read(`infra/kubernetes/${file}`).matchAll(/kind: Deployment\nmetadata:\n {2}name: (\S+)/g)].map(
-        ([, name = '']) => name,
-      ),
+/** Those of a release of the chart are called by their component. */
+const deployments = (): ReadonlySet<string> => {
+  const { components } = chartValues() as { readonly components: object };
+  const written = manifests.flatMap((file) =>
+    [...read(`infra/kubernetes/${file}`).matchAll(/kind: Deployment\nmetadata:\n {2}name: (\S+)/g)].map(
+      ([, name = '']) => name,
     ),
   );
+  return new Set([...written, ...Object.keys(components).map((component) => `sluice-${component}`)]);
+};
