@@ -86,8 +86,9 @@ export const runbooks: Rows = {
       'info | 5 min',
       'info | 10 min',
     ].map((words): Row => [words, 'libs/recording/src/problems/problem-reasons.test.ts compares them']),
-    ['warning | {} ×', count('libs/recording/src/problems/find-problems.ts', 'minChanges')],
-    ['in {}', duration('libs/recording/src/problems/find-problems.ts', 'flappingMs')],
+    ['warning | {} × | a Pod', count('libs/recording/src/problems/find-problems.ts', 'minChanges')],
+    ['warning | {} × | two', count('libs/recording/src/problems/find-problems.ts', 'minOverwrites')],
+    ['in {}', duration('libs/recording/src/problems/find-problems.ts', 'recentMs')],
   ],
   'docs/operations/runbooks/slow-changes.md': [],
   'docs/operations/runbooks/state-differences.md': [

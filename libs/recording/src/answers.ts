@@ -2,7 +2,7 @@ import type { PodTimeline } from './pod-timelines.ts';
 import type { ServiceProblem } from './problems/joined-problems.ts';
 import type { Propagation } from './propagations.ts';
 import type { RecordedPeriod } from './queries.ts';
-import type { ReadinessChanges } from './recording-file.ts';
+import type { ManagerChanges, ReadinessChanges } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
 
 interface Answer {
@@ -45,6 +45,10 @@ export interface RecordedPropagations extends Answer {
 export interface RecordedReadiness extends Answer {
   /** Most changes first. */
   readonly pods: readonly ReadinessChanges[];
+}
+
+export interface RecordedManagerChanges extends Answer {
+  readonly services: readonly ManagerChanges[];
 }
 
 export interface RecordedRemovals extends Answer {

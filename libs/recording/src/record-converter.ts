@@ -2,6 +2,7 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { type Change, isServiceKey, type Message, type SimilarPods } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
 import { checkService } from './problems/check-service.ts';
+import { ObjectManagers } from './problems/object-managers.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
 import { messageOf, type NewRecord, type RecordedService } from './records.ts';
 import { type AppliedMessage, ServiceStates } from './service-states.ts';
@@ -13,6 +14,7 @@ const minEndpointsMs = 1_000;
 export class RecordConverter {
   readonly #states = new ServiceStates();
   readonly #propagations = new Propagations();
+  readonly #managers = new ObjectManagers();
   /** Pods whose labels resemble a selector, by Service. */
   readonly #similarPods = new Map<string, SimilarPods>();
   readonly #logger: Logger;
@@ -28,12 +30,16 @@ export class RecordConverter {
     if (message === undefined || (!isServiceKey(record.key) && message.kind !== 'clusterRemoved')) return undefined;
     const { key, headers, payload } = record;
     const text = textOf(message);
-    if (message.kind === 'clusterRemoved') this.#propagations.removeCluster(message.cluster);
+    if (message.kind === 'clusterRemoved') {
+      this.#propagations.removeCluster(message.cluster);
+      this.#managers.removeCluster(message.cluster);
+    }
     return {
       ...{ key, topic, receivedAt, text, payload },
       startsSnapshot: message.kind === 'change' && message.snapshot?.first === true,
       objects: objectsOf(message),
       traceparent: headers.traceparent,
+      managerChanges: this.#managers.observe(key, message),
       ...this.#consequences(key, message, { text, receivedAt }),
     };
   }

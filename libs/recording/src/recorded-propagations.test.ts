@@ -53,7 +53,7 @@ const propagation = (startedAt: number, ms: number, given: Partial<Propagation> 
 function append(propagations: readonly Propagation[], { at = 10, afterLoss = false } = {}): void {
   const record: NewRecord = {
     ...{ key: web, topic: 'changes', receivedAt: at, startsSnapshot: true, objects: [], text: '' },
-    ...{ service: undefined, propagations, traceparent: undefined, payload: new Uint8Array([1]) },
+    ...{ service: undefined, managerChanges: [], propagations, traceparent: undefined, payload: new Uint8Array([1]) },
   };
   recording.append([record], at, { afterLoss });
 }

@@ -170,6 +170,10 @@ export class Recorder implements Recording {
     return this.#ask('readinessChanges', query);
   }
 
+  managerChanges(query: ServiceQuery) {
+    return this.#ask('managerChanges', query);
+  }
+
   removals(query: ServiceQuery) {
     return this.#ask('removals', query);
   }

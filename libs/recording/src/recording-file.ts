@@ -34,6 +34,18 @@ export interface ReadinessChanges {
   readonly lastAt: number;
 }
 
+/** How often another field manager than before wrote the slices and Endpoints of a Service. */
+export interface ManagerChanges {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  readonly changes: number;
+  /** In milliseconds since the Unix epoch. */
+  readonly firstAt: number;
+  /** Two of the managers. */
+  readonly before: string;
+  readonly after: string;
+}
+
 /** Why a file cannot be read, for people. */
 export class UnreadableRecordingError extends Error {
   override readonly name = 'UnreadableRecordingError';
@@ -243,6 +255,20 @@ export class RecordingFile {
       ...[from, to, keys],
     );
     return rows as unknown as readonly ReadinessChanges[];
+  }
+
+  /** How often another field manager than before wrote the objects of each Service in a period. */
+  managerChanges({ from, to, keys }: ServiceQuery): readonly ManagerChanges[] {
+    const rows = this.#all(
+      `SELECT key, count(*) AS changes, min(received_at) AS "firstAt", befores.text AS "before", afters.text AS "after"
+       FROM manager_changes
+         JOIN services ON services.id = service
+         JOIN texts AS befores ON befores.id = was
+         JOIN texts AS afters ON afters.id = became
+       WHERE received_at BETWEEN ? AND ? AND key LIKE ? GROUP BY service`,
+      ...[from, to, keys],
+    );
+    return rows as unknown as readonly ManagerChanges[];
   }
 
   /** How long it took until slices showed that ready Pods were no longer, in milliseconds by Service. */

@@ -3,6 +3,7 @@ import { getOrCreate } from '@sluice/platform';
 import type {
   Coverage,
   RecordedHistory,
+  RecordedManagerChanges,
   RecordedOutages,
   RecordedPods,
   RecordedProblems,
@@ -20,6 +21,7 @@ import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } fr
 import {
   fileStart,
   type KeyedRecord,
+  type ManagerChanges,
   openToRead,
   type Position,
   type ReadinessChanges,
@@ -34,6 +36,7 @@ export type Recording = {
 };
 export type Question =
   | 'coverage'
+  | 'managerChanges'
   | 'outages'
   | 'pods'
   | 'problems'
@@ -187,6 +190,18 @@ export class RecordingReader {
     return { pods: [...pods.values()].sort((a, b) => b.changes - a.changes).slice(0, limit), unreadable };
   }
 
+  /** How often another field manager than before wrote the objects of Services in a period. */
+  managerChanges(query: ServiceQuery): RecordedManagerChanges {
+    const services = new Map<string, ManagerChanges>();
+    const unreadable = this.#read((file) => {
+      for (const one of file.managerChanges(query)) {
+        const { changes = 0, firstAt = one.firstAt } = services.get(one.key) ?? {};
+        services.set(one.key, { ...one, changes: one.changes + changes, firstAt });
+      }
+    });
+    return { services: [...services.values()], unreadable };
+  }
+
   removals(query: ServiceQuery): RecordedRemovals {
     const removals = new Map<string, number[]>();
     const unreadable = this.#read((file) => {
@@ -245,6 +260,7 @@ export function firstOf(
 /** Asks a reader of this thread. */
 export const questionsTo = (reader: RecordingReader): Recording => ({
   coverage: async () => reader.coverage(),
+  managerChanges: async (query) => reader.managerChanges(query),
   outages: async (period) => reader.outages(period),
   pods: async (...asked) => reader.pods(...asked),
   problems: async (query) => reader.problems(query),

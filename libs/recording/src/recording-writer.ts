@@ -92,6 +92,10 @@ export class RecordingWriter {
       traceparent,
       compress(payload, base?.payload),
     );
+    for (const { object, before, after } of record.managerChanges) {
+      const texts = [object, before, after].map((text) => this.#idOf(this.#texts, 'texts', 'text', text));
+      this.#prepare('INSERT INTO manager_changes VALUES (?, ?, ?, ?, ?)').run(service, this.#lastAt, ...texts);
+    }
     for (const change of this.#problems.observe(record)) this.#recordProblem(service, change);
     for (const propagation of record.propagations) this.#appendPropagation(propagation);
     this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });

@@ -52,6 +52,7 @@ function record(text: string, receivedAt: number, given: Partial<NewRecord> = {}
     traceparent: undefined,
     service: undefined,
     propagations: [],
+    managerChanges: [],
     payload: new TextEncoder().encode(JSON.stringify({ text, like: 'x'.repeat(1_000) })),
     ...given,
   };

@@ -1,6 +1,7 @@
 import type { Topic } from '@sluice/bus';
 import { decodeRecord, type Message } from '@sluice/messages';
 import type { ServiceProblems } from './problems/check-service.ts';
+import type { ManagerChange } from './problems/object-managers.ts';
 import type { Propagation } from './propagations.ts';
 
 /** A record of the bus, as it is written to a recording. */
@@ -20,6 +21,7 @@ export interface NewRecord {
   readonly service: RecordedService | undefined;
   /** Those that the record ends. */
   readonly propagations: readonly Propagation[];
+  readonly managerChanges: readonly ManagerChange[];
   readonly traceparent: string | undefined;
   readonly payload: Uint8Array;
 }

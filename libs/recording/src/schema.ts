@@ -44,6 +44,15 @@ export const schema = `
     event INTEGER REFERENCES texts
   );
   CREATE INDEX open_problems ON problems (service) WHERE ended_at IS NULL;
+  -- Another field manager than before has written a slice or the Endpoints of a Service.
+  CREATE TABLE manager_changes (
+    service INTEGER NOT NULL REFERENCES services,
+    received_at REAL NOT NULL,
+    -- slice/NAME or endpoints
+    object INTEGER NOT NULL REFERENCES texts,
+    was INTEGER NOT NULL REFERENCES texts,
+    became INTEGER NOT NULL REFERENCES texts
+  );
   -- How long slices or Endpoints did not show a Pod as they should have. Endpoints only from a second on.
   CREATE TABLE propagations (
     id INTEGER PRIMARY KEY,

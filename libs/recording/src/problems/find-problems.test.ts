@@ -33,15 +33,29 @@ interface Recorded {
   readonly problems?: readonly ServiceProblem[];
   readonly propagations?: readonly Propagation[];
   readonly changes?: number;
+  readonly overwrites?: number;
 }
 
-function find({ problems = [], propagations = [], changes = 0 }: Recorded, query: Partial<ProblemQuery> = {}) {
+function find(
+  { problems = [], propagations = [], changes = 0, overwrites = 0 }: Recorded,
+  query: Partial<ProblemQuery> = {},
+) {
   const asked: PropagationQuery[] = [];
   const recording = {
     problems: async () => ({ problems, unreadable: [] }),
     propagations: async (one: PropagationQuery) => {
       asked.push(one);
       return { propagations, unreadable: [] };
+    },
+    managerChanges: async () => {
+      const service = {
+        key: web,
+        changes: overwrites,
+        firstAt: 800_000,
+        before: 'kube-controller-manager',
+        after: 'me',
+      };
+      return { services: [service], unreadable: [] };
     },
     readinessChanges: async () => {
       const pods = ['web-1', 'web-2'].map((pod) => ({ key: web, pod, changes, firstAt: 700_000, lastAt: 900_000 }));
@@ -106,4 +120,11 @@ test('Pods flap now, and not in a period', async () => {
   expect(await find({ changes: 6 }, { isOpen: true })).toMatchObject([{ reason: 'Flapping', message, from: 700_000 }]);
   expect(await find({ changes: 5 }, { isOpen: true })).toEqual([]);
   expect(await find({ changes: 6 })).toEqual([]);
+});
+
+test('managers compete now, and not in a period', async () => {
+  const message = 'kube-controller-manager and me overwrote each other 3 times in 10 minutes';
+  expect(await find({ overwrites: 3 }, { isOpen: true })).toMatchObject([{ reason: 'CompetingManagers', message }]);
+  expect(await find({ overwrites: 2 }, { isOpen: true })).toEqual([]);
+  expect(await find({ overwrites: 3 })).toEqual([]);
 });

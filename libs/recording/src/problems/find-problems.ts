@@ -15,15 +15,16 @@ export interface ProblemQuery extends ServiceQuery {
   readonly all: boolean;
 }
 
-type Source = Pick<Recording, 'problems' | 'propagations' | 'readinessChanges'>;
+export type ProblemSource = Pick<Recording, 'managerChanges' | 'problems' | 'propagations' | 'readinessChanges'>;
 
 /** Problems of Services in a period, the most severe first, then those that began last. */
-export async function findProblems(recording: Source, query: ProblemQuery): Promise<readonly FoundProblem[]> {
+export async function findProblems(recording: ProblemSource, query: ProblemQuery): Promise<readonly FoundProblem[]> {
   const { to, all } = query;
   const found = await Promise.all([
     inObjects(recording, query),
     lateChanges(recording, query),
     flapping(recording, query),
+    competing(recording, query),
   ]);
   const problems = found.flat().filter((one) => {
     const { afterMs } = problemReasons[one.reason];
@@ -36,7 +37,7 @@ export async function findProblems(recording: Source, query: ProblemQuery): Prom
 }
 
 async function inObjects(
-  recording: Source,
+  recording: ProblemSource,
   { keys, from, to, isOpen }: ProblemQuery,
 ): Promise<readonly ServiceProblem[]> {
   const { problems } = await recording.problems({ from, to, isOpen });
@@ -46,7 +47,10 @@ async function inObjects(
 /** More are not needed to see that there is a problem. */
 const limit = 1_000;
 
-async function lateChanges(recording: Source, { isOpen, ...query }: ProblemQuery): Promise<readonly ServiceProblem[]> {
+async function lateChanges(
+  recording: ProblemSource,
+  { isOpen, ...query }: ProblemQuery,
+): Promise<readonly ServiceProblem[]> {
   const atLeastMs = problemReasons.LateChange.afterMs;
   const asked = { ...query, atLeastMs, isOpen, isStartKnown: false, sort: 'longest', limit } as const;
   const { propagations } = await recording.propagations(asked);
@@ -76,13 +80,18 @@ function lateTogether(propagations: readonly Propagation[]): readonly ServicePro
   });
 }
 
-const flappingMs = 600_000;
+/** How far back repeated changes count. */
+const recentMs = 600_000;
 const minChanges = 6;
+const minOverwrites = 3;
 
 /** Pods that have just become ready or not ready again and again. The past has `readinessChanges`. */
-async function flapping(recording: Source, { to, keys, isOpen }: ProblemQuery): Promise<readonly ServiceProblem[]> {
+async function flapping(
+  recording: ProblemSource,
+  { to, keys, isOpen }: ProblemQuery,
+): Promise<readonly ServiceProblem[]> {
   if (!isOpen) return [];
-  const from = to - flappingMs;
+  const from = to - recentMs;
   const { pods } = await recording.readinessChanges({ from, to, keys, limit });
   const often = pods.filter(({ changes }) => changes >= minChanges);
   return [...Map.groupBy(often, ({ key }) => key)].flatMap(([key, [first, ...others]]) => {
@@ -91,6 +100,21 @@ async function flapping(recording: Source, { to, keys, isOpen }: ProblemQuery): 
     const message = `Pod ${first.pod} became ready or not ready ${first.changes} times in 10 minutes${more}`;
     return [{ key, reason: 'Flapping', message, from: first.firstAt, to: null, isStartKnown: true, event: null }];
   });
+}
+
+/** Services whose objects two clients have just overwritten in turn. */
+async function competing(
+  recording: ProblemSource,
+  { to, keys, isOpen }: ProblemQuery,
+): Promise<readonly ServiceProblem[]> {
+  if (!isOpen) return [];
+  const { services } = await recording.managerChanges({ from: to - recentMs, to, keys });
+  return services
+    .filter(({ changes }) => changes >= minOverwrites)
+    .map(({ key, changes, firstAt, before, after }) => {
+      const message = `${before} and ${after} overwrote each other ${changes} times in 10 minutes`;
+      return { key, reason: 'CompetingManagers', message, from: firstAt, to: null, isStartKnown: true, event: null };
+    });
 }
 
 /** As the LIKE pattern of a query, whose parts are names or `%`. */

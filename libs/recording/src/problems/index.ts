@@ -1,1 +1,1 @@
-export { type FoundProblem, findProblems } from './find-problems.ts';
+export { type FoundProblem, findProblems, type ProblemSource } from './find-problems.ts';

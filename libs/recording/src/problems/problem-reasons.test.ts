@@ -13,7 +13,7 @@ test('the runbook explains each reason, the most severe first', () => {
   const rows = runbook.matchAll(/^\| `(\w+)` +\| (\w+) +\| (\S+ \S+) +\|/gm);
   const explained = Array.from(rows, ([, reason, severity, after]) => [reason, severity, after]);
   const wanted = Object.entries(problemReasons).map(([reason, { severity, afterMs }]) => [
-    ...[reason, severity, afterMs === 0 ? '6 ×' : text(afterMs)],
+    ...[reason, severity, afterMs === 0 ? expect.stringMatching(/^\d ×$/) : text(afterMs)],
   ]);
   expect(explained).toEqual(wanted);
   const ranks = Object.values(problemReasons).map(({ severity }) => problemSeverities.indexOf(severity));

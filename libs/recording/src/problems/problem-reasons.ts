@@ -17,6 +17,7 @@ export const problemReasons = {
   StaleMirror: { severity: 'warning', afterMs: 30_000 },
   DuplicateEndpoints: { severity: 'warning', afterMs: 30_000 },
   OrphanedSlices: { severity: 'warning', afterMs: 60_000 },
+  CompetingManagers: { severity: 'warning', afterMs: 0 },
   Flapping: { severity: 'warning', afterMs: 0 },
   NoTopologyHints: { severity: 'info', afterMs: 300_000 },
   FragmentedSlices: { severity: 'info', afterMs: 600_000 },

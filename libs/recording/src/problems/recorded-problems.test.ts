@@ -233,3 +233,21 @@ test('open problems are those that continue, also over files', () => {
   append(120, [slice('a', 1)]);
   expect(problems(0, 1e6, true)).toEqual([['NoMatchingPods', 110, null]]);
 });
+
+test('writes by another field manager than before are counted by Service, also over files', () => {
+  const by = (manager: string | undefined, name = 'a'): Fact =>
+    ({
+      ...slice(name, 1),
+      ...(manager !== undefined && { manager }),
+    }) as Fact;
+  const count = (from = 0, to = 1e6, keys = '%/%/%') => reader.managerChanges({ from, to, keys }).services;
+  append(10, [web, by('kcm')], whole);
+  append(20, [by('kcm'), by('me', 'b')]);
+  expect(count()).toEqual([]);
+  append(30, [by('me')]);
+  append(40, [by('kcm'), slice('b', null)], { afterLoss: true });
+  append(50, [by(undefined), by('kcm', 'b')]);
+  expect(count()).toEqual([{ key: 'c/shop/web', changes: 3, firstAt: 30, before: 'me', after: 'kcm' }]);
+  expect(count(35, 45)).toMatchObject([{ changes: 1, before: 'me', after: 'kcm' }]);
+  expect(count(0, 1e6, '%/pay/%')).toEqual([]);
+});

@@ -53,6 +53,7 @@ const recording: Recording = {
       ],
     };
   },
+  managerChanges: async () => ({ services: [], unreadable: [] }),
   propagations: async (query) => {
     queries.push(query);
     return { unreadable: [], propagations: [propagation('cluster-uid/shop/web'), propagation('other/pay/web')] };

@@ -18,6 +18,7 @@ const recording = {
     if (problems instanceof Error) throw problems;
     return { problems, unreadable: [] };
   },
+  managerChanges: async () => ({ services: [], unreadable: [] }),
   propagations: async () => ({ propagations: [], unreadable: [] }),
   readinessChanges: async () => ({ pods: [], unreadable: [] }),
 };

@@ -1,12 +1,11 @@
 import { parseServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
 import { errorMessage } from '@sluice/platform';
-import type { Recording } from '@sluice/recording';
-import { type FoundProblem, findProblems } from '@sluice/recording/problems';
+import { type FoundProblem, findProblems, type ProblemSource } from '@sluice/recording/problems';
 import type { Metrics } from '@sluice/telemetry';
 
 interface ReporterOptions {
-  readonly recording: Pick<Recording, 'problems' | 'propagations' | 'readinessChanges'>;
+  readonly recording: ProblemSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;

@@ -1,0 +1,41 @@
+import type { Message } from '@sluice/messages';
+
+/** Another field manager than before has written an object. */
+export interface ManagerChange {
+  /** KIND/NAME: `slice/web-5d9`. */
+  readonly object: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const none: readonly ManagerChange[] = [];
+
+/** Follows who writes the slices and Endpoints of each Service. */
+export class ObjectManagers {
+  /** By Service and object. */
+  readonly #managers = new Map<string, Map<string, string>>();
+
+  observe(key: string, message: Message): readonly ManagerChange[] {
+    if (message.kind !== 'change') return none;
+    const changes: ManagerChange[] = [];
+    const known = this.#managers.get(key) ?? new Map<string, string>();
+    for (const fact of message.facts) {
+      if (fact.kind !== 'slice' && fact.kind !== 'endpoints') continue;
+      const object = fact.kind === 'slice' ? `slice/${fact.name}` : 'endpoints';
+      const exists = (fact.kind === 'slice' ? fact.slice : fact.endpoints) !== null;
+      // Sluice's own writes name no manager.
+      const { manager = 'sluice' } = fact;
+      const before = known.get(object);
+      if (exists) known.set(object, manager);
+      else known.delete(object);
+      if (exists && before !== undefined && before !== manager) changes.push({ object, before, after: manager });
+    }
+    if (known.size === 0) this.#managers.delete(key);
+    else this.#managers.set(key, known);
+    return changes;
+  }
+
+  removeCluster(cluster: string): void {
+    for (const key of this.#managers.keys()) if (key.startsWith(`${cluster}/`)) this.#managers.delete(key);
+  }
+}
