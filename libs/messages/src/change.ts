@@ -92,7 +92,7 @@ export interface SnapshotPart {
   readonly initial: boolean;
   /** resourceVersions of the snapshot; a slice or Endpoints written later is not deleted by it. */
   readonly resourceVersions: PublishedResourceVersions;
-  /** Resources that the watcher does not watch, because its controllers need none of them. Default: none. */
+  /** Resources that the watcher does not watch, because its controllers need none of them or it may not. Default: none. */
   readonly unwatched?: readonly string[] | undefined;
 }
 

@@ -138,17 +138,23 @@ function podFact(indexer: Indexer, { pod }: WatchedPod): Fact {
 /** The Pods of a Node share the object, which the reconciler keeps for each of them. */
 const placements = new WeakMap<Node, NodePlacement>();
 
-/** A Node that cannot be decoded exists, in an unknown zone: without a Node, its Pods would be no endpoints. */
+/**
+ * Of a Node that cannot be decoded or is not watched, but exists: without a Node, its Pods would be no endpoints.
+ */
 const unknownPlacement: NodePlacement = { zone: '' };
 
 const placementOn = ({ zone, condition }: Node): NodePlacement => ({ zone, ...(condition && { condition }) });
 
 function placement(indexer: Indexer, pod: Pod): NodePlacement | null {
   const node = indexer.nodes.get(pod.nodeName);
-  if (node === undefined) return indexer.hasUndecodable('nodes', '', pod.nodeName) ? unknownPlacement : null;
+  if (node === undefined) return isUnknownNode(indexer, pod.nodeName) ? unknownPlacement : null;
   const known = placements.get(node) ?? placementOn(node);
   placements.set(node, known);
   return known;
+}
+
+function isUnknownNode(indexer: Indexer, name: string): boolean {
+  return name !== '' && (indexer.unwatched.includes('nodes') || indexer.hasUndecodable('nodes', '', name));
 }
 
 /** At least one chunk, so that an empty snapshot still has its first and last part. */

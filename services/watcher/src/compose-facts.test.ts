@@ -71,6 +71,18 @@ test('a changed Node is published with its Pods, which share its placement', () 
   expect(placements()).toEqual([{ zone: 'b' }, { zone: 'b' }]);
 });
 
+test('if Nodes are not watched, Pods are on Nodes in an unknown zone, unless they are not scheduled', () => {
+  indexer = new Indexer(['nodes']);
+  indexer.setService(aService('web'));
+  const scheduled = aPod('p', { app: 'web' });
+  indexer.setPod(scheduled);
+  indexer.setPod({ ...aPod('q', { app: 'web' }), pod: { ...scheduled.pod, name: 'q', nodeName: '' } });
+  expect(facts({ kind: 'pod', name: 'p' }, { kind: 'pod', name: 'q' })).toMatchObject([
+    { name: 'p', node: { zone: '' } },
+    { name: 'q', node: null },
+  ]);
+});
+
 test('a Service that selects no Pod names those whose labels resemble its selector', () => {
   indexer.setService(aService('web'));
   indexer.setPod(aPod('p', { app: 'wed' }));

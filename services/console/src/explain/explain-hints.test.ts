@@ -67,6 +67,11 @@ describe('notes about topology hints', () => {
     expect(explain(auto, topology, written(zones))[1]).toBe(`No topology hints: ${reason}.`);
   });
 
+  test('are left out if Nodes are not watched, on which topology hints depend', () => {
+    const facts = [service(auto), pod('web-1', {}), written(['a', 'b'])];
+    expect(explainService(journalOf(snapshot(1, 1_000, facts, { unwatched: ['nodes'] })).state)).toEqual([]);
+  });
+
   test('say that hints are about to change', () => {
     expect(explain(auto, even, written(['a', 'a', 'b', 'b', 'c']))[1]).toBe('Topology hints are about to be added.');
     expect(explain(auto, { zoneRatios: null, nodesByZone: {} }, written(['a:a', 'b:b']))[1]).toContain(

@@ -12,10 +12,10 @@ import type { HistoryState } from '../history/history-state.ts';
 
 /**
  * Why the endpoints of a Service have hints or not, and what the loss of a zone would leave; empty if the Service does not
- * ask for hints.
+ * ask for hints. Topology hints depend on Nodes: if these are not watched, nothing is said about them.
  */
 export function hintNotes(state: HistoryState, service: Service): string[] {
-  const isAuto = hintsEnabled(service.annotations);
+  const isAuto = state.hasNodes && hintsEnabled(service.annotations);
   if (!isAuto && service.trafficDistribution === null) return [];
   const types = addressTypesOf(service);
   const notes = isAuto ? [ratiosNote(state.topology)] : [];

@@ -82,6 +82,13 @@ describe('a Pod in a slice: why its endpoint is as it is', () => {
     });
   });
 
+  test('in the zone that its slice shows, if Nodes are not watched', () => {
+    const facts = [service(), pod('web-1', {}, ''), written(ready)];
+    const { state } = journalOf(snapshot(1, 1_000, facts, { unwatched: ['nodes'] }));
+    expect(explainPod(state, 'web-1')).toMatchObject({ verdict: 'ready', zone: 'a' });
+    expect(explain(...facts)).toMatchObject({ verdict: 'pending', zone: '' });
+  });
+
   test('a port is omitted by its name, or by its number if it has none', () => {
     const ports = [
       { ...httpPort, name: 'web', targetPort: 'http' },

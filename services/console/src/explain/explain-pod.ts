@@ -25,7 +25,7 @@ export function explainPod(state: HistoryState, name: string): PodExplanation {
     pod: name,
     ips: known?.pod.ips ?? [],
     node: known?.pod.nodeName ?? '',
-    zone: known?.node?.zone ?? '',
+    zone: (state.hasNodes ? known?.node : placements.find(({ zone }) => zone !== ''))?.zone ?? '',
     placements,
   };
   if (known === undefined) return { ...common, verdict: 'unknown', reasons: unknownReasons(state, name, placements) };
@@ -33,7 +33,7 @@ export function explainPod(state: HistoryState, name: string): PodExplanation {
   if (service === null) return { ...common, verdict: 'excluded', reasons: ['the Service does not exist'] };
   const exclusions = exclusionReasons(service, known);
   const isWanted = exclusions.length === 0;
-  if (isWanted !== placements.length > 0 || (isWanted && !isUpToDate(service, known, placements)))
+  if (isWanted !== placements.length > 0 || (isWanted && !isUpToDate(state, service, known, placements)))
     return { ...common, verdict: 'pending', reasons: [...pendingReasons(state), ...exclusions] };
   if (!isWanted) return { ...common, verdict: 'excluded', reasons: exclusions };
   return { ...common, verdict: verdictOf(placements), reasons: conditionReasons(service, known) };
@@ -103,14 +103,18 @@ function unknownReasons({ service, isComplete }: HistoryState, pod: string, plac
   return [`no Pod ${pod} in the namespace matches this Service (${selectorText(service)})`];
 }
 
-function isUpToDate(service: Service, { pod, node }: KnownPod, placements: Placements): boolean {
+function isUpToDate(
+  { hasNodes }: HistoryState,
+  service: Service,
+  { pod, node }: KnownPod,
+  placements: Placements,
+): boolean {
   return placements.every((placement) => {
     if (placement.addressType !== 'IPv4' && placement.addressType !== 'IPv6') return true;
     const wanted = endpointState(podToEndpoint(pod, node, service, placement.addressType));
     const { ready, serving, terminating, zone } = placement;
-    return (
-      wanted.ready === ready && wanted.serving === serving && wanted.terminating === terminating && wanted.zone === zone
-    );
+    const isInZone = !hasNodes || wanted.zone === zone;
+    return wanted.ready === ready && wanted.serving === serving && wanted.terminating === terminating && isInZone;
   });
 }
 

@@ -141,6 +141,11 @@ export class HistoryState {
     return this.state.snapshot.complete;
   }
 
+  /** False if only the slices show in which zones Pods are. */
+  get hasNodes(): boolean {
+    return this.state.snapshot.unwatched?.includes('nodes') !== true;
+  }
+
   get service(): Service | null {
     return this.state.service?.service ?? null;
   }

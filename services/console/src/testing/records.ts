@@ -7,6 +7,7 @@ import {
   type Outcome,
   type PlannedMutations,
   type ServiceKey,
+  type SnapshotPart,
 } from '@sluice/messages';
 import {
   type EndpointSlice,
@@ -132,11 +133,11 @@ export function podChange(sequence: number, at: number, ...facts: Fact[]): Chang
   return { kind: 'change', key, stamp: { epoch: 1, sequence }, facts, causes };
 }
 
-export function snapshot(sequence: number, at: number, facts: Fact[]): Change {
+export function snapshot(sequence: number, at: number, facts: Fact[], given: Partial<SnapshotPart> = {}): Change {
   const resourceVersions = { endpoints: '10', endpointslices: '10' };
   return {
     ...podChange(sequence, at, ...facts),
-    snapshot: { first: true, last: true, initial: false, resourceVersions },
+    snapshot: { first: true, last: true, initial: false, resourceVersions, ...given },
   };
 }
 
