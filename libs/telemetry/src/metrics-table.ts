@@ -134,6 +134,7 @@ export const metricsTable = {
   sluice_watch_idle_seconds: gauge(
     'Time since the last event or bookmark of a watch; bookmarks arrive about every minute',
     ['identity', 'resource'],
+    { combine: 'max' },
   ),
   sluice_watch_busy_seconds_total: observedCounter(
     'Time for which the lists and watches of a cluster used the event loop',
@@ -143,10 +144,15 @@ export const metricsTable = {
     'Time for which the lists and watches of a cluster waited because it exceeded its share of the event loop',
     ['cluster'],
   ),
-  sluice_informer_cache_bytes: gauge('Estimated memory of the objects that a watcher keeps', ['identity', 'resource']),
+  sluice_informer_cache_bytes: gauge(
+    'Estimated memory of the objects that a watcher keeps',
+    ['identity', 'resource'],
+    sum,
+  ),
   sluice_informer_cache_limit_bytes: gauge(
     'Maximum memory for the objects of a cluster; a list or watch beyond it fails',
     ['identity'],
+    sum,
   ),
 
   sluice_lease_held: gauge('1 for each partition or cluster that this process owns', ['role', 'scope']),

@@ -55,6 +55,8 @@ export interface ClusterWatcherOptions {
   readonly onProgress?: (resource: Resource) => void;
   /** Called when the API server stops answering, and with null when it answers again. */
   readonly onAvailability?: ((outage: Outage | null) => void) | undefined;
+  /** Called once every reader of the bus has discarded what it knows of the cluster, because that was restored from a backup. */
+  readonly onReset?: (() => void) | undefined;
   /** Called for each malformed object, which is skipped. */
   readonly onMalformed?: (resource: Resource) => void;
   /** Default: no traces. */

@@ -63,6 +63,7 @@ export class ClusterWatcher {
       await publishedState?.beginReset();
       await announceRemoval({ ...this.#options, after: last });
       await publishedState?.endReset();
+      this.#options.onReset?.();
     };
     const isFatal = (error: unknown) => error instanceof BusClosedError || publishedState?.fenced.aborted === true;
     try {

@@ -6,11 +6,13 @@ import type { ClusterCandidate, InvalidCluster } from './cluster-source.ts';
 export interface Cluster {
   /** For people. */
   readonly name: string;
-  /** uid of its namespace kube-system. */
+  /** uid of its namespace kube-system; derived from its address if only some namespaces are read. */
   readonly identity: string;
   /** Address of its API server, if it has one. */
   readonly server?: string;
   readonly reader: ClusterReader;
+  /** By namespace, if no others are read: each is watched on its own, with this reader. `reader` is the first. */
+  readonly readers?: ReadonlyMap<string, ClusterReader> | undefined;
   readonly writer: ClusterWriter;
   /** What each write must pass. Default: nothing. */
   readonly checks?: ClusterChecks;

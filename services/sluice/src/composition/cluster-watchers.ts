@@ -8,7 +8,12 @@ import { type Metrics, watchIdleTimes } from '@sluice/telemetry';
 import { ClusterWatcher, type ClusterWatcherOptions, listSemaphore, removeCluster } from '@sluice/watcher';
 import { clusterCache } from './telemetry/cluster-cache.ts';
 
-type Watched = Pick<Cluster, 'identity' | 'name' | 'reader'>;
+interface Watched extends Pick<Cluster, 'identity' | 'name' | 'reader'> {
+  /** What this watcher watches of the cluster; other namespaces have watchers of their own. Default: everything. */
+  readonly namespace?: string | undefined;
+  /** How many namespaces of the cluster have a watcher. Default: it has one for everything. */
+  readonly watchers?: number | undefined;
+}
 
 export interface ClusterWatchersOptions<C extends Watched>
   extends Pick<ClusterWatcherOptions, 'tracer' | 'compaction' | 'publishAfter' | 'resyncPeriodMs' | 'recordEachEvent'> {
@@ -29,8 +34,7 @@ export interface ClusterWatchersOptions<C extends Watched>
 /** The watchers of a process that alone watches its clusters and keeps nothing about them. */
 export class ClusterWatchers<C extends Watched> {
   readonly #options: ClusterWatchersOptions<C>;
-  /** By watcher, the identity of its cluster. */
-  readonly #watchers = new Map<ClusterWatcher, string>();
+  readonly #watchers = new Map<ClusterWatcher, Watched>();
   readonly #listing: Semaphore;
   readonly #first: number;
   #lastEpoch: number;
@@ -45,9 +49,10 @@ export class ClusterWatchers<C extends Watched> {
   /** A watcher of the cluster that supersedes earlier ones. Call `close` when it has ended. */
   create(cluster: C): { readonly watcher: ClusterWatcher; readonly close: () => void } {
     const { metrics, clock, onAvailability, onMalformed, maxCacheBytes, logger, ...options } = this.#options;
-    const { identity } = cluster;
-    const cache = clusterCache(metrics, identity, maxCacheBytes);
-    const watcher = new ClusterWatcher({
+    const { identity, name, namespace } = cluster;
+    const cache = clusterCache(metrics, identity, maxCacheBytes, cluster.watchers);
+    const idleTimes = watchIdleTimes(metrics, identity, clock);
+    const watcher: ClusterWatcher = new ClusterWatcher({
       ...options,
       clock,
       cluster: identity,
@@ -55,17 +60,19 @@ export class ClusterWatchers<C extends Watched> {
       reader: cluster.reader,
       listBudget: cache.listBudget,
       listing: this.#listing,
-      logger: logger.with({ cluster: cluster.name }),
+      logger: logger.with({ cluster: name, ...(namespace !== undefined && { namespace }) }),
       onAvailability: (outage) => onAvailability?.(cluster, outage),
-      onProgress: watchIdleTimes(metrics, identity, clock).observe,
+      onReset: () => this.#resyncOthers(watcher, identity),
+      onProgress: idleTimes.observe,
       onMalformed: (resource) => {
         metrics?.inc('sluice_malformed_objects_total', { identity, resource });
         onMalformed?.(cluster, resource);
       },
     });
-    this.#watchers.set(watcher, identity);
+    this.#watchers.set(watcher, cluster);
     const close = () => {
       this.#watchers.delete(watcher);
+      idleTimes.close();
       cache.close();
     };
     return { watcher, close };
@@ -84,7 +91,14 @@ export class ClusterWatchers<C extends Watched> {
 
   /** Publishes a snapshot of a Service. */
   resyncService(key: ServiceKey): void {
-    for (const [watcher, cluster] of this.#watchers) if (cluster === key.cluster) watcher.resync(key);
+    for (const [watcher, { identity, namespace = key.namespace }] of this.#watchers)
+      if (identity === key.cluster && namespace === key.namespace) watcher.resync(key);
+  }
+
+  /** What was discarded of a cluster includes what the watchers of its other namespaces have published. */
+  #resyncOthers(restored: ClusterWatcher, cluster: string): void {
+    for (const [watcher, { identity }] of this.#watchers)
+      if (watcher !== restored && identity === cluster) watcher.resync();
   }
 
   #nextEpoch(): number {

@@ -1,6 +1,7 @@
 import { History } from '@sluice/console';
 import { FakeApiServer, FakeClient, FaultPlan } from '@sluice/fake-apiserver';
 import type { Cluster } from '@sluice/fleet/clusters';
+import { chainReader, scopeReader } from '@sluice/kubernetes';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { advance } from '@sluice/platform/testing';
 import { expect, test } from 'vitest';
@@ -48,5 +49,68 @@ test('what two clusters do becomes history, also after one was removed, and noth
 
   for (const { stop } of stops) stop.abort();
   await Promise.all(stops.map(({ done }) => done));
+  await observer.close();
+});
+
+test('namespaces are watched on their own, also after the cluster was restored from a backup', async () => {
+  const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const history = new History({ clock });
+  const synced: (string | undefined)[] = [];
+  const observer = startObserver({
+    ...{ history, clock, random: seededRandom(1), logger: silentLogger },
+    onSynced: (_, namespace) => void synced.push(namespace),
+  });
+  const server = new FakeApiServer({ clock, random: seededRandom(1) });
+  for (const namespace of ['shop', 'pay', 'dev']) {
+    server.create('namespaces', { metadata: { name: namespace } });
+    server.create('services', { metadata: { name: 'web', namespace }, spec: { ports: [{ port: 80 }] } });
+  }
+  const requested = new Set<string>();
+  let pay = Promise.resolve();
+  const readers = new Map(
+    ['shop', 'pay'].map((namespace) => {
+      const client = chainReader(new FakeClient(server, { clock }), async (request, next) => {
+        if ('resource' in request) requested.add(request.resource);
+        if (namespace === 'pay') await pay;
+        return next(request);
+      });
+      const resources = new Set(['services', 'pods', 'endpoints', 'endpointslices'] as const);
+      return [namespace, scopeReader({ ...client, resources }, { only: [namespace] })];
+    }),
+  );
+  const stop = new AbortController();
+  const cluster = { name: 'prod', identity: server.identity, readers } as unknown as Cluster;
+  const running = observer.serve(cluster, stop.signal);
+  const serviceOf = (namespace: string) =>
+    history.get({ cluster: server.identity, namespace, service: 'web' })?.state.service;
+  await advance(clock, 1_000);
+  expect(synced.sort()).toEqual(['pay', 'shop']);
+  expect(requested).toEqual(new Set(['services', 'pods', 'endpoints', 'endpointslices']));
+  const journals = [...history.journals];
+  expect(journals.map(({ key }) => key.namespace).sort()).toEqual(['pay', 'shop']);
+  expect(journals.map(({ state }) => state.hasNodes)).toEqual([false, false]);
+
+  // Only the watcher of its namespace knows the Service.
+  observer.resyncService({ cluster: server.identity, namespace: 'shop', service: 'web' });
+  await advance(clock, 1_000);
+  expect(serviceOf('shop')?.name).toBe('web');
+
+  const backup = server.backup();
+  for (const namespace of ['shop', 'pay'])
+    server.put('services', { metadata: { name: 'web', namespace }, spec: { ports: [{ port: 81 }] } });
+  await advance(clock, 1_000);
+  expect(serviceOf('pay')?.ports[0]?.port).toBe(81);
+  // One finds out later, and has everything discarded once more.
+  const answer = Promise.withResolvers<void>();
+  pay = answer.promise;
+  server.restore(backup);
+  await advance(clock, 600_000);
+  expect(serviceOf('shop')?.ports[0]?.port).toBe(80);
+  answer.resolve();
+  await advance(clock, 600_000);
+  expect(['shop', 'pay'].map((namespace) => serviceOf(namespace)?.ports[0]?.port)).toEqual([80, 80]);
+
+  stop.abort();
+  await running;
   await observer.close();
 });

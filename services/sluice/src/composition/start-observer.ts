@@ -14,8 +14,8 @@ interface ObserverOptions extends Pick<ClusterWatchersOptions<Cluster>, 'onAvail
   readonly random: Random;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
-  /** Called once the caches of a cluster are synced. */
-  readonly onSynced?: ((cluster: Cluster) => void) | undefined;
+  /** Called once the caches of a cluster are synced; those of each namespace, if the cluster is watched by namespace. */
+  readonly onSynced?: ((cluster: Cluster, namespace: string | undefined) => void) | undefined;
 }
 
 export interface Observer {
@@ -34,15 +34,31 @@ export function startObserver({ history, recorder, onSynced, ...options }: Obser
   const watchers = new ClusterWatchers<Cluster>({ ...options, bus, recordEachEvent: true });
   return {
     async serve(cluster, signal) {
-      const { watcher, close } = watchers.create(cluster);
-      watcher.synced.then(
-        () => onSynced?.(cluster),
-        () => {},
-      );
-      await watcher.run(signal).finally(close);
+      const failed = new AbortController();
+      const stop = AbortSignal.any([signal, failed.signal]);
+      const running = watchedParts(cluster).map((part) => {
+        const { watcher, close } = watchers.create(part);
+        watcher.synced.then(
+          () => onSynced?.(cluster, part.namespace),
+          () => {},
+        );
+        return watcher.run(stop).finally(close);
+      });
+      try {
+        await Promise.all(running);
+      } finally {
+        failed.abort();
+        await Promise.allSettled(running);
+      }
     },
     removeCluster: (identity) => watchers.removeCluster(identity),
     resyncService: (key) => watchers.resyncService(key),
     close: () => bus.close(),
   };
+}
+
+/** The cluster, or each namespace that may be read. */
+function watchedParts({ readers, ...cluster }: Cluster) {
+  if (readers === undefined) return [{ ...cluster, namespace: undefined }];
+  return [...readers].map(([namespace, reader]) => ({ ...cluster, reader, namespace, watchers: readers.size }));
 }

@@ -8,13 +8,17 @@ interface ClusterCache {
   close(): void;
 }
 
-/** The memory for the objects of one cluster, with its metrics. What the default leaves suffices for the rest of the process. */
+/**
+ * The memory for the objects of one watcher of a cluster, of which it may have several, with its metrics. What the default leaves
+ * suffices for the rest of the process.
+ */
 export function clusterCache(
   metrics: Metrics | undefined,
   identity: string,
   maxBytes: number = heapLimitBytes() / 2,
+  watchers = 1,
 ): ClusterCache {
-  const listBudget = new ListBudget(maxBytes);
+  const listBudget = new ListBudget(maxBytes / watchers);
   const hide = [
     metrics?.show({ identity }, { sluice_informer_cache_limit_bytes: () => listBudget.maxBytes }),
     metrics?.report('sluice_informer_cache_bytes', (report) => {
