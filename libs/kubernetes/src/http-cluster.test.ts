@@ -61,6 +61,19 @@ describe('HttpCluster.list', () => {
     ]);
   });
 
+  it('of one namespace asks for nothing else', async () => {
+    const { cluster, server } = await given(
+      (_, response) => json(response, 200, { items: [], metadata: { resourceVersion: '9' } }),
+      { namespace: 'shop' },
+    );
+    await cluster.list('pods', { limit: 1, continueToken: '' }, noAbort);
+    await collect(cluster.watch('endpointslices', '7', noAbort)).catch(() => {});
+    expect(server.requests.map(({ url }) => url)).toEqual([
+      '/api/v1/namespaces/shop/pods?limit=1',
+      expect.stringMatching(/^\/apis\/discovery\.k8s\.io\/v1\/namespaces\/shop\/endpointslices\?watch=1&/),
+    ]);
+  });
+
   it('accepts null for an empty list, and rejects a body that is not a complete list', async () => {
     const metadata = { resourceVersion: '9' };
     const bodies: object[] = [

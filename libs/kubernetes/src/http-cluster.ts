@@ -36,6 +36,8 @@ export interface HttpClusterOptions {
   readonly connection: ApiClient;
   /** Sends the writes and Events of a controller. Default: `connection`. */
   readonly controllerConnection?: (controller: Controller) => ApiClient;
+  /** Lists and watches only this namespace, for which a Role suffices. Default: all. */
+  readonly namespace?: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
   /** A watch without data for this long is considered dead; bookmarks arrive every minute. Default 150,000. */
@@ -97,7 +99,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     // Without resourceVersion the first page is a quorum read, never a stale cache.
     const query = new URLSearchParams({ limit: String(options.limit) });
     if (options.continueToken !== '') query.set('continue', options.continueToken);
-    const path = `${collectionPath(resource)}?${query}`;
+    const path = `${this.#collection(resource)}?${query}`;
     const idleMs = this.#options.listTimeoutMs ?? 60_000;
     const { chunks } = await this.#read(resource, { method: 'GET', path, signal, timeoutMs: idleMs, idleMs });
     const items: RawObject[] = [];
@@ -127,7 +129,7 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
       query.set('resourceVersionMatch', 'NotOlderThan');
     }
     try {
-      const path = `${collectionPath(resource)}?${query}`;
+      const path = `${this.#collection(resource)}?${query}`;
       const idleMs = this.#options.watchIdleMs ?? 150_000;
       const headers = { accept: this.#readAsJson.has(resource) ? 'application/json' : preferProtobuf };
       const stream = await this.#read(resource, { method: 'GET', path, headers, signal, idleMs });
@@ -136,6 +138,11 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
     } catch (error) {
       if (!signal.aborted) throw error;
     }
+  }
+
+  #collection(resource: Resource): string {
+    const { namespace } = this.#options;
+    return namespace === undefined ? collectionPath(resource) : objectPath(resource, namespace);
   }
 
   async #read(resource: Resource, request: ApiRequest & { readonly idleMs: number }): Promise<ApiStream> {

@@ -37,6 +37,7 @@ import {
   checkReading,
   clusterProbe,
   findCompetingControllerEvidence,
+  grantToCluster,
   switchOffAdvice,
 } from '@sluice/kubernetes/preflight';
 import type { Controller } from '@sluice/model';
@@ -47,6 +48,7 @@ import { fenceWrites } from '../leader-election/fence-writes.ts';
 import { type GuardOptions, guardWrites } from '../leader-election/guard-writes.ts';
 import { LeaderElector } from '../leader-election/leader-elector.ts';
 import type { ConnectedCluster } from './cluster.ts';
+import { openNamespaces } from './open-namespaces.ts';
 
 interface ConnectOptions extends Omit<GuardOptions, 'elector'> {
   readonly kubeconfig?: string;
@@ -75,12 +77,14 @@ interface AccessOptions
   readonly fence?: ((client: ApiClient) => ApiClient) | undefined;
   /** Starts reading while the checks run, for a faster start. */
   readonly readEarly?: boolean;
-  /** Sends only GET requests. Default: false. */
+  /** Sends only GET requests, and if `namespaces` of the access lists some, only in these. Default: false. */
   readonly readOnly?: boolean;
 }
 
 /** Timeout of each step of connecting, in milliseconds. */
 const stepTimeoutMs = 30_000;
+
+const grantToObserver = `${grantToCluster}, or observe only namespaces that you may read: --namespace NAME`;
 
 const withTimeout = (signal: AbortSignal | undefined): AbortSignal => {
   const timeout = AbortSignal.timeout(stepTimeoutMs);
@@ -292,9 +296,13 @@ async function openOn(
   try {
     const checked = { cluster: name, controllers: enabled, signal: withTimeout(options.signal) };
     const { work } = options;
-    const { identity, version } = await (options.readOnly
-      ? checkReading(clusterProbe(http), checked)
-      : checkConnection(clusterProbe(http), { ...checked, ...(work !== undefined && { work }) }));
+    const namespaces = options.readOnly ? access.namespaces?.only : undefined;
+    const opened = namespaces && (await openNamespaces(namespaces, { ...checked, ...ports, connection }));
+    const { identity, version } =
+      opened ??
+      (await (options.readOnly
+        ? checkReading(clusterProbe(http), { ...checked, grant: grantToObserver })
+        : checkConnection(clusterProbe(http), { ...checked, ...(work !== undefined && { work }) })));
     if (options.useServiceAccountCredentials && options.work?.includes('write') !== false) {
       const checks = [...enabled].map((controller) =>
         checkController(clusterProbe(http.forController(controller)), {
@@ -305,6 +313,7 @@ async function openOn(
       );
       await Promise.all(checks);
     }
+    const [reader = chainReader(whole, ...middleware)] = opened?.readers.values() ?? [];
     return {
       name,
       identity,
@@ -314,7 +323,8 @@ async function openOn(
       version: version.gitVersion,
       namespaces: access.namespaces,
       authorities: await connection.authorities(),
-      ...scoped({ reader: chainReader(whole, ...middleware), writer: http }, access.namespaces),
+      ...scoped({ reader, writer: http }, access.namespaces),
+      readers: opened?.readers,
       record(events) {
         for (const event of events) recorders.get(eventController(event))?.record(event, eventComponent(event));
       },

@@ -1,6 +1,6 @@
 import { allControllers, resourcesOf } from '@sluice/controllers';
 import type { Controller, WrittenResource } from '@sluice/model';
-import { isApiError, resourcesOfReader } from '../index.ts';
+import { isApiError, type Resource, resourcesOfReader } from '../index.ts';
 import { ClusterUnavailableError, unavailable } from './cluster-unavailable-error.ts';
 import { type Access, type ClusterWork, controllerAccess, neededAccess } from './permissions.ts';
 import type { ClusterProbe } from './probe-controllers.ts';
@@ -14,6 +14,13 @@ interface CheckOptions {
   /** The controllers that run. Default: all. */
   readonly controllers?: ReadonlySet<Controller> | undefined;
   readonly signal: AbortSignal;
+}
+
+interface ReadingOptions extends Omit<CheckOptions, 'work'> {
+  /** What is read. Default: what the controllers need. */
+  readonly resources?: ReadonlySet<Resource> | undefined;
+  /** What to do if something is forbidden. */
+  readonly grant?: string | undefined;
 }
 
 interface CheckedCluster {
@@ -61,21 +68,20 @@ export async function checkController(
 
 /**
  * Like `checkConnection`, for a client that sends only GET. An access review is a POST, so this lists one object of each
- * resource that the controllers need instead. Throws ClusterUnavailableError.
+ * resource that is read instead. Throws ClusterUnavailableError.
  */
 export async function checkReading(
   probe: Omit<ClusterProbe, 'reviewAccess'>,
-  { cluster, controllers = allControllers, signal }: Omit<CheckOptions, 'work'>,
+  { cluster, controllers = allControllers, resources = resourcesOf(controllers), grant, signal }: ReadingOptions,
 ): Promise<CheckedCluster> {
   try {
     const version = await probe.serverVersion(signal);
     rejectUnsupported(cluster, version);
     const firstPage = { limit: 1, continueToken: '' };
-    const resources = resourcesOfReader({ resources: resourcesOf(controllers) });
-    await Promise.all(resources.map((resource) => probe.list(resource, firstPage, signal)));
+    await Promise.all(resourcesOfReader({ resources }).map((resource) => probe.list(resource, firstPage, signal)));
     return { identity: await probe.identity(signal), version };
   } catch (error) {
-    throw isApiError(error) ? unavailable(cluster, error) : error;
+    throw isApiError(error) ? unavailable(cluster, error, grant) : error;
   }
 }
 

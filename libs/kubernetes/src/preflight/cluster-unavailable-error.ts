@@ -22,13 +22,16 @@ export class ClusterUnavailableError extends Error {
   }
 }
 
-/** `cluster` names the cluster in the message: its context, or its server's URL. */
-export function unavailable(cluster: string, error: ApiError): ClusterUnavailableError {
-  const [why, advice] = diagnose(error);
+/** What to do if something is forbidden. */
+export const grantToCluster = 'grant the permission with a ClusterRole and a ClusterRoleBinding';
+
+/** `cluster` names the cluster in the message: its context, or its server's URL. `grant`: what to do if something is forbidden. */
+export function unavailable(cluster: string, error: ApiError, grant = grantToCluster): ClusterUnavailableError {
+  const [why, advice] = diagnose(error, grant);
   return new ClusterUnavailableError(why, `cannot use cluster ${cluster}: ${error.message}${advice}`, error);
 }
 
-function diagnose({ status, reason, kind, message }: ApiError): readonly [Unavailability, string] {
+function diagnose({ status, reason, kind, message }: ApiError, grant: string): readonly [Unavailability, string] {
   // The messages of these two already say what to do.
   if (reason === 'CredentialsUnavailable') return ['unauthenticated', ''];
   if (status === 0 && kind === 'terminal') return ['untrusted', ''];
@@ -44,7 +47,7 @@ function diagnose({ status, reason, kind, message }: ApiError): readonly [Unavai
   if (status === 403 && message.includes('"system:anonymous"')) {
     return ['unauthenticated', '; the kubeconfig has no credentials: add a user with credentials to the context'];
   }
-  if (status === 403) return ['forbidden', '; grant the permission with a ClusterRole and a ClusterRoleBinding'];
+  if (status === 403) return ['forbidden', `; ${grant}`];
   if (status === 400 && message.includes('HTTPS server')) {
     return ['failing', '; use https:// instead of http:// for the server in the kubeconfig'];
   }
