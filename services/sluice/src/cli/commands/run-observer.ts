@@ -17,12 +17,11 @@ import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { loopbackOnly } from './loopback-only.ts';
 import { addresses } from './run-all-in-one.ts';
-import { selectsCluster } from './run-options.ts';
 
 /** What stays in memory of a history that is recorded. Dropping a record applies it again, so much less would cost CPU. */
 const recordedHistory = { maxBytes: 32 * 1024 ** 2, retentionMs: 3_600_000 };
 
-/** Observes the clusters that the configuration selects, or that of kubectl, until `stopped` resolves. */
+/** Observes the clusters that the configuration selects, until `stopped` resolves. */
 export async function runObserver(
   stopped: Promise<void>,
   configuration: Configuration,
@@ -30,10 +29,8 @@ export async function runObserver(
 ): Promise<void> {
   const { console: limits, watcher } = configuration;
   const address = loopbackOnly(configuration);
-  // Unlike a run that writes, it may use what kubectl happens to use.
-  const selection = selectsCluster(configuration) ? configuration : { ...configuration, clusters: [{}] };
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const clusters = await openClusterSet(selection, logger, { readOnly: true });
+  const clusters = await openClusterSet(configuration, logger, { readOnly: true });
   const { names, phases, threadUses, health, hooks } = clusters;
   const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });
   const recorder = await openRecorder(configuration.recording, {
@@ -61,10 +58,10 @@ export async function runObserver(
     logger: named,
     maxCacheBytes: watcher.maxCacheBytes,
     onAvailability: hooks.onAvailability,
-    onSynced(cluster) {
+    onSynced(cluster, namespace) {
       hooks.onSynced?.(cluster);
       recorder?.nameCluster(cluster.identity, cluster.name);
-      logger.info('recording cluster', { cluster: cluster.name });
+      logger.info('recording cluster', { cluster: cluster.name, ...(namespace !== undefined && { namespace }) });
     },
   });
   const problems: ProblemReporter | undefined =
