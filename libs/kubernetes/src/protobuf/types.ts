@@ -145,7 +145,6 @@ const service = projectionOf({
   ),
 });
 
-const condition = projectionOf({ 1: text('type'), 2: text('status') });
 const preStop = projectionOf({
   1: one('exec', projectionOf({})),
   2: one('httpGet', projectionOf({})),
@@ -210,7 +209,20 @@ const pod = projectionOf({
 
 const node = projectionOf({
   1: one('metadata', metadataOf('name', 'resourceVersion', 'labels')),
-  3: one('status', projectionOf({ 2: quantityMap('allocatable'), 4: many('conditions', condition) })),
+  2: one(
+    'spec',
+    projectionOf({
+      4: boolean('unschedulable'),
+      5: many('taints', projectionOf({ 1: text('key'), 3: text('effect') })),
+    }),
+  ),
+  3: one(
+    'status',
+    projectionOf({
+      2: quantityMap('allocatable'),
+      4: many('conditions', projectionOf({ 1: text('type'), 2: text('status'), 5: text('reason') })),
+    }),
+  ),
 });
 
 /** Objects that Sluice writes are decoded whole; of the others only the fields that it reads. */

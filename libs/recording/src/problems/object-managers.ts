@@ -23,12 +23,13 @@ export class ObjectManagers {
       if (fact.kind !== 'slice' && fact.kind !== 'endpoints') continue;
       const object = fact.kind === 'slice' ? `slice/${fact.name}` : 'endpoints';
       const exists = (fact.kind === 'slice' ? fact.slice : fact.endpoints) !== null;
-      // Sluice's own writes name no manager.
-      const { manager = 'sluice' } = fact;
+      const { manager } = fact;
+      if (!exists) known.delete(object);
+      // A snapshot names no manager.
+      if (!exists || manager === undefined) continue;
       const before = known.get(object);
-      if (exists) known.set(object, manager);
-      else known.delete(object);
-      if (exists && before !== undefined && before !== manager) changes.push({ object, before, after: manager });
+      known.set(object, manager);
+      if (before !== undefined && before !== manager) changes.push({ object, before, after: manager });
     }
     if (known.size === 0) this.#managers.delete(key);
     else this.#managers.set(key, known);

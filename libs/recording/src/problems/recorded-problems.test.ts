@@ -247,6 +247,7 @@ test('writes by another field manager than before are counted by Service, also o
   append(30, [by('me')]);
   append(40, [by('kcm'), slice('b', null)], { afterLoss: true });
   append(50, [by(undefined), by('kcm', 'b')]);
+  append(60, [by('me')]);
   expect(count()).toEqual([{ key: 'c/shop/web', changes: 3, firstAt: 30, before: 'me', after: 'kcm' }]);
   expect(count(35, 45)).toMatchObject([{ changes: 1, before: 'me', after: 'kcm' }]);
   expect(count(0, 1e6, '%/pay/%')).toEqual([]);
