@@ -32,7 +32,7 @@ export const endpointSliceRules: readonly Rule[] = [
     broken: [
       {
         file: 'services/watcher/src/event-handler.ts',
-        search: 'if (oldObject?.zone !== newObject?.zone || oldObject === newObject) this.#podsOnNode(name, mark);',
+        search: 'if (isMoved || oldObject?.condition !== newObject?.condition) this.#podsOnNode(name, mark);',
         replace: '',
         tests: ['services/watcher/src/event-handler.test.ts'],
       },

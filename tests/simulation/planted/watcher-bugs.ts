@@ -48,7 +48,7 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'Pods lose their zone',
     file: `${watcher}/compose-changes.ts`,
-    search: '?? { zone: node.zone };',
+    search: '?? placementOn(node);',
     replace: "?? { zone: '' };",
   },
   {
@@ -72,8 +72,8 @@ export const watcherBugs: readonly PlantedBug[] = [
   {
     name: 'a new Node wakes nobody',
     file: `${watcher}/event-handler.ts`,
-    search: 'if (oldObject?.zone !== newObject?.zone || oldObject === newObject) this.#podsOnNode(name, mark);',
-    replace: 'if (oldObject && newObject && oldObject.zone !== newObject.zone) this.#podsOnNode(name, mark);',
+    search: 'const isMoved = oldObject?.zone !== newObject?.zone || oldObject === newObject;',
+    replace: 'const isMoved = oldObject && newObject && oldObject.zone !== newObject.zone;',
   },
   {
     name: 'a slice that changes its Service is not reported to the old one',
