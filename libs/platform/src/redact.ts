@@ -3,7 +3,7 @@ import { masked, SecretIndex } from './secret-index.ts';
 
 /** What settings, kubeconfig fields, variables, headers and log fields are called whose value is a secret. */
 const secretNames =
-  'passw(?:or)?d|passphrase|pass|pwd|secret|tokens?|nkey-?seed|creds|cred|credential|api[_-]?key|auth|authorization|cookie|sig|signature|(?:secret-?)?access[_-]?key|account-?key|(?:client|private|certificate|tls)-?key(?:-?data)?';
+  'passw(?:or)?d|passphrase|webhook(?:-?url)?|pass|pwd|secret|tokens?|nkey-?seed|creds|cred|credential|api[_-]?key|auth|authorization|cookie|sig|signature|(?:secret-?)?access[_-]?key|account-?key|(?:client|private|certificate|tls)-?key(?:-?data)?';
 const secretName = new RegExp(`(?:${secretNames})$`, 'i');
 
 /** Names that end like a secret's and name a file or a place instead. */

@@ -50,7 +50,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       jaegerUrl: undefined,
       jaegerQueryUrl: undefined,
     },
-    recording: { directory: undefined, maxBytes: 1024 ** 3, retention: 7 * 86_400_000 },
+    recording: { directory: undefined, maxBytes: 1024 ** 3, retention: 7 * 86_400_000, webhookUrl: undefined },
   });
 });
 

@@ -27,6 +27,7 @@ test('these settings are secret', () => {
     ...['password', 'token', 'nkeySeed', 'creds', 'key'],
     ...['password', 'sentinelPassword', 'key'],
     ...['token', 'key'],
+    'webhookUrl',
   ]);
 });
 

@@ -4,6 +4,7 @@ import type { Recording } from '@sluice/recording';
 import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ProblemReporter } from './problem-reporter.ts';
+import type { Notify } from './problem-webhook.ts';
 
 type Problems = Awaited<ReturnType<Recording['problems']>>['problems'];
 
@@ -33,7 +34,7 @@ beforeEach(() => {
   logger = recordingLogger();
   metrics = new Metrics({ clusters: new Map([['c', 'prod']]), process: false });
   problems = [];
-  reporter = new ProblemReporter({ recording, clock, logger, metrics });
+  reporter = new ProblemReporter({ names: new Map(), recording, clock, logger, metrics });
 });
 
 afterEach(() => reporter.close());
@@ -83,4 +84,31 @@ test('nothing is asked or exposed after it was closed', async () => {
   await check();
   expect(lines()).toHaveLength(1);
   expect(await metrics.text()).not.toMatch(/sluice_service_problems\{/);
+});
+
+test('what began and ended since the last message that was received is sent', async () => {
+  reporter.close();
+  const sent: (readonly [readonly string[], readonly string[]])[] = [];
+  let failure: Error | undefined;
+  const notify: Notify = async ({ started, ended }) => {
+    if (failure !== undefined) throw failure;
+    sent.push([started.map(({ key }) => key), ended.map(({ key }) => key)]);
+  };
+  reporter = new ProblemReporter({ names: new Map(), recording, clock, logger, notify });
+  await check();
+  expect(sent).toEqual([]);
+  problems = [out('c/shop/web')];
+  await check();
+  await check();
+  expect(sent).toEqual([[['c/shop/web'], []]]);
+  failure = new Error('HTTP status 500');
+  problems = [out('c/shop/db')];
+  await check();
+  await check();
+  expect(lines().filter(([, message]) => message === 'problems not sent to the webhook')).toEqual([
+    ['warn', 'problems not sent to the webhook', { reason: 'HTTP status 500' }],
+  ]);
+  failure = undefined;
+  await check();
+  expect(sent.slice(1)).toEqual([[['c/shop/db'], ['c/shop/web']]]);
 });

@@ -3,23 +3,33 @@ import type { Cancel, Clock, Logger } from '@sluice/platform';
 import { errorMessage } from '@sluice/platform';
 import { type FoundProblem, findProblems, type ProblemSource } from '@sluice/recording/problems';
 import type { Metrics } from '@sluice/telemetry';
+import type { Notify } from './problem-webhook.ts';
 
 interface ReporterOptions {
   readonly recording: ProblemSource;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
+  /** Called with what has changed since the last call that succeeded. */
+  readonly notify?: Notify | undefined;
+  /** Names of the clusters, by identity. */
+  readonly names: ReadonlyMap<string, string>;
 }
+
+type Problems = ReadonlyMap<string, FoundProblem>;
 
 const intervalMs = 10_000;
 
-/** Reports what is wrong with Services, as the recording shows it: as metrics, and in the log when it begins and ends. */
+/** Reports what is wrong with Services, as the recording shows it: as metrics, and when it begins and ends in the log and to a webhook. */
 export class ProblemReporter {
   readonly #options: ReporterOptions;
-  #problems: ReadonlyMap<string, FoundProblem> = new Map();
+  #problems: Problems = new Map();
+  /** Those of the last notification. */
+  #notified: Problems = new Map();
   #cancel: Cancel | undefined;
   #isClosed = false;
-  #isFailing = false;
+  /** What was logged to fail, until it succeeds. */
+  readonly #failing = new Set<string>();
   readonly #hide: (() => void) | undefined;
 
   constructor(options: ReporterOptions) {
@@ -42,38 +52,48 @@ export class ProblemReporter {
   }
 
   async #check(): Promise<void> {
-    const { recording, clock, logger } = this.#options;
+    const { recording, clock } = this.#options;
+    await this.#attempt('problems not checked; the recording does not answer', async () => {
+      const query = { from: 0, to: clock.now(), keys: '%/%/%', isOpen: true, all: false };
+      const found = await findProblems(recording, query);
+      if (!this.#isClosed) this.#update(new Map(found.map((one) => [`${one.key} ${one.reason}`, one])));
+    });
+    await this.#attempt('problems not sent to the webhook', () => this.#notify());
+  }
+
+  /** Logs a failure, but not each of a row. */
+  async #attempt(failure: string, run: () => Promise<void>): Promise<void> {
     try {
-      const found = await findProblems(recording, {
-        from: 0,
-        to: clock.now(),
-        keys: '%/%/%',
-        isOpen: true,
-        all: false,
-      });
-      if (this.#isClosed) return;
-      this.#update(new Map(found.map((one) => [`${one.key} ${one.reason}`, one])));
-      this.#isFailing = false;
+      await run();
+      this.#failing.delete(failure);
     } catch (error) {
-      if (!this.#isFailing && !this.#isClosed) {
-        logger.warn('problems not checked; the recording does not answer', { reason: errorMessage(error) });
+      if (!this.#failing.has(failure) && !this.#isClosed) {
+        this.#options.logger.warn(failure, { reason: errorMessage(error) });
       }
-      this.#isFailing = true;
+      this.#failing.add(failure);
     }
   }
 
-  #update(problems: ReadonlyMap<string, FoundProblem>): void {
+  async #notify(): Promise<void> {
+    const { notify, clock, names } = this.#options;
+    const [before, now] = [this.#notified, this.#problems];
+    const { added: started, removed: ended } = difference(before, now);
+    if (notify === undefined || this.#isClosed || started.length + ended.length === 0) return;
+    await notify({ started, ended }, clock.now(), (identity) => names.get(identity) ?? identity);
+    this.#notified = now;
+  }
+
+  #update(problems: Problems): void {
     const { logger } = this.#options;
-    const before = this.#problems;
+    const { added, removed } = difference(this.#problems, problems);
     this.#problems = problems;
-    for (const [name, problem] of problems) {
-      if (before.has(name)) continue;
+    for (const problem of added) {
       const { message, from, severity } = problem;
       const fields = { ...subjectOf(problem), message, since: new Date(from).toISOString() };
       if (severity === 'info') logger.info('problem began', fields);
       else logger.warn('problem began', fields);
     }
-    for (const [name, problem] of before) if (!problems.has(name)) logger.info('problem ended', subjectOf(problem));
+    for (const problem of removed) logger.info('problem ended', subjectOf(problem));
   }
 
   #report(report: (labels: { identity: string; reason: string; severity: string }, value: number) => void): void {
@@ -87,6 +107,12 @@ export class ProblemReporter {
       report({ identity: parseServiceKey(key).cluster, reason, severity }, others.length + 1);
     }
   }
+}
+
+function difference(before: Problems, now: Problems) {
+  const without = (all: Problems, others: Problems) =>
+    [...all].flatMap(([name, problem]) => (others.has(name) ? [] : [problem]));
+  return { added: without(now, before), removed: without(before, now) };
 }
 
 function subjectOf({ key, reason }: FoundProblem) {

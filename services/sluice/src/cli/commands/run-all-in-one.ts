@@ -18,6 +18,7 @@ import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import type { RecorderPorts } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
+import { problemWebhook } from '../../composition/problem-webhook.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
@@ -31,6 +32,8 @@ import { type Run, selectsManyClusters } from './run-options.ts';
 export async function runAllInOne(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
   const { configuration } = run;
   const ports = { clock: systemClock, random: systemRandom, logger };
+  const { webhookUrl } = configuration.recording;
+  const notify = webhookUrl === undefined ? undefined : problemWebhook(webhookUrl);
   const hasMany = selectsManyClusters(configuration);
   const display = createDisplay(run.output, hasMany);
   const statistics = new Statistics();
@@ -105,7 +108,8 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       () => {},
     );
   }
-  const problems = recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named });
+  const problems =
+    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...addresses(server?.url, console !== undefined)]);
   try {

@@ -12,6 +12,7 @@ import {
 import { Metrics, startTelemetry } from '@sluice/telemetry';
 import { openRecorder } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
+import { problemWebhook } from '../../composition/problem-webhook.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
@@ -30,6 +31,8 @@ export async function runObserver(
   const { console: limits, watcher } = configuration;
   const address = loopbackOnly(configuration);
   const ports = { clock: systemClock, random: systemRandom, logger };
+  const { webhookUrl } = configuration.recording;
+  const notify = webhookUrl === undefined ? undefined : problemWebhook(webhookUrl);
   const clusters = await openClusterSet(configuration, logger, { readOnly: true });
   const { names, phases, threadUses, health, hooks } = clusters;
   const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });
@@ -65,7 +68,7 @@ export async function runObserver(
     },
   });
   const problems: ProblemReporter | undefined =
-    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named });
+    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
   const stopping = new AbortController();
   const serving = clusters.run(observer, stopping.signal);
   print(process.stdout, `${[...clusters.introduction, ...addresses(server?.url, true)].join('\n')}\n`);
