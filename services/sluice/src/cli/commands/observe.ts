@@ -30,7 +30,7 @@ export function addObserveCommand(program: Command): void {
     const warnings: string[] = [];
     const given = await runConfiguration(command, process.env, (warning) => warnings.push(warning));
     const configuration = withObservedClusters(given, options.namespace);
-    const logger = createLogger('text', configuration.log.level);
+    const logger = createLogger(configuration.log.format, configuration.log.level);
     for (const warning of warnings) logger.warn(warning);
     const stop = stopSignal(options.for, logger);
     try {

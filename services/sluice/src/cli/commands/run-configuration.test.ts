@@ -122,8 +122,10 @@ test('--leader-elect is accepted for one cluster', async () => {
   expect(() => checkRun(given)).not.toThrow();
 });
 
-test('without a file, the environment is ignored', async () => {
-  expect(await options(all, [], { SLUICE_LOG_LEVEL: 'error' })).toMatchObject({ log: { level: 'info' } });
+test('without a file, the environment is ignored, except in a Pod', async () => {
+  const environment = { SLUICE_LOG_LEVEL: 'error' };
+  expect(await options(all, [], environment)).toMatchObject({ log: { level: 'info' } });
+  expect(await options(all, ['--in-cluster'], environment)).toMatchObject({ log: { level: 'error' } });
 });
 
 test.each([

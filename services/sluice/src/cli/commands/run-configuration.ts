@@ -8,8 +8,8 @@ import { UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
 
 /**
- * The configuration of `sluice run` from file, environment and flags. Without `--config` and `SLUICE_CONFIG`, Sluice's
- * own variables are ignored.
+ * The configuration of `sluice run` from file, environment and flags. Sluice's own variables are ignored without
+ * `--config`, `SLUICE_CONFIG` and `--in-cluster`: on the machine of a user, they may be those of a fleet.
  *
  * @throws UsageError with all problems, and for the configuration of a fleet
  */
@@ -18,13 +18,16 @@ export async function runConfiguration(
   environment: Environment,
   warn: (text: string) => void,
 ): Promise<Configuration> {
-  checkClusterFlags(command.opts());
+  const flags = command.opts<ClusterFlags>();
+  checkClusterFlags(flags);
   const sources = configurationSources(command, environment, warn);
-  const hasFile = Boolean(sources.file ?? environment[configVariable]);
+  const ownVariables = Boolean(flags.inCluster || (sources.file ?? environment[configVariable]));
   const others = Object.entries(environment).filter(([name]) => !name.startsWith('SLUICE_'));
   // Loaded on demand, as in the other commands.
   const { loadConfiguration } = await import('@sluice/fleet/configuration/load');
-  const configuration = loadConfiguration(hasFile ? sources : { ...sources, environment: Object.fromEntries(others) });
+  const configuration = loadConfiguration(
+    ownVariables ? sources : { ...sources, environment: Object.fromEntries(others) },
+  );
   checkOneProcess(configuration);
   return configuration;
 }

@@ -14,7 +14,7 @@ export function addRunCommand(program: Command): void {
   addRunOptions(command).action(async (options: RunOptions) => {
     const warnings: string[] = [];
     const configuration = await runConfiguration(command, process.env, (warning) => warnings.push(warning));
-    const logger = createLogger(options.output === 'json' ? 'json' : 'text', configuration.log.level);
+    const logger = createLogger(options.output === 'json' ? 'json' : configuration.log.format, configuration.log.level);
     for (const warning of warnings) logger.warn(warning);
     await start({ ...options, configuration, ...(options.dryRun && { shadow: true }) }, logger);
   });
