@@ -11,7 +11,7 @@ test('a console listens on loopback by default, without a token', () => {
 
 test('listening beyond loopback requires a token and TLS', () => {
   expect(errorOf({ environment: open })).toMatch(
-    /console\.bindAddress\) is :8443, which is not loopback; set console\.token .* and console\.tls\.cert/,
+    /console\.bindAddress\) is :8443, which is not loopback; use .* set console\.token .* and console\.tls\.cert/,
   );
   expect(errorOf({ environment: { ...open, SLUICE_CONSOLE_TOKEN: 'hush' } })).toMatch(/set console\.tls\.cert/);
   expect(errorOf({ environment: { ...open, ...tls } })).toMatch(/set console\.token \(--console-token-file\) as/);

@@ -27,7 +27,7 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
   ];
   if (address && !isLoopback(address.host) && missing.length > 0) {
     problems.add(
-      `${at} is ${formatBindAddress(address)}, which is not loopback; set ${missing.join(' and ')} as well, or use a loopback address such as 127.0.0.1:10270`,
+      `${at} is ${formatBindAddress(address)}, which is not loopback; use a loopback address such as 127.0.0.1:10270, or, for "sluice console", set ${missing.join(' and ')} as well`,
     );
   }
   const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined;

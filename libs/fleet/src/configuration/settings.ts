@@ -286,13 +286,13 @@ const declared = {
   }),
   metricsBindAddress: setting(
     kinds.bindAddress,
-    'address of `/metrics`, `/livez` and `/readyz`, and of the console of `sluice run`; 0 disables it; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    'address of `/metrics`, `/livez` and `/readyz`; 0 disables it; `auto`: 127.0.0.1:10270, or a free port if that is taken',
     { flag: '--metrics-bind-address <host:port>', default: undefined },
   ),
 
   'console.bindAddress': setting(
     kinds.bindAddress,
-    'address of page, API, `/metrics`, `/livez` and `/readyz` of a console; `auto`: 127.0.0.1:10270, or a free port if that is taken',
+    'address of page, API, `/metrics`, `/livez` and `/readyz`; `auto`: 127.0.0.1:10270 or a free port; of `run`, `observe` and `open`: `metricsBindAddress`',
     { flag: '--console-bind-address <host:port>', default: undefined },
   ),
   'console.hosts': setting(kinds.hostNames, 'host names of a console, in addition to those of loopback', {

@@ -45,7 +45,9 @@ export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logg
     health: syncHealth(cluster.name, () => ready),
     views: () => {
       const paused = cluster.writesPausedBecause?.();
-      return [clusterView(cluster, 'watched', { outage, competing: competing.of(cluster.identity), paused })];
+      // A standby publishes nothing, so it has no history.
+      const state = leadership?.isLeader === false ? 'standby, without a history' : 'watched';
+      return [clusterView(cluster, state, { outage, competing: competing.of(cluster.identity), paused })];
     },
     synced() {
       ready = true;

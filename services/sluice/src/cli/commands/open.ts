@@ -26,7 +26,7 @@ export function addOpenCommand(program: Command): void {
     )
     .option('--allow-writes', 'accept writes, which only this process keeps, to run controllers on the objects')
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig for kubectl (default: a temporary file)');
-  addFlags(command, 'Output:', 'metricsBindAddress', 'log.level');
+  addFlags(command, 'Output:', 'console.bindAddress', 'metricsBindAddress', 'log.level');
   command.action(async (path: string, options: PastOptions) => {
     const warnings: string[] = [];
     const configuration = await runConfiguration(command, process.env, (warning) => warnings.push(warning));

@@ -3,7 +3,7 @@ import { resolve } from '@sluice/fleet/configuration/testing';
 import { silentLogger } from '@sluice/platform';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addresses, openConsole } from './run-all-in-one.ts';
+import { openConsole } from './run-all-in-one.ts';
 import { addRunOptions, type RunOptions } from './run-options.ts';
 
 /** Whether a run with these flags keeps a history for the console. */
@@ -20,13 +20,9 @@ test.each<[keeps: boolean, flags: string[]]>([
   [false, ['--metrics-bind-address', '0']],
   [false, ['--metrics-bind-address', ':0']],
   [false, ['--no-console']],
+  [true, ['--console-bind-address', '127.0.0.1:0', '--metrics-bind-address', ':0']],
+  [true, ['--console-bind-address', '127.0.0.1:0', '--metrics-bind-address', '0']],
+  [false, ['--console-bind-address', '127.0.0.1:0', '--no-console']],
 ])('a history is kept, %s: sluice run %j', (expected, flags) => {
   expect(keeps(...flags)).toBe(expected);
-});
-
-test('at another than the default address, the lines at startup have the argument that commands need', () => {
-  const url = 'http://127.0.0.1:40123';
-  expect(addresses(url, true)).toEqual([`Console: ${url} (commands need --console ${url})`, `Metrics: ${url}/metrics`]);
-  expect(addresses('http://127.0.0.1:10270', true)[0]).toBe('Console: http://127.0.0.1:10270');
-  expect(addresses(url, false)).toEqual([`Metrics: ${url}/metrics`]);
 });

@@ -14,7 +14,7 @@ import {
   tracesGraceMs,
 } from '@sluice/platform/process';
 import type { Recording } from '@sluice/recording';
-import { Metrics, startTelemetry } from '@sluice/telemetry';
+import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import type { RecorderPorts } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
@@ -23,14 +23,15 @@ import { type LocalConsole, startConsole } from '../../composition/telemetry/sta
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome, Statistics } from '../display/display.ts';
-import { defaultUrl } from './client-for.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';
 import { type Run, selectsManyClusters } from './run-options.ts';
+import { type Addresses, addressesOf, serve } from './serve-page.ts';
 
 /** Runs all services in this process until `stopped` resolves. */
 export async function runAllInOne(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
   const { configuration } = run;
+  const addresses = servedAt(run);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { webhookUrl } = configuration.recording;
   const notify = webhookUrl === undefined ? undefined : problemWebhook(webhookUrl);
@@ -52,11 +53,10 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     member: `all-in-one-${process.pid}`,
   });
   const { names, phases, threadUses, hooks, health, leadership } = clusters;
-  const address = configuration.metricsBindAddress;
   // One cluster has the labels of upstream's metrics; a set of clusters may grow.
   const fleet = clusters.initial.length === 0;
   const metrics =
-    address === null
+    (addresses.page ?? addresses.metrics) === null
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
   const recorder = await openRecorderOf(configuration, {
@@ -67,8 +67,8 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const console = openConsole(() => clusters.views(), run, logger, recorder);
   const server =
     metrics &&
-    (await startTelemetry(
-      address ?? undefined,
+    (await serve(
+      addresses,
       { metrics, health, clock: systemClock, log: logger, ...(console && { otherwise: console.console.handle }) },
       logger,
     ).catch(async (error: unknown) => {
@@ -111,7 +111,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const problems =
     recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
   const serving = clusters.run(services, stopping.signal);
-  display.started([...clusters.introduction, ...addresses(server?.url, console !== undefined)]);
+  display.started([...clusters.introduction, ...(server?.introduction ?? [])]);
   try {
     // As in kube-controller-manager, a former leader ends, and starts again as a standby.
     const lost = leadership?.ended.then(() => (process.exitCode = exitStatus.failure));
@@ -156,25 +156,23 @@ async function openRecorderOf({ recording }: Run['configuration'], ports: Record
   return openRecorder(recording, ports);
 }
 
-/** The console of this process, on the metrics address; undefined if disabled or if the address is not loopback. */
+/** Where this process serves. @throws UsageError if the addresses contradict each other */
+const servedAt = ({ console, configuration }: Pick<Run, 'console' | 'configuration'>): Addresses =>
+  console ? addressesOf(configuration) : { metrics: configuration.metricsBindAddress };
+
+/** The console of this process; undefined if disabled or if its address is not loopback. */
 export function openConsole(
   clusters: () => readonly ClusterView[],
-  { console, configuration }: Pick<Run, 'console' | 'configuration'>,
+  run: Pick<Run, 'console' | 'configuration'>,
   logger: Logger,
   recording?: Recording,
 ): LocalConsole | undefined {
-  const address = configuration.metricsBindAddress;
-  if (address === null || !console) return undefined;
+  const { page, metrics } = servedAt(run);
+  const address = page ?? metrics;
+  if (address === null || !run.console) return undefined;
   if (address !== undefined && !isLoopback(address.host)) {
-    logger.info('console disabled: the bind address is not loopback; run "sluice console" instead');
+    logger.info('console disabled: the bind address is not loopback; set --console-bind-address to a loopback address');
     return undefined;
   }
-  return startConsole(clusters, configuration.console, { clock: systemClock, logger, recording });
-}
-
-/** Lines to print at startup. */
-export function addresses(url: string | undefined, hasConsole: boolean): string[] {
-  if (url === undefined) return [];
-  const hint = url === defaultUrl ? '' : ` (commands need --console ${url})`;
-  return [...(hasConsole ? [`Console: ${url}${hint}`] : []), `Metrics: ${url}/metrics`];
+  return startConsole(clusters, run.configuration.console, { clock: systemClock, logger, recording });
 }

@@ -101,8 +101,8 @@ describe('several clusters', () => {
   });
 });
 
-test('--distributed refuses an address that it would ignore', async () => {
-  const given = await called(['--distributed', '--metrics-bind-address', '127.0.0.1:1']);
+test.each(['--metrics-bind-address', '--console-bind-address'])('--distributed refuses %s', async (flag) => {
+  const given = await called(['--distributed', flag, '127.0.0.1:1']);
   expect(() => checkRun(given)).toThrow('prints the address of its console');
 });
 

@@ -9,15 +9,14 @@ import {
   systemClock,
   systemRandom,
 } from '@sluice/platform/process';
-import { Metrics, startTelemetry } from '@sluice/telemetry';
+import { Metrics } from '@sluice/telemetry';
 import { openRecorder } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { problemWebhook } from '../../composition/problem-webhook.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
-import { loopbackOnly } from './loopback-only.ts';
-import { addresses } from './run-all-in-one.ts';
+import { pageAddressesOf, serve } from './serve-page.ts';
 
 /** What stays in memory of a history that is recorded. Dropping a record applies it again, so much less would cost CPU. */
 const recordedHistory = { maxBytes: 32 * 1024 ** 2, retentionMs: 3_600_000 };
@@ -29,7 +28,7 @@ export async function runObserver(
   logger: RootLogger,
 ): Promise<void> {
   const { console: limits, watcher } = configuration;
-  const address = loopbackOnly(configuration);
+  const addresses = pageAddressesOf(configuration);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { webhookUrl } = configuration.recording;
   const notify = webhookUrl === undefined ? undefined : problemWebhook(webhookUrl);
@@ -47,8 +46,8 @@ export async function runObserver(
     {},
     { ...ports, history: memory, recording: recorder },
   );
-  const server = await startTelemetry(
-    address,
+  const server = await serve(
+    addresses,
     { metrics, health, clock: systemClock, log: logger, otherwise: console.handle },
     logger,
   );
@@ -71,7 +70,7 @@ export async function runObserver(
     recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
   const stopping = new AbortController();
   const serving = clusters.run(observer, stopping.signal);
-  print(process.stdout, `${[...clusters.introduction, ...addresses(server?.url, true)].join('\n')}\n`);
+  print(process.stdout, `${[...clusters.introduction, ...server.introduction].join('\n')}\n`);
   try {
     await Promise.race([stopped, serving]);
   } finally {
@@ -82,7 +81,7 @@ export async function runObserver(
         { component: 'watchers', graceMs, stop: () => serving },
         { component: 'recording', graceMs: marginMs, stop: () => observer.close().then(() => recorder?.close()) },
         { component: 'console', graceMs: marginMs, stop: () => console.close() },
-        { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
+        { component: 'metrics server', graceMs: marginMs, stop: () => server.close() },
         { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
       ],
       ports,

@@ -6,11 +6,10 @@ import { parseAt } from '@sluice/console/terminal';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { errorMessage } from '@sluice/platform';
 import { localTime, print, type RootLogger, systemClock, UsageError, version } from '@sluice/platform/process';
-import { Metrics, startTelemetry } from '@sluice/telemetry';
+import { Metrics } from '@sluice/telemetry';
 import { type OpenedRecording, openRecording } from '../../composition/open-recording.ts';
 import { startRecordedApiServers } from '../../composition/recorded-api-servers.ts';
-import { loopbackOnly } from './loopback-only.ts';
-import { addresses } from './run-all-in-one.ts';
+import { pageAddressesOf, serve } from './serve-page.ts';
 
 /** Which time of the recording kubectl reads. */
 export interface PastOptions {
@@ -32,7 +31,7 @@ export async function runOpened(
   stopped: Promise<void>,
   { configuration, logger }: Context,
 ): Promise<void> {
-  const address = loopbackOnly(configuration);
+  const addresses = pageAddressesOf(configuration);
   const { at, ...others } = past;
   if (at === undefined && (others.speed ?? others.allowWrites ?? others.writeKubeconfig) !== undefined) {
     throw new UsageError('--speed, --allow-writes and --write-kubeconfig need --at, the time that kubectl reads');
@@ -51,14 +50,14 @@ export async function runOpened(
   const health = { livez: () => [], readyz: () => [] };
   const telemetry = { metrics, health, clock: systemClock, log: logger, otherwise: console.handle };
   try {
-    const server = await startTelemetry(address, telemetry, logger);
+    const server = await serve(addresses, telemetry, logger);
     const [from, to] = [period.from, period.to].map(timeOf);
     const what = `${history.size} Services of ${clusters.map(({ name }) => name).join(', ')}, from ${from} to ${to}`;
-    const lines = [`Recording: ${what}`, ...addresses(server?.url, true), ...(objects?.introduction ?? [])];
+    const lines = [`Recording: ${what}`, ...server.introduction, ...(objects?.introduction ?? [])];
     print(process.stdout, `${lines.join('\n')}\n`);
     await stopped;
     await console.close();
-    await server?.close();
+    await server.close();
   } finally {
     await objects?.close();
     opened.close();

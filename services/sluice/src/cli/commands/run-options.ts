@@ -79,7 +79,8 @@ export function addRunOptions(command: Command): Command {
     .option('--rate <n>', 'simulated cluster: actions per second', Number);
   addRecordingFlags(command);
   command.optionsGroup(mode);
-  addFlags(command, mode, 'log.level', 'metricsBindAddress', 'console.jaegerUrl', 'console.jaegerQueryUrl');
+  addFlags(command, mode, 'log.level', 'console.bindAddress', 'metricsBindAddress');
+  addFlags(command, mode, 'console.jaegerUrl', 'console.jaegerQueryUrl');
   return addLeaderElectionOptions(addServiceFlags(command));
 }
 
@@ -92,9 +93,10 @@ export function checkRun(run: Run): void {
       '--distributed runs the simulated cluster; on a real cluster, start the roles: sluice watcher --help',
     );
   }
-  if (run.distributed && configuration.metricsBindAddress !== undefined) {
+  const { metricsBindAddress, console } = configuration;
+  if (run.distributed && (metricsBindAddress !== undefined || console.bindAddress !== undefined)) {
     throw new UsageError(
-      '--metrics-bind-address is for one process; --distributed prints the address of its console, and each process has metrics of its own',
+      '--console-bind-address and --metrics-bind-address are for one process; --distributed prints the address of its console, and each process has metrics of its own',
     );
   }
   if (run.bus !== undefined && !run.distributed) {
