@@ -18,6 +18,10 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
+test('the page of the standby says that it has no history', async () => {
+  await expect.poll(async () => (await testbed.states()).toSorted()).toEqual(['standby, without a history', 'watched']);
+});
+
 test.each([
   ['SIGKILL', 'SIGKILL'],
   ['SIGSTOP', 'exit status 1'],

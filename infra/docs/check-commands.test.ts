@@ -17,7 +17,7 @@ test.each([
     'neither infra/kubernetes nor infra/helm has a Deployment sluice-reader',
   ],
   [
-    '`kubectl port-forward deployment/sluice-console 10290`',
+    '`kubectl port-forward deployment/sluice-console 10270:10290`',
     'nothing in infra/kubernetes/fleet.yaml listens on port 10290',
   ],
   ['`kubectl exec deployment/x -- node dist/main.js parked`', 'the image of a release starts Sluice with another file'],
@@ -35,7 +35,8 @@ test('commands that name what exists are not', () => {
     npm run bench -- --json bench/results/other.json
     kubectl apply -k infra/overlays/workers && kubectl -n sluice get deployment/sluice-worker
     helm install sluice infra/helm --set mode=workers,x --set metrics.dashboard.enabled=true
-    kubectl -n sluice port-forward deployment/sluice-observe 10270
+    kubectl -n sluice port-forward deployment/sluice-observe 10270:10280
+    kubectl -n sluice port-forward deployment/sluice-worker 10270
     docker compose --profile kafka up
 `;
   expect(found(text)).toEqual([]);

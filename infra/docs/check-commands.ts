@@ -38,7 +38,7 @@ const ofTool: Readonly<Record<string, (args: readonly string[]) => readonly stri
     ...(args.includes('exec') && args.includes('--') && args.some((word) => word.includes('main.js'))
       ? ['the image of a release starts Sluice with another file']
       : []),
-    ...(args.includes('port-forward') ? portFaults(args.at(-1) ?? '') : []),
+    ...(args.includes('port-forward') ? portFaults(args.at(-1)?.split(':').at(-1) ?? '') : []),
     ...args.flatMap((word) => {
       const [, name] = /^deployment\/(sluice-.*)$/.exec(word) ?? [];
       return name === undefined || deployments().has(name)

@@ -205,6 +205,8 @@ describe('the manifests', () => {
       const container = 'jsonpath={.spec.template.spec.containers[0].args}';
       const args = JSON.parse(await admin('get', 'deployment', '-n', 'sluice', name, '-o', container)) as string[];
       expect(args).toContain('--leader-elect');
+      // Of the fleet, which serves the other namespaces, the console is a process of its own.
+      expect(args.includes('--console-bind-address=127.0.0.1:10280')).toBe(name === 'sluice');
       const main = fileURLToPath(new URL('../../services/sluice/src/main.ts', import.meta.url));
       // Outside a Pod only the service account is missing.
       const run = promisify(execFile)(process.execPath, [main, ...args]);

@@ -97,6 +97,15 @@ export class ElectionTestbed {
     return this.#audit.read().filter(isGuarded);
   }
 
+  /** The state of the cluster on the page of each process. */
+  async states(): Promise<readonly string[]> {
+    const overviews = this.#members.map(async ({ metricsPort }) => {
+      const { clusters } = asRecord(await (await fetch(`http://127.0.0.1:${metricsPort}/api/v1/overview`)).json());
+      return asString(asRecord(Array.isArray(clusters) ? clusters[0] : undefined).state);
+    });
+    return Promise.all(overviews);
+  }
+
   /** Those that only a leader may send, and that another process sent. */
   violations(): readonly string[] {
     return violationsIn(this.#audit.read(), { leaseName, leaseDurationMs: this.#times.leaseDurationMs });
@@ -124,7 +133,7 @@ export class ElectionTestbed {
     const [metricsPort = 0] = await freePorts(1);
     const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = this.#times;
     const flags = [
-      ...['--kubeconfig', kubeconfig, '--metrics-bind-address', `127.0.0.1:${metricsPort}`, '--no-console'],
+      ...['--kubeconfig', kubeconfig, '--metrics-bind-address', `127.0.0.1:${metricsPort}`],
       // A leader that freezes has writes waiting.
       ...[
         '--output',
