@@ -59,6 +59,23 @@ const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? 
 
 const ofKind = (objects: readonly JsonRecord[], kind: string) => objects.filter((object) => object.kind === kind);
 
+function containerOf({ spec }: JsonRecord): JsonRecord {
+  const [container = {}] = asArray(asRecord(asRecord(asRecord(spec).template).spec).containers).map(asRecord);
+  return container;
+}
+
+/** The variables of a container. */
+function environmentOf(objects: readonly JsonRecord[], container: JsonRecord): NodeJS.ProcessEnv {
+  const [configMap = {}] = ofKind(objects, 'ConfigMap');
+  writeFileSync(join(root, 'ca.crt'), 'certificate');
+  const shared = JSON.parse(JSON.stringify(configMap.data).replaceAll('/etc/sluice/tls', root));
+  const own = asArray(container.env).map((variable) => {
+    const { name, value } = asRecord(variable);
+    return [asString(name), asString(value)];
+  });
+  return { ...asRecord(shared), ...Object.fromEntries(own) };
+}
+
 describe.each(Object.entries(validValues))('values: %s', (_, values) => {
   test('lint finds nothing', async () => {
     await run(['lint', '--strict', chart], values);
@@ -66,18 +83,10 @@ describe.each(Object.entries(validValues))('values: %s', (_, values) => {
 
   test('the API server accepts all objects without warnings, and the settings of each container are valid', async () => {
     const objects = await objectsOf(await render(values));
-    const [configMap = {}] = ofKind(objects, 'ConfigMap');
-    writeFileSync(join(root, 'ca.crt'), 'certificate');
-    const shared = asRecord(JSON.parse(JSON.stringify(configMap.data).replaceAll('/etc/sluice/tls', root)));
     const deployments = ofKind(objects, 'Deployment');
     expect(deployments).not.toEqual([]);
-    for (const { spec } of deployments) {
-      const [container = {}] = asArray(asRecord(asRecord(asRecord(spec).template).spec).containers).map(asRecord);
-      const own = asArray(container.env).map((variable) => {
-        const { name, value } = asRecord(variable);
-        return [asString(name), asString(value)];
-      });
-      const env = { ...shared, ...Object.fromEntries(own) } as NodeJS.ProcessEnv;
+    for (const deployment of deployments) {
+      const env = environmentOf(objects, containerOf(deployment));
       const { stderr } = await promisify(execFile)(process.execPath, [main, 'config'], { env });
       expect(stderr).toBe('');
     }
@@ -166,15 +175,20 @@ test('a worker runs Node as the component of infra/kubernetes does', async () =>
 
 // For mode observe, see observe.int.test.ts.
 test.each(['allInOne', 'shadow'])('mode %s starts a process with valid flags', async (mode) => {
-  const [deployment = {}] = ofKind(await objectsOf(await render({ mode })), 'Deployment');
-  const template = asRecord(asRecord(deployment.spec).template);
-  const [container = {}] = asArray(asRecord(template.spec).containers).map(asRecord);
+  const objects = await objectsOf(await render({ mode }));
+  const [deployment = {}] = ofKind(objects, 'Deployment');
+  const container = containerOf(deployment);
+  const env = environmentOf(objects, container);
+  expect(env).toMatchObject({
+    SLUICE_METRICS_BIND_ADDRESS: ':10270',
+    SLUICE_CONSOLE_BIND_ADDRESS: '127.0.0.1:10280',
+  });
   const args = asArray(container.args).map(asString);
   expect(args.includes('--leader-elect')).toBe(mode === 'allInOne');
   // NOTES.txt sends readers to the log for the differences.
   expect(args.includes('--output=none')).toBe(mode === 'allInOne');
   // Outside a Pod, only the service account is missing.
-  await expect(promisify(execFile)(process.execPath, [main, ...args])).rejects.toMatchObject({
+  await expect(promisify(execFile)(process.execPath, [main, ...args], { env })).rejects.toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining('this is not a Pod') },
   });
 });

@@ -1,8 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,16 +18,16 @@ const run = promisify(execFile);
 interface Manifest {
   readonly kind: string;
   readonly rules?: readonly unknown[];
+  readonly data?: Readonly<Record<string, string>>;
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
 interface Container {
   readonly args: readonly string[];
-  readonly env: readonly unknown[];
-  readonly ports?: unknown;
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly ports: unknown;
   readonly volumeMounts: readonly unknown[];
   readonly securityContext: unknown;
-  readonly livenessProbe: { readonly exec: { readonly command: readonly string[] } };
 }
 
 interface PodSpec {
@@ -63,6 +61,12 @@ function podOf(manifests: readonly Manifest[]): PodSpec {
   return template.spec;
 }
 
+/** The variables of the container. */
+function environmentOf(manifests: readonly Manifest[]): Readonly<Record<string, string>> {
+  const own = podOf(manifests).containers[0].env.map(({ name, value }) => [name, value]);
+  return { ...ofKind(manifests, 'ConfigMap').data, ...Object.fromEntries(own) };
+}
+
 /** One line per permission. */
 const permissionsOf = ({ rules = [] }: Manifest) =>
   (rules as readonly Readonly<Record<string, readonly string[]>>[])
@@ -79,7 +83,7 @@ it('has exactly the permissions of infra/kubernetes/observe.yaml', async () => {
   expect(permissionsOf(ofKind(await render(), 'ClusterRole'))).toEqual(expected);
 });
 
-it('has no Lease, no role in a namespace, and nothing by which others reach the page', async () => {
+it('has no Lease and no role in a namespace, and others reach the metrics only', async () => {
   const manifests = await render();
   expect(manifests.map(({ kind }) => kind).toSorted()).toEqual([
     'ClusterRole',
@@ -92,10 +96,12 @@ it('has no Lease, no role in a namespace, and nothing by which others reach the 
     'ServiceAccount',
   ]);
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
-  expect(policies.filter(({ spec }) => spec.ingress !== undefined)).toEqual([]);
-  const [container] = podOf(manifests).containers;
-  expect(container.env).toContainEqual({ name: 'SLUICE_METRICS_BIND_ADDRESS', value: '127.0.0.1:10270' });
-  expect(container.ports).toBeUndefined();
+  expect(policies.flatMap(({ spec }) => spec.ingress ?? [])).toMatchObject([{ ports: [{ port: 10270 }] }]);
+  expect(podOf(manifests).containers[0].ports).toEqual([{ name: 'metrics', containerPort: 10270 }]);
+  expect(environmentOf(manifests)).toMatchObject({
+    SLUICE_METRICS_BIND_ADDRESS: ':10270',
+    SLUICE_CONSOLE_BIND_ADDRESS: '127.0.0.1:10280',
+  });
 });
 
 it('lets one Pod at a time write to its volume, and to nothing else', async () => {
@@ -111,14 +117,21 @@ it('lets one Pod at a time write to its volume, and to nothing else', async () =
   ]);
 });
 
-it('starts a process with valid flags, which records to the volume', async () => {
-  const { args, volumeMounts } = podOf(await render()).containers[0];
+it('starts a process with valid flags, which records to the volume and serves the page on loopback', async () => {
+  const manifests = await render();
+  const { args, volumeMounts } = podOf(manifests).containers[0];
   expect(volumeMounts).toContainEqual({ name: 'recording', mountPath: '/var/lib/sluice' });
   const here = args.map((arg) => arg.replace('=/var/lib/sluice/', `=${root}/`));
-  const env = { ...process.env, SLUICE_METRICS_BIND_ADDRESS: '127.0.0.1:0' };
-  const observer = spawn(process.execPath, [main, ...here], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const freePorts = Object.entries(environmentOf(manifests)).map(([name, value]) => [
+    ...[name, name.endsWith('_BIND_ADDRESS') ? value.replace(/\d+$/, '0') : value],
+  ]);
+  const env = { ...process.env, ...Object.fromEntries(freePorts) };
+  const observer = spawn(process.execPath, [main, ...here], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(observer, 'exit');
-  let log = '';
+  let [printed, log] = ['', ''];
+  observer.stdout.on('data', (text) => {
+    printed += String(text);
+  });
   observer.stderr.on('data', (text) => {
     log += String(text);
   });
@@ -126,6 +139,12 @@ it('starts a process with valid flags, which records to the volume', async () =>
     // Outside a Pod, only the service account is missing.
     await expect.poll(() => log).toContain('this is not a Pod');
     expect(existsSync(join(root, 'recording/lock.sqlite'))).toBe(true);
+    await expect.poll(() => printed).toMatch(/^Console: http:\/\/127\.0\.0\.1:.*\nMetrics: http:\/\/localhost:/m);
+    const [page = '', metrics = ''] = printed.match(/(?<=^\w+: )http:\/\/[\w.]+:\d+/gm) ?? [];
+    const statuses = (url: string) =>
+      Promise.all(['/', '/api/v1/overview', '/metrics'].map(async (path) => (await fetch(url + path)).status));
+    expect(await statuses(page)).toEqual([200, 200, 200]);
+    expect(await statuses(metrics)).toEqual([404, 404, 200]);
     observer.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
   } finally {
@@ -163,26 +182,4 @@ describe('the recording is', () => {
       retention: /--recording-retention[^-]*\(default (\w+)\)/.exec(stdout)?.[1],
     });
   });
-});
-
-test.each([
-  [200, 'ok', 0],
-  [503, '[-]caches/prod failed', 1],
-])('a probe that is answered with %i prints %j and exits with %s', async (status, text, code) => {
-  const server = createServer((request, response) => {
-    response.writeHead(request.url === '/livez' ? status : 404).end(text);
-  });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  try {
-    const { port } = server.address() as AddressInfo;
-    const [, ...args] = podOf(await render()).containers[0].livenessProbe.exec.command;
-    const probe = run(
-      process.execPath,
-      args.map((arg) => arg.replace(':10270', `:${port}`)),
-    );
-    const outcome = await probe.catch((error: { readonly code: number; readonly stdout: string }) => error);
-    expect({ code: 0, ...outcome }).toMatchObject({ code, stdout: `${text}\n` });
-  } finally {
-    server.close();
-  }
 });

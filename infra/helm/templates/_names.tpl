@@ -46,17 +46,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if has .Values.mode (list "workers" "roles") -}}true{{- end -}}
 {{- end -}}
 
-{{/* Asks for a path of a server on the Pod's loopback interface, which the kubelet cannot reach. */}}
-{{- define "sluice.probe" -}}
-- node
-- --eval
-- >-
-  fetch('http://127.0.0.1:10270{{ . }}').then(async (answer) => {
-    console.log(await answer.text());
-    process.exitCode = answer.ok ? 0 : 1;
-  });
-{{- end -}}
-
 {{/* The enabled controllers, by their flags. */}}
 {{- define "sluice.controllers" -}}
 {{- $known := (.Files.Get "files/permissions.yaml" | fromYaml).controllers -}}

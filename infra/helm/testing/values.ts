@@ -7,7 +7,7 @@ const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 export const validValues: Readonly<Record<string, Values>> = {
   'the defaults': {},
   'the network of the host': { hostNetwork: true, tolerations: [{ operator: 'Exists' }] },
-  'a recording': { mode: 'observe' },
+  'a recording': { mode: 'observe', metrics: { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } } },
   'a large recording': {
     ...{ mode: 'observe', caConfigMap: 'sluice-ca' },
     recording: { size: '20Gi', storageClass: 'fast', maxBytes: '16Gi', retention: '720h' },
@@ -76,8 +76,6 @@ export const invalidValues: readonly (readonly [place: string, values: Values])[
   ['/clusterSecrets/selector', { mode: 'workers', ...fleet, clusterSecrets: { selector: 'sluice.io/cluster' } }],
   ['/hostNetwork', { mode: 'workers', ...fleet, hostNetwork: true }],
   ['/hostNetwork', { mode: 'observe', hostNetwork: true }],
-  ['/metrics/serviceMonitor/enabled', { mode: 'observe', metrics: { serviceMonitor: { enabled: true } } }],
-  ['/metrics/prometheusRule/enabled', { mode: 'observe', metrics: { prometheusRule: { enabled: true } } }],
   ['/recording/maxBytes', { recording: { maxBytes: '1G' } }],
   ['/recording/retention', { recording: { retention: '7d' } }],
   ['/recording/size', { recording: { size: 'large' } }],
