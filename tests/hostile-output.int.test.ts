@@ -158,6 +158,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   flapping: () => [...read(), '--limit', hostile],
   'record export': () => [hostile, hostile],
   rollout: () => [service, ...read(), '--since', hostile],
+  diff: () => [service, ...read(), '--at', hostile],
   verify: () => [service, ...read(), '--cluster', hostile],
   drain: () => [...read(), '--proxy-delay', hostile],
   'dead-letters list': fleet,

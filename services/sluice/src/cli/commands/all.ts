@@ -20,6 +20,7 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   },
   { names: ['record'], load: async () => (await import('./record.ts')).addRecordCommand },
   { names: ['rollout'], load: async () => (await import('./rollout.ts')).addRolloutCommand },
+  { names: ['diff'], load: async () => (await import('./diff.ts')).addDiffCommand },
   { names: ['verify'], load: async () => (await import('./verify.ts')).addVerifyCommand },
   { names: ['dead-letters'], load: async () => (await import('./dead-letters.ts')).addDeadLettersCommand },
   { names: ['parked'], load: async () => (await import('./parked.ts')).addParkedCommand },
