@@ -151,7 +151,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'history export': () => [service, ...read()],
   explain: () => [service, ...read(), '--pod', hostile],
   trace: () => [service, ...read(), '--cluster', hostile],
-  problems: () => [...read(), '--namespace', hostile],
+  problems: () => [...read(), '--since', hostile],
   outages: () => [...read(), '--since', hostile],
   slow: () => [...read(), '--until', hostile],
   stuck: () => [...read(), '--for', hostile],

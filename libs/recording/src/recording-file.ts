@@ -296,9 +296,14 @@ export class RecordingFile {
 
   /** When each Service was first published whole until a time, by formatted key. */
   firstSnapshots(until: number): ReadonlyMap<string, number> {
+    // One lookup for each Service, however many snapshots it has.
     const rows = this.#all(
-      `SELECT key, min(received_at) AS at FROM records JOIN services ON services.id = service
-       WHERE snapshot = 1 AND received_at <= ? GROUP BY service`,
+      `SELECT key, at FROM (
+         SELECT key, (
+           SELECT received_at FROM records
+           WHERE service = services.id AND snapshot = 1 AND received_at <= ? ORDER BY received_at LIMIT 1
+         ) AS at FROM services
+       ) WHERE at IS NOT NULL`,
       until,
     );
     return new Map(rows.map(({ key, at }) => [String(key), Number(at)]));

@@ -73,6 +73,7 @@ export const schema = `
     -- written; superseded by a later event; unobserved: while the Service was not watched
     "end" INTEGER REFERENCES texts
   );
+  CREATE INDEX propagations_by_start ON propagations (started_at);
   -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
   CREATE TABLE recording (started_at REAL NOT NULL, last_at REAL NOT NULL, version TEXT NOT NULL);
   CREATE VIEW history AS
