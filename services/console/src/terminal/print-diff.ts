@@ -9,7 +9,7 @@ export function printDiff(heading: string, differences: readonly ServiceDifferen
     const text = withLocalTimes(textOf(difference), format.now);
     return wrapIndented(`${signs[difference.type]} `, text, format, painterOf(difference.type, format));
   });
-  return [printable(heading), ...(lines.length === 0 ? ['Nothing differs.'] : lines), ''].join('\n');
+  return [`${printable(heading)}\n`, ...(lines.length === 0 ? ['Nothing differs.\n'] : lines)].join('');
 }
 
 function textOf({ type, what, before, after }: ServiceDifference): string {
