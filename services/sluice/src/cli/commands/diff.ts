@@ -31,12 +31,14 @@ async function diff(text: string, options: Options): Promise<void> {
   if (options.at.length < 1 || options.at.length > 2) {
     throw new UsageError(`--at is given ${options.at.length} times; pass it once, to compare with now, or twice`);
   }
-  const now = systemClock.now();
-  const [from = now, to = now] = options.at.map((at) => atOf({ at })).sort((a = now, b = now) => a - b);
+  // Without the second one, the other time is now.
+  const [from, to] = options.at.flatMap((at) => atOf({ at }) ?? []).sort((a, b) => a - b);
   const { client, name, title } = await askedService(text, options);
   const [before, after] = await Promise.all([client.service(name, from), client.service(name, to)]);
   const differences = diffService(before, after);
   if (options.output === 'json') return print(process.stdout, `${JSON.stringify(differences)}\n`);
-  const heading = `${title}, ${localTime(from, now)} → ${options.at.length === 1 ? 'now' : localTime(to, now)}`;
+  const now = systemClock.now();
+  const [start, end] = [from, to].map((at) => (at === undefined ? 'now' : localTime(at, now)));
+  const heading = `${title}, ${start} → ${end}`;
   print(process.stdout, printDiff(heading, differences, textFormatFor(process.stdout, now)));
 }
