@@ -33,6 +33,8 @@ export class RecordConverter {
     if (message.kind === 'clusterRemoved') {
       this.#propagations.removeCluster(message.cluster);
       this.#managers.removeCluster(message.cluster);
+      for (const one of this.#similarPods.keys())
+        if (one.startsWith(`${message.cluster}/`)) this.#similarPods.delete(one);
     }
     return {
       ...{ key, topic, receivedAt, text, payload },

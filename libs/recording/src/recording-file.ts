@@ -34,7 +34,7 @@ export interface ReadinessChanges {
   readonly lastAt: number;
 }
 
-/** How often another field manager than before wrote the slices and Endpoints of a Service. */
+/** How often another field manager than before wrote one object of a Service: the one that changed most often. */
 export interface ManagerChanges {
   /** Formatted key of the Service. */
   readonly key: string;
@@ -260,12 +260,15 @@ export class RecordingFile {
   /** How often another field manager than before wrote the objects of each Service in a period. */
   managerChanges({ from, to, keys }: ServiceQuery): readonly ManagerChanges[] {
     const rows = this.#all(
-      `SELECT key, count(*) AS changes, min(received_at) AS "firstAt", befores.text AS "before", afters.text AS "after"
-       FROM manager_changes
+      `SELECT key, max(changes) AS changes, "firstAt", befores.text AS "before", afters.text AS "after"
+       FROM (
+         SELECT service, count(*) AS changes, min(received_at) AS "firstAt", was, became
+         FROM manager_changes WHERE received_at BETWEEN ? AND ? GROUP BY service, object
+       )
          JOIN services ON services.id = service
          JOIN texts AS befores ON befores.id = was
          JOIN texts AS afters ON afters.id = became
-       WHERE received_at BETWEEN ? AND ? AND key LIKE ? GROUP BY service`,
+       WHERE key LIKE ? GROUP BY service`,
       ...[from, to, keys],
     );
     return rows as unknown as readonly ManagerChanges[];

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { isServiceKey } from '@sluice/messages';
 import { getOrCreate } from '@sluice/platform';
 import { compress } from './compress.ts';
 import { DeltaBases } from './delta-bases.ts';
@@ -96,6 +97,7 @@ export class RecordingWriter {
       const texts = [object, before, after].map((text) => this.#idOf(this.#texts, 'texts', 'text', text));
       this.#prepare('INSERT INTO manager_changes VALUES (?, ?, ?, ?, ?)').run(service, this.#lastAt, ...texts);
     }
+    if (!isServiceKey(key)) this.#endProblemsOf(key);
     for (const change of this.#problems.observe(record)) this.#recordProblem(service, change);
     for (const propagation of record.propagations) this.#appendPropagation(propagation);
     this.#bases.set(service, objects, { id: Number(lastInsertRowid), payload });
@@ -122,6 +124,14 @@ export class RecordingWriter {
       'INSERT INTO problems (service, reason, message, started_at, continued, event) VALUES (?, ?, ?, ?, ?, ?)';
     const texts = [id(message), this.#lastAt, Number(isContinued), event === undefined ? null : id(event)] as const;
     this.#prepare(sql).run(service, reason, ...texts);
+  }
+
+  /** Of a cluster that was removed. */
+  #endProblemsOf(cluster: string): void {
+    this.#problems.removeCluster(cluster);
+    const sql =
+      'UPDATE problems SET ended_at = ? WHERE ended_at IS NULL AND service IN (SELECT id FROM services WHERE substr(key, 1, ?) = ?)';
+    this.#prepare(sql).run(this.#lastAt, cluster.length + 1, `${cluster}/`);
   }
 
   #idOf(known: Map<string, number>, table: 'services' | 'texts', column: string, value: string): number {

@@ -23,6 +23,11 @@ export type ProblemChange =
 export class FileProblems {
   readonly #services = new Map<string, KnownService>();
 
+  /** The cluster was removed: nothing is known of its Services any more. */
+  removeCluster(cluster: string): void {
+    for (const key of this.#services.keys()) if (key.startsWith(`${cluster}/`)) this.#services.delete(key);
+  }
+
   observe({ key, service, propagations, text }: NewRecord): readonly ProblemChange[] {
     if (service === undefined) return [];
     const before = this.#services.get(key);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Change, encodeMessage, type Fact } from '@sluice/messages';
+import { type Change, encodeMessage, type Fact, type Message } from '@sluice/messages';
 import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
 import { silentLogger } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -251,4 +251,21 @@ test('writes by another field manager than before are counted by Service, also o
   expect(count()).toEqual([{ key: 'c/shop/web', changes: 3, firstAt: 30, before: 'me', after: 'kcm' }]);
   expect(count(35, 45)).toMatchObject([{ changes: 1, before: 'me', after: 'kcm' }]);
   expect(count(0, 1e6, '%/pay/%')).toEqual([]);
+});
+
+test('a take-over of several objects changes the manager of each once', () => {
+  const by = (manager: string, name: string) => ({ ...slice(name, 1), manager }) as Fact;
+  append(10, [web, by('kcm', 'a'), by('kcm', 'b'), by('kcm', 'c')], whole);
+  append(20, [by('sluice', 'a'), by('sluice', 'b'), by('sluice', 'c')]);
+  expect(reader.managerChanges({ from: 0, to: 1e6, keys: '%' }).services).toMatchObject([{ changes: 1 }]);
+});
+
+test('the problems of a cluster end when it is removed', () => {
+  append(10, [web, slice('a', 0)], whole);
+  const message: Message = { kind: 'clusterRemoved', cluster: 'c', epoch: 2 };
+  const removal = { key: 'c', id: '', headers: {}, payload: encodeMessage(message), message };
+  const added = converter.convert('changes', removal, 20);
+  recording.append(added === undefined ? [] : [added], 20);
+  expect(problems()).toEqual([['NoMatchingPods', 10, 20]]);
+  expect(outages()).toEqual([['web', 10, 20, 'start unknown']]);
 });

@@ -42,7 +42,11 @@ export function problemWebhook(url: string): Notify {
       body: JSON.stringify(message),
     }).catch((error: unknown) => {
       // A message of fetch may contain the address.
-      throw new Error(error instanceof Error && error.name === 'TimeoutError' ? 'no answer in 10 s' : 'no connection');
+      throw new Error(
+        error instanceof Error && error.name === 'TimeoutError'
+          ? `no answer in ${timeoutMs / 1_000} s`
+          : 'no connection',
+      );
     });
     await response.body?.cancel();
     if (!response.ok) throw new Error(`HTTP status ${response.status}`);
