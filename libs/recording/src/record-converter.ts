@@ -65,6 +65,9 @@ export class RecordConverter {
     const { open, complete } = state.snapshot;
     const isComplete = open === null && complete;
     if (!isComplete && !(before && !after)) return undefined;
+    // Plans and most Outcomes change no object.
+    if (message.kind !== 'change' && !changes.some(({ kind }) => kind === 'slice' || kind === 'endpoints'))
+      return undefined;
     const isDeleted = !state.service?.service && (!isComplete || (state.slices.size === 0 && state.endpoints === null));
     const isCreated = !before && Boolean(after) && message.kind === 'change' && message.snapshot?.initial === false;
     // Users write the Endpoints of a Service without a selector.
