@@ -1,14 +1,18 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, isServiceKey, type Message, type SimilarPods } from '@sluice/messages';
+import { type Change, encodeMessage, isServiceKey, type Message, type SimilarPods } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
+import type { ServiceState } from '@sluice/service-state';
 import { checkService } from './problems/check-service.ts';
 import { ObjectManagers } from './problems/object-managers.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
 import { messageOf, type NewRecord, type RecordedService } from './records.ts';
+import { snapshotOf } from './service-snapshot.ts';
 import { type AppliedMessage, ServiceStates } from './service-states.ts';
 
 /** Endpoints repeat the slices, and a recording would double. Those that differ for less are not recorded, in milliseconds. */
 const minEndpointsMs = 1_000;
+/** A larger snapshot is no dictionary for the records that follow it: to read it would take longer than it saves. */
+const maxDictionaryBytes = 128 * 1024;
 
 /** Turns the records of a bus, in their order, into those of a recording, with what follows from them. */
 export class RecordConverter {
@@ -46,6 +50,28 @@ export class RecordConverter {
     };
   }
 
+  /** Whether the Service, a slice of it or its Endpoints exist. */
+  exists(key: string): boolean {
+    const state = this.#states.get(key);
+    return state !== undefined && hasObjects(state);
+  }
+
+  /** The state of a Service after the records until `now`, as a record; undefined if it is not settled. */
+  snapshot(key: string, now: number): NewRecord | undefined {
+    const state = this.#states.get(key);
+    const similarPods = this.#similarPods.get(key);
+    const change = state && snapshotOf(state, { similarPods, now });
+    if (state === undefined || change === undefined) return undefined;
+    const payload = encodeMessage(change);
+    return {
+      ...{ key, topic: 'changes', receivedAt: now, text: textOf(change), payload },
+      startsSnapshot: true,
+      objects: payload.length > maxDictionaryBytes ? [] : objectsOf(change),
+      service: this.#serviceOf(key, change, { state, changes: [] }),
+      ...{ propagations: [], managerChanges: [], traceparent: undefined },
+    };
+  }
+
   #consequences(key: string, message: Message, event: EventOfRecord): Pick<NewRecord, 'service' | 'propagations'> {
     try {
       const applied = this.#states.apply(key, message, event.receivedAt);
@@ -68,7 +94,7 @@ export class RecordConverter {
     // Plans and most Outcomes change no object.
     if (message.kind !== 'change' && !changes.some(({ kind }) => kind === 'slice' || kind === 'endpoints'))
       return undefined;
-    const isDeleted = !state.service?.service && (!isComplete || (state.slices.size === 0 && state.endpoints === null));
+    const isDeleted = isComplete ? !hasObjects(state) : !state.service?.service;
     const isCreated = !before && Boolean(after) && message.kind === 'change' && message.snapshot?.initial === false;
     // Users write the Endpoints of a Service without a selector.
     const isCustom = state.service?.service?.selector === null;
@@ -93,6 +119,9 @@ export class RecordConverter {
     return [...this.#propagations.open].filter(isRecorded);
   }
 }
+
+const hasObjects = ({ service, slices, endpoints }: ServiceState): boolean =>
+  Boolean(service?.service) || slices.size > 0 || endpoints !== null;
 
 const nothing = { service: undefined, propagations: [] };
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Change, encodeMessage, type Fact, type Message, noCauses } from '@sluice/messages';
@@ -6,8 +6,10 @@ import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
 import { VirtualClock } from '@sluice/platform';
 import { advance, type RecordingLogger, recordingLogger, until } from '@sluice/platform/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { filesIn } from './file-names.ts';
 import type { PropagationQuery } from './queries.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
+import { openToRead } from './recording-file.ts';
 import { RecordingReader } from './recording-reader.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
@@ -17,12 +19,10 @@ let directory: string;
 let clock: VirtualClock;
 let logger: RecordingLogger;
 let recorder: Recorder;
-let requested: string[];
 
 const options = (given: Partial<RecorderOptions> = {}): RecorderOptions => ({
   ...{ directory, version: '1.2.3', clock, logger },
   limits: { maxBytes: 1024 ** 3, retentionMs: 86_400_000, minFreeBytes: 0 },
-  requestSnapshot: (service) => requested.push(service),
   ...given,
 });
 
@@ -30,7 +30,6 @@ beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sluice-recorder-'));
   clock = new VirtualClock(1_000);
   logger = recordingLogger();
-  requested = [];
   recorder = await Recorder.open(options());
 });
 
@@ -48,6 +47,7 @@ const resourceVersions = { endpoints: '1', endpointslices: '1' };
 const snapshot = (sequence: number) =>
   change(sequence, {
     facts: [{ kind: 'service', service: aService() }],
+    resourceVersions,
     snapshot: { first: true, last: true, initial: true, resourceVersions },
   });
 
@@ -77,38 +77,58 @@ test('records are written half a second after the first of them, and the next ru
   reader.close();
 });
 
-test('a Service is requested whole in each file that begins without it, and after 500 records', async () => {
-  add(change(1));
-  expect(requested).toEqual([web]);
-  add(snapshot(2));
-  expect(await sequences()).toEqual([2]);
-  for (let sequence = 3; sequence <= 502; sequence++) add(change(sequence));
-  expect(requested).toEqual([web]);
-  add(change(503));
-  expect(requested).toEqual([web, web]);
-  add(change(504));
-  expect(requested).toEqual([web, web]);
+const isSnapshot = async () =>
+  (await recorder.records(web, { ...all, since: clock.now() })).records.map(({ startsSnapshot }) => startsSnapshot);
+
+test('after 500 records of a Service its state is recorded, once it is settled', async () => {
+  add(snapshot(1));
+  for (let sequence = 2; sequence <= 500; sequence++) add(change(sequence, { resourceVersions }));
+  await advance(clock, 500);
+  expect(await isSnapshot()).toHaveLength(500);
+  // The rest of the batch follows.
+  add(change(501));
+  await advance(clock, 500);
+  expect(await isSnapshot()).toHaveLength(501);
+  add(change(502, { resourceVersions }));
+  await advance(clock, 500);
+  expect(await isSnapshot()).toEqual([true]);
+  expect((await sequences()).slice(-1)).toEqual([502]);
+  add(change(503, { resourceVersions }));
+  await advance(clock, 500);
+  expect(await isSnapshot()).toEqual([true, false]);
 });
 
 test('each file gets every Service that exists, also if it does not change', async () => {
   await recorder.close();
+  await advance(clock, 1);
   recorder = await Recorder.open(options({ limits: { maxBytes: 1024 ** 3, retentionMs: 80_000, minFreeBytes: 0 } }));
   const keys = Array.from({ length: 150 }, (_, i) => `c/shop/web-${i}`);
-  for (const key of keys) add(snapshot(1), key);
-  const deleted = change(2, { facts: [{ kind: 'service', service: null }] });
-  add(snapshot(1), 'c/shop/gone');
-  add(deleted, 'c/shop/gone');
-  await recorder.coverage();
-  expect(requested).toEqual([]);
-  // The next file begins.
-  await advance(clock, 10_000);
-  await recorder.coverage();
-  await recorder.coverage();
-  expect(requested).toHaveLength(100);
-  await advance(clock, 9_000);
-  await recorder.coverage();
-  expect(requested.toSorted()).toEqual(keys.toSorted());
+  for (const name of [...keys, 'c/shop/gone']) {
+    const ofName = { ...key, service: name.slice('c/shop/'.length) };
+    add({ ...snapshot(1), key: ofName }, name);
+  }
+  add(
+    change(2, { key: { ...key, service: 'gone' }, facts: [{ kind: 'service', service: null }], resourceVersions }),
+    'c/shop/gone',
+  );
+  for (let seconds = 0; seconds < 30; seconds++) {
+    await advance(clock, 1_000);
+    await recorder.coverage();
+  }
+  const [, first = [], ...next] = filesIn(directory).map(({ path }) => servicesOf(path));
+  expect(first).toHaveLength(151);
+  expect(next.length).toBeGreaterThan(0);
+  for (const services of next) expect(services.toSorted()).toEqual(keys.toSorted());
+  // Each file that has ended can be opened alone, also where nothing can be written.
+  expect(readdirSync(directory).filter((name) => name.endsWith('-wal'))).toHaveLength(1);
 });
+
+function servicesOf(path: string): readonly string[] {
+  const file = openToRead(path);
+  const services = [...file.firstSnapshots(Number.MAX_SAFE_INTEGER).keys()];
+  file.close();
+  return services;
+}
 
 test('the removal of a cluster is recorded, requests and malformed records are not', async () => {
   add(snapshot(1));
@@ -148,7 +168,6 @@ test('a recorder whose thread has ended rejects questions and takes no records',
   await expect(recorder.coverage()).rejects.toThrow('the recording thread has ended');
   await expect(recorder.records(web, all)).rejects.toThrow('the recording thread has ended');
   add(change(1));
-  expect(requested).toEqual([]);
   recorder = await Recorder.open(options());
   expect(await sequences()).toEqual([]);
 });
@@ -170,7 +189,7 @@ test('a propagation that continues is found, and written when the recording ends
     { kind: 'slice', name: 'web-abc', uid: 'u', slice: aSlice('web-abc', { endpoints }) },
   ];
   const causes = { first: [{ description: 'watcher started', observedAt: 900 }], more: 0 };
-  add({ ...snapshot(1), facts, causes, resourceVersions });
+  add({ ...snapshot(1), facts, causes });
   const query = {
     from: 0,
     to: 1e6,

@@ -19,8 +19,6 @@ export interface RecorderOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A Service, by formatted key, must be published whole, because its history is read from the last snapshot on. */
-  readonly requestSnapshot: (key: string) => void;
 }
 
 export interface ThreadOptions extends Pick<RecorderOptions, 'directory' | 'limits' | 'version'> {}
@@ -58,7 +56,7 @@ const stoppedReason = 'the recording thread has ended';
 export class Recorder implements Recording {
   readonly #options: RecorderOptions;
   readonly #thread: Worker;
-  readonly #snapshots: SnapshotSchedule;
+  readonly #snapshots = new SnapshotSchedule();
   readonly #converter: RecordConverter;
   #records: NewRecord[] = [];
   /** Batches that the thread has not appended yet. */
@@ -79,7 +77,6 @@ export class Recorder implements Recording {
     this.#options = options;
     this.#thread = thread;
     this.#converter = new RecordConverter(options.logger);
-    this.#snapshots = new SnapshotSchedule(options.requestSnapshot);
     this.#cancelIdle = repeat(options.clock, idleMs, () => this.#flush());
     thread.on('message', (answer: ThreadAnswer) => this.#answered(answer));
     thread.on('error', (error) => this.#stopped(error));
@@ -104,9 +101,11 @@ export class Recorder implements Recording {
   }
 
   add(topic: Topic, record: BusRecord): void {
-    const { clock } = this.#options;
-    const added = this.#converter.convert(topic, record, clock.now());
-    if (added === undefined || this.#isStopped) return;
+    const added = this.#converter.convert(topic, record, this.#options.clock.now());
+    if (added !== undefined && !this.#isStopped) this.#append(added);
+  }
+
+  #append(added: NewRecord): void {
     if (this.#waitingBytes + added.payload.length > maxWaitingBytes) {
       this.#hasLost = true;
       this.#fail(new Error('the disk is too slow'));
@@ -115,7 +114,7 @@ export class Recorder implements Recording {
     this.#waitingBytes += added.payload.length;
     this.#records.push(added);
     if (isServiceKey(added.key)) this.#snapshots.added(added);
-    this.#cancelFlush ??= clock.schedule(flushMs, () => this.#flush());
+    this.#flushSoon();
   }
 
   /** The name by which people know a cluster. */
@@ -201,7 +200,28 @@ export class Recorder implements Recording {
     return (await answer.promise) as ReturnType<RecordingReader[Q]>;
   }
 
+  #flushSoon(): void {
+    this.#cancelFlush ??= this.#options.clock.schedule(flushMs, () => this.#flush());
+  }
+
+  /** Appends the next snapshots that are due. Returns whether it could take one. */
+  #takeSnapshots(): boolean {
+    const now = this.#options.clock.now();
+    let taken = false;
+    for (const key of this.#snapshots.next) {
+      const snapshot = this.#converter.exists(key) ? this.#converter.snapshot(key, now) : null;
+      if (snapshot === null) this.#snapshots.forget(key);
+      else if (snapshot === undefined) this.#snapshots.postpone(key);
+      else {
+        this.#append(snapshot);
+        taken = true;
+      }
+    }
+    return taken;
+  }
+
   #flush(): void {
+    const hasTaken = !this.#isClosing && this.#takeSnapshots();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
     const records = this.#records;
@@ -209,7 +229,7 @@ export class Recorder implements Recording {
     this.#appending.push(records);
     this.#send({ kind: 'append', records, now: this.#options.clock.now(), afterLoss: this.#hasLost });
     this.#hasLost = false;
-    if (!this.#isClosing) this.#snapshots.requestMissing();
+    if (hasTaken && !this.#snapshots.isEmpty) this.#flushSoon();
   }
 
   #send(request: ThreadRequest): void {
@@ -235,7 +255,10 @@ export class Recorder implements Recording {
   #appended(isNewFile: boolean): void {
     const { directory, logger } = this.#options;
     const records = this.#takeBatch();
-    if (isNewFile) this.#snapshots.restart([...records, ...this.#appending.flat(), ...this.#records]);
+    if (isNewFile) {
+      this.#snapshots.restart([...records, ...this.#appending.flat(), ...this.#records]);
+      if (!this.#isClosing) this.#flushSoon();
+    }
     if (this.#isFailing) logger.info('recording continues', { directory });
     this.#isFailing = false;
   }

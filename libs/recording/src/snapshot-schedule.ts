@@ -1,50 +1,51 @@
 import type { NewRecord } from './records.ts';
 
-/** Records of a Service after which it is published whole again: a read begins at a snapshot, and applies what follows. */
+/** Records of a Service after which its state is recorded again: a read begins at a snapshot, and applies what follows. */
 const recordsPerSnapshot = 500;
-/** Services that are requested at once because a file lacks them. */
-const batch = 100;
+/** Services of a new file at once, at least. */
+const minBatch = 100;
+/** A file has all Services after so many batches. */
+const batches = 30;
 
-/** Requests a snapshot of each Service: one in each file, and one after so many records. */
+/** Which Services are due for a snapshot: each in each file, and after so many records. */
 export class SnapshotSchedule {
-  readonly #request: (key: string) => void;
-  /** Records since the last snapshot, or since it was requested. */
+  /** Records since the last snapshot, by formatted key of the Service. */
   readonly #records = new Map<string, number>();
-  readonly #deleted = new Set<string>();
-  /** Services of which the file has no snapshot. */
-  readonly #missing = new Set<string>();
+  readonly #due = new Set<string>();
+  #batch = minBatch;
 
-  constructor(request: (key: string) => void) {
-    this.#request = request;
-  }
-
-  added({ key, startsSnapshot, service }: NewRecord): void {
-    const isMissing = this.#missing.delete(key);
-    if (service?.isDeleted) this.#deleted.add(key);
-    else if (service !== undefined) this.#deleted.delete(key);
-    const records = startsSnapshot ? 0 : (this.#records.get(key) ?? recordsPerSnapshot) + 1;
-    if (records > recordsPerSnapshot || (isMissing && !startsSnapshot)) this.#requestNow(key);
-    else this.#records.set(key, records);
+  added({ key, startsSnapshot }: NewRecord): void {
+    const records = startsSnapshot ? 0 : (this.#records.get(key) ?? 0) + 1;
+    this.#records.set(key, records);
+    if (startsSnapshot) this.#due.delete(key);
+    else if (records >= recordsPerSnapshot) this.#due.add(key);
   }
 
   /** A file begins with these records. It shall have every Service, also those that do not change. */
   restart(records: readonly NewRecord[]): void {
-    for (const key of this.#deleted) this.#records.delete(key);
-    this.#deleted.clear();
-    for (const key of this.#records.keys()) this.#missing.add(key);
-    for (const { key, startsSnapshot } of records) if (startsSnapshot) this.#missing.delete(key);
+    for (const key of this.#records.keys()) this.#due.add(key);
+    for (const { key, startsSnapshot } of records) if (startsSnapshot) this.#due.delete(key);
+    this.#batch = Math.max(minBatch, Math.ceil(this.#due.size / batches));
   }
 
-  /** Requests the next ones of those that the file lacks. */
-  requestMissing(): void {
-    for (const key of [...this.#missing.keys().take(batch)]) {
-      this.#missing.delete(key);
-      this.#requestNow(key);
-    }
+  /** The next ones, those that were due before first. */
+  get next(): readonly string[] {
+    return [...this.#due].slice(0, this.#batch);
   }
 
-  #requestNow(key: string): void {
-    this.#records.set(key, 0);
-    this.#request(key);
+  get isEmpty(): boolean {
+    return this.#due.size === 0;
+  }
+
+  /** The Service is not settled yet; the others come first. */
+  postpone(key: string): void {
+    this.#due.delete(key);
+    this.#due.add(key);
+  }
+
+  /** Nothing is left of the Service. */
+  forget(key: string): void {
+    this.#due.delete(key);
+    this.#records.delete(key);
   }
 }

@@ -1,5 +1,4 @@
 import { BusClosedError } from '@sluice/bus';
-import type { ServiceKey } from '@sluice/messages';
 import { orAborted, runWithBackoff } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -25,9 +24,9 @@ export class ClusterWatcher {
     return this.#synced.promise;
   }
 
-  /** Publishes a snapshot of every Service, or of one. Parked Services are tried again. */
-  resync(service?: ServiceKey): void {
-    this.#session?.resync(service);
+  /** Publishes a snapshot of every Service. Parked Services are tried again. */
+  resync(): void {
+    this.#session?.resync();
   }
 
   /**

@@ -113,14 +113,9 @@ export class Resyncer {
     const { namespace, service } = scope.key;
     if (!this.#serves(namespace)) return [];
     logger.info('resyncing service', { service: objectName(namespace, service), reason });
-    this.resyncService(scope.key, description);
+    const cause = { description, observedAt: this.#options.clock.now() };
+    publisher.markDirty(namespace, service, snapshot, cause);
     return [formatServiceKey(scope.key)];
-  }
-
-  /** Publishes a snapshot of one Service. */
-  resyncService({ namespace, service }: ServiceKey, description: string): void {
-    const { publisher, clock } = this.#options;
-    publisher.markDirty(namespace, service, snapshot, { description, observedAt: clock.now() });
   }
 
   #serves(namespace: string): boolean {

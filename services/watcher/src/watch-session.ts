@@ -1,6 +1,6 @@
 import { BusClosedError } from '@sluice/bus';
 import { type Resource, resourcesOfReader, watchedResources } from '@sluice/kubernetes';
-import type { ResyncRequest, ServiceKey } from '@sluice/messages';
+import type { ResyncRequest } from '@sluice/messages';
 import { aborted, orAborted, type Permit, runWithBackoff, sleep, untilNextTick } from '@sluice/platform';
 import type { ChangeSequence } from './change-records.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -115,10 +115,8 @@ export class WatchSession {
   }
 
   /** Publishes a snapshot of every Service. Does nothing before the initial snapshots, since they follow. */
-  resync(service?: ServiceKey): void {
-    if (!this.#isPublishing) return;
-    if (service === undefined) this.#resyncer.resync();
-    else this.#resyncer.resyncService(service, 'resync');
+  resync(): void {
+    if (this.#isPublishing) this.#resyncer.resync();
   }
 
   /**

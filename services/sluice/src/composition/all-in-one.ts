@@ -3,7 +3,7 @@ import { findParked, type ParkedKey } from '@sluice/console';
 import type { Cluster } from '@sluice/fleet/clusters';
 import type { WriterLimits } from '@sluice/fleet/configuration';
 import type { Resource } from '@sluice/kubernetes';
-import type { Outcome, PlannedMutations, ServiceKey } from '@sluice/messages';
+import type { Outcome, PlannedMutations } from '@sluice/messages';
 import { type Clock, type Logger, type Random, sleep } from '@sluice/platform';
 import { reconcilerMetrics, runReconciler } from '@sluice/reconciler';
 import type { Settings } from '@sluice/service-state';
@@ -65,8 +65,6 @@ export interface AllInOne {
   parked(): Promise<readonly ParkedKey[]>;
   /** Makes every watcher resync all Services. */
   resync(): void;
-  /** Publishes a snapshot of a Service. */
-  resyncService(key: ServiceKey): void;
   /** Rejects on a fatal error; never resolves before `stop`. */
   readonly done: Promise<unknown>;
   /** Stops watching, waits up to `graceMs` for plans in progress, and stops. */
@@ -167,7 +165,6 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     removeCluster: (identity) => watchers.removeCluster(identity),
     parked: () => findParked(store, bus.partitions),
     resync: () => watchers.resync(),
-    resyncService: (key) => watchers.resyncService(key),
     async stop(graceMs) {
       watching.abort();
       working.abort();

@@ -1,7 +1,6 @@
 import type { Bus } from '@sluice/bus';
 import type { Cluster } from '@sluice/fleet/clusters';
 import type { Resource } from '@sluice/kubernetes';
-import type { ServiceKey } from '@sluice/messages';
 import type { Clock, Logger, Random, Semaphore } from '@sluice/platform';
 import type { Outage } from '@sluice/store';
 import { type Metrics, watchIdleTimes } from '@sluice/telemetry';
@@ -87,12 +86,6 @@ export class ClusterWatchers<C extends Watched> {
   /** Makes every watcher resync all Services. */
   resync(): void {
     for (const watcher of this.#watchers.keys()) watcher.resync();
-  }
-
-  /** Publishes a snapshot of a Service. */
-  resyncService(key: ServiceKey): void {
-    for (const [watcher, { identity, namespace = key.namespace }] of this.#watchers)
-      if (identity === key.cluster && namespace === key.namespace) watcher.resync(key);
   }
 
   /** What was discarded of a cluster includes what the watchers of its other namespaces have published. */

@@ -90,9 +90,6 @@ test('namespaces are watched on their own, also after the cluster was restored f
   expect(journals.map(({ key }) => key.namespace).sort()).toEqual(['pay', 'shop']);
   expect(journals.map(({ state }) => state.hasNodes)).toEqual([false, false]);
 
-  // Only the watcher of its namespace knows the Service.
-  observer.resyncService({ cluster: server.identity, namespace: 'shop', service: 'web' });
-  await advance(clock, 1_000);
   expect(serviceOf('shop')?.name).toBe('web');
 
   const backup = server.backup();

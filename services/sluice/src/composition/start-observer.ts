@@ -1,6 +1,5 @@
 import { type History, RecordingBus } from '@sluice/console';
 import type { Cluster } from '@sluice/fleet/clusters';
-import type { ServiceKey } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/platform';
 import type { Recorder } from '@sluice/recording';
 import type { Metrics } from '@sluice/telemetry';
@@ -23,8 +22,6 @@ export interface Observer {
   serve(cluster: Cluster, signal: AbortSignal): Promise<void>;
   /** Discards the state of a cluster that is no longer observed; its history stays. */
   removeCluster(identity: string): Promise<void>;
-  /** Publishes a snapshot of a Service. */
-  resyncService(key: ServiceKey): void;
   close(): Promise<void>;
 }
 
@@ -52,7 +49,6 @@ export function startObserver({ history, recorder, onSynced, ...options }: Obser
       }
     },
     removeCluster: (identity) => watchers.removeCluster(identity),
-    resyncService: (key) => watchers.resyncService(key),
     close: () => bus.close(),
   };
 }

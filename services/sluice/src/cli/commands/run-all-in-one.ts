@@ -59,11 +59,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     (addresses.page ?? addresses.metrics) === null
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
-  const recorder = await openRecorderOf(configuration, {
-    ...ports,
-    environment: process.env,
-    requestSnapshot: (key) => services.resyncService(key),
-  });
+  const recorder = await openRecorderOf(configuration, { ...ports, environment: process.env });
   const console = openConsole(() => clusters.views(), run, logger, recorder);
   const server =
     metrics &&

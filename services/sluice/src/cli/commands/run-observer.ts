@@ -35,11 +35,7 @@ export async function runObserver(
   const clusters = await openClusterSet(configuration, logger, { readOnly: true });
   const { names, phases, threadUses, health, hooks } = clusters;
   const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });
-  const recorder = await openRecorder(configuration.recording, {
-    ...ports,
-    environment: process.env,
-    requestSnapshot: (key) => observer.resyncService(key),
-  });
+  const recorder = await openRecorder(configuration.recording, { ...ports, environment: process.env });
   const memory = recorder === undefined ? limits : recordedHistory;
   const { console, history } = startConsole(
     () => clusters.views(),
