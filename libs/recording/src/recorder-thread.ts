@@ -10,14 +10,14 @@ if (port === null) throw new Error('this file is the entry point of a worker thr
 const send = (answer: ThreadAnswer) => port.postMessage(answer);
 
 port.once('message', ({ directory, ...options }: ThreadOptions) => {
+  const reader = new RecordingReader(directory);
   let recording: RecordingDirectory;
   try {
-    recording = new RecordingDirectory(directory, options);
+    recording = new RecordingDirectory(directory, { ...options, closeReaders: () => reader.close() });
   } catch (error) {
     send({ kind: 'unusable', reason: errorMessage(error) });
     return;
   }
-  const reader = new RecordingReader(directory);
   send({ kind: 'ready' });
   port.on('message', (request: ThreadRequest) => {
     try {
@@ -32,7 +32,6 @@ port.once('message', ({ directory, ...options }: ThreadOptions) => {
           recording.nameCluster(request.identity, request.name);
           break;
         case 'close':
-          reader.close();
           recording.close(request.now, request.open);
           break;
       }

@@ -16,6 +16,14 @@ export interface RecordingLimits {
   readonly minFreeBytes: number;
 }
 
+interface Options {
+  readonly limits: RecordingLimits;
+  /** Of the program. */
+  readonly version: string;
+  /** Closes what this process reads. A file that is open elsewhere keeps its write-ahead log when it ends. */
+  readonly closeReaders?: () => void;
+}
+
 /** A recording is divided into this many files at least, so that the removal of one removes little. */
 const minFiles = 8;
 const checkIntervalMs = 10_000;
@@ -23,8 +31,7 @@ const checkIntervalMs = 10_000;
 /** Appends to the recording in a directory: a file per period, the oldest of which are removed. */
 export class RecordingDirectory {
   readonly #directory: string;
-  readonly #limits: RecordingLimits;
-  readonly #version: string;
+  readonly #options: Options;
   readonly #lock: DatabaseSync;
   #writer: RecordingWriter | undefined;
   /** By identity. Each file contains them. */
@@ -33,10 +40,9 @@ export class RecordingDirectory {
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** @throws Error with a message for people if the directory cannot be used, or another process records to it */
-  constructor(directory: string, { limits, version }: { readonly limits: RecordingLimits; readonly version: string }) {
+  constructor(directory: string, options: Options) {
     this.#directory = directory;
-    this.#limits = limits;
-    this.#version = version;
+    this.#options = options;
     this.#lock = lock(directory);
   }
 
@@ -74,20 +80,24 @@ export class RecordingDirectory {
 
   /** `open`: propagations that continue. */
   close(now: number, open: readonly Propagation[] = []): void {
+    this.#closeFile(now, open);
+    this.#lock.close();
+  }
+
+  #closeFile(now: number, open: readonly Propagation[] = []): void {
+    this.#options.closeReaders?.();
     this.#writer?.close(now, open);
     this.#writer = undefined;
-    this.#lock.close();
   }
 
   /** Begins a new file in time, and removes the oldest ones. */
   #check(now: number): void {
     this.#checkedAt = now;
-    const { maxBytes, retentionMs, minFreeBytes } = this.#limits;
+    const { maxBytes, retentionMs, minFreeBytes } = this.#options.limits;
     const files = filesIn(this.#directory);
     const current = files.find(({ path }) => path === this.#writer?.path);
     if ((current?.bytes ?? 0) > maxBytes / minFiles || now - this.#startedAt > retentionMs / minFiles) {
-      this.#writer?.close(now);
-      this.#writer = undefined;
+      this.#closeFile(now);
     }
     let bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     let free = freeBytes(this.#directory);
@@ -105,7 +115,7 @@ export class RecordingDirectory {
 
   #open(now: number): RecordingWriter {
     this.#startedAt = now;
-    const writer = new RecordingWriter(join(this.#directory, fileName(now)), { now, version: this.#version });
+    const writer = new RecordingWriter(join(this.#directory, fileName(now)), { now, version: this.#options.version });
     for (const [identity, name] of this.#clusterNames) writer.nameCluster(identity, name);
     return writer;
   }
