@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Distributed, startDistributed } from '@sluice/demo/distributed';
@@ -6,7 +9,8 @@ import { ApiServerHttp, FakeApiServer, type Population, populate } from '@sluice
 import { seededRandom, silentLogger } from '@sluice/platform';
 import { systemClock } from '@sluice/platform/process';
 import { until } from '@sluice/platform/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RecordingReader } from '@sluice/recording';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 /** The CLI explains a deleted Pod in a fleet of processes with real NATS and Redis. */
 const main = fileURLToPath(new URL('../services/sluice/src/main.ts', import.meta.url));
@@ -15,6 +19,7 @@ let server: FakeApiServer;
 let population: Population;
 let fleet: Distributed;
 let url: string;
+const directory = mkdtempSync(join(tmpdir(), 'sluice-fleet-recording-'));
 const log: string[] = [];
 
 beforeAll(async () => {
@@ -28,7 +33,7 @@ beforeAll(async () => {
       server: await http.listen(),
       clusterName: 'production',
       flags: ['--log-level', 'warn'],
-      consoleFlags: [],
+      consoleFlags: ['--recording-dir', directory],
       onOutcome: () => {},
     },
     onLine: (process, line) => void log.push(`${process}: ${line}`),
@@ -39,6 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await fleet?.stop();
   await http?.close();
+  rmSync(directory, { recursive: true });
 });
 
 interface Result {
@@ -94,6 +100,24 @@ test('explains when and why the endpoint of a deleted Pod was removed', async ()
     endpoints: [{ type: 'removed', pod }],
   });
   expect((await sluice('history', service, '--pod', pod)).stdout).toContain(`− ${pod} `);
+});
+
+test('records what it reads, and answers from the recording', async () => {
+  const { namespace, name } = population.services[1] ?? {};
+  for (let i = 0; i < 3; i++) {
+    const pod = population.pod(1, i);
+    server.delete('pods', pod.namespace, pod.name, { gracePeriodSeconds: 0 });
+  }
+  const outages = async () => (await sluice('outages', '--since', '10m')).stdout;
+  await expect.poll(outages).toMatch(new RegExp(`production +${namespace} +${name} `));
+  const reader = new RecordingReader(directory);
+  onTestFinished(() => reader.close());
+  const keys = reader.servicesAt(systemClock.now());
+  expect(keys).toHaveLength(3);
+  const key = keys.find((one) => one.endsWith(`/${name}`)) ?? '';
+  const { records } = reader.records(key, { since: 0, until: systemClock.now(), records: 1_000 });
+  expect(new Set(records.map(({ topic }) => topic))).toEqual(new Set(['changes', 'mutations']));
+  expect([...reader.clusterNames().values()]).toEqual(['production']);
 });
 
 test('returns clusters by name and partitions with their owners', async () => {

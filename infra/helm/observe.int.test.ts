@@ -8,7 +8,7 @@ import { load, loadAll } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { ensureHelm } from '../local/src/index.ts';
 
-/** How mode observe differs from the other modes; helm.int.test.ts tests what they have in common. */
+/** How mode observe and a fleet that is recorded differ from the others; helm.int.test.ts tests what they have in common. */
 
 const chart = import.meta.dirname;
 const main = join(chart, '../../services/sluice/src/main.ts');
@@ -66,6 +66,8 @@ function environmentOf(manifests: readonly Manifest[]): Readonly<Record<string, 
   const own = podOf(manifests).containers[0].env.map(({ name, value }) => [name, value]);
   return { ...ofKind(manifests, 'ConfigMap').data, ...Object.fromEntries(own) };
 }
+
+const claim = (claimName: string) => ({ name: 'recording', persistentVolumeClaim: { claimName } });
 
 /** One line per permission. */
 const permissionsOf = ({ rules = [] }: Manifest) =>
@@ -152,9 +154,39 @@ it('starts a process with valid flags, which records to the volume and serves th
   }
 });
 
-describe('the recording is', () => {
-  const claim = (claimName: string) => ({ name: 'recording', persistentVolumeClaim: { claimName } });
+describe('of a fleet', () => {
+  const renderFleet = (...values: readonly string[]) =>
+    render(
+      'mode=workers',
+      'bus.servers=tls://nats:4222',
+      'store.url=rediss://redis',
+      'recording.enabled=true',
+      ...values,
+    );
 
+  it('the console records, with valid flags', async () => {
+    const manifests = await renderFleet();
+    const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+    const recording = deployments.filter(({ spec }) => JSON.stringify(spec).includes('/var/lib/sluice'));
+    expect(recording).toHaveLength(1);
+    const pod = podOf(recording);
+    const [command, ...flags] = pod.containers[0].args;
+    expect([command, pod.volumes]).toEqual(['console', expect.arrayContaining([claim('sluice-recording')])]);
+    expect(recording[0]?.spec.strategy).toEqual({ type: 'Recreate' });
+    expect(ofKind(manifests, 'PersistentVolumeClaim')).toBeDefined();
+    const { stdout } = await run(process.execPath, [main, 'config', ...flags]);
+    expect(stdout).toContain('/var/lib/sluice/recording');
+  });
+
+  it.each([
+    ['components.console.replicas=2', 'one console records to a volume'],
+    ['mode=allInOne', 'mode allInOne has no recording'],
+  ])('%s is an error', async (value, reason) => {
+    await expect(renderFleet(value)).rejects.toThrow(reason);
+  });
+});
+
+describe('the recording is', () => {
   test('in a claim of the release', async () => {
     const manifests = await render('recording.size=20Gi', 'recording.storageClass=fast');
     expect(ofKind(manifests, 'PersistentVolumeClaim').spec).toEqual({

@@ -67,3 +67,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* The component that records to a volume; empty: none. */}}
+{{- define "sluice.recorder" -}}
+{{- $fleet := has .Values.mode (list "workers" "roles") -}}
+{{- if eq .Values.mode "observe" -}}
+observe
+{{- else if .Values.recording.enabled -}}
+{{- if not $fleet }}{{ fail (printf "recording.enabled: mode %s has no recording; set mode to observe, workers or roles" .Values.mode) }}{{ end -}}
+{{- if ne (int .Values.components.console.replicas) 1 }}{{ fail "recording.enabled: one console records to a volume; set components.console.replicas to 1" }}{{ end -}}
+console
+{{- end -}}
+{{- end }}

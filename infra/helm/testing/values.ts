@@ -16,6 +16,7 @@ export const validValues: Readonly<Record<string, Values>> = {
   'a recording that is lost with the Pod': { mode: 'observe', recording: { persistent: false } },
   'shadow mode': { mode: 'shadow' },
   workers: { mode: 'workers', ...fleet, caConfigMap: 'sluice-ca' },
+  'a fleet that is recorded': { mode: 'workers', ...fleet, caConfigMap: 'sluice-ca', recording: { enabled: true } },
   'roles with their own users': {
     ...{ mode: 'roles', ...fleet, caConfigMap: 'sluice-ca' },
     components: Object.fromEntries(

@@ -130,6 +130,30 @@ function servicesOf(path: string): readonly string[] {
   return services;
 }
 
+test('what is added while it is paused only shows how the Services are when it resumes', async () => {
+  await recorder.close();
+  await advance(clock, 1);
+  recorder = await Recorder.open(options({ isPaused: true }));
+  add(snapshot(1));
+  add(change(2, { facts: [{ kind: 'pod', name: 'a', pod: aPodNamed('a'), node: null }], resourceVersions }));
+  add(change(3, { facts: [{ kind: 'service', service: null }], resourceVersions }), 'c/shop/gone');
+  await advance(clock, 60_000);
+  expect(await sequences()).toEqual([]);
+  recorder.resume();
+  await advance(clock, 500);
+  await recorder.coverage();
+  await advance(clock, 500);
+  add(change(3, { resourceVersions }));
+  expect(await sequences()).toEqual([2, 3]);
+  const [whole] = (await recorder.records(web, all)).records;
+  expect(JSON.parse(new TextDecoder().decode(whole?.payload)).facts.map(({ kind }: Fact) => kind)).toEqual([
+    'service',
+    'pod',
+  ]);
+  expect((await recorder.coverage()).periods.at(-1)).toMatchObject({ from: 61_501 });
+  expect(filesIn(directory).flatMap(({ path }) => servicesOf(path))).toEqual([web]);
+});
+
 test('the removal of a cluster is recorded, requests and malformed records are not', async () => {
   add(snapshot(1));
   add({ kind: 'clusterRemoved', cluster: 'c', epoch: 2 }, 'c');

@@ -19,6 +19,8 @@ export interface RecorderOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Until `resume`, nothing is written; what is added is older, and only shows how the Services are. Default: false. */
+  readonly isPaused?: boolean;
 }
 
 export interface ThreadOptions extends Pick<RecorderOptions, 'directory' | 'limits' | 'version'> {}
@@ -62,6 +64,7 @@ export class Recorder implements Recording {
   /** Batches that the thread has not appended yet. */
   readonly #appending: (readonly NewRecord[])[] = [];
   #waitingBytes = 0;
+  #isPaused: boolean;
   #hasLost = false;
   #isFailing = false;
   #isClosing = false;
@@ -77,6 +80,7 @@ export class Recorder implements Recording {
     this.#options = options;
     this.#thread = thread;
     this.#converter = new RecordConverter(options.logger);
+    this.#isPaused = options.isPaused ?? false;
     this.#cancelIdle = repeat(options.clock, idleMs, () => this.#flush());
     thread.on('message', (answer: ThreadAnswer) => this.#answered(answer));
     thread.on('error', (error) => this.#stopped(error));
@@ -102,7 +106,15 @@ export class Recorder implements Recording {
 
   add(topic: Topic, record: BusRecord): void {
     const added = this.#converter.convert(topic, record, this.#options.clock.now());
-    if (added !== undefined && !this.#isStopped) this.#append(added);
+    if (added === undefined || this.#isStopped) return;
+    if (!this.#isPaused) this.#append(added);
+    else if (isServiceKey(added.key)) this.#snapshots.learned(added.key);
+  }
+
+  /** Begins to write, with the state of each Service. */
+  resume(): void {
+    this.#isPaused = false;
+    this.#flushSoon();
   }
 
   #append(added: NewRecord): void {
@@ -221,6 +233,7 @@ export class Recorder implements Recording {
   }
 
   #flush(): void {
+    if (this.#isPaused) return;
     const hasTaken = !this.#isClosing && this.#takeSnapshots();
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;

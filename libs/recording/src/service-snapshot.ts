@@ -2,6 +2,9 @@ import { controllers } from '@sluice/controllers';
 import type { Change, Fact, SimilarPods } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
 
+/** An Outcome that takes longer is not waited for. A reader of the log may have read it before its plan. */
+const maxPlanMs = 60_000;
+
 /**
  * The state of a Service as a Change from which a read can begin. It has the stamp of the last Change, so where the state is known
  * already it has no effect. Undefined while something is about to follow without which the state would be misread: the rest of a
@@ -14,8 +17,11 @@ export function snapshotOf(
   const { open, complete, partial, stamp, resourceVersions, unwatched } = state.snapshot;
   const written = [...state.slices.values(), ...(state.endpoints === null ? [] : [state.endpoints])];
   const isSettled = complete && open === null && !partial && written.every((object) => object.stamp !== null);
-  const isDeciding = controllers.some((controller) => state.controller(controller).inFlight !== null);
-  if (!isSettled || isDeciding) return undefined;
+  const isWriting = controllers.some((controller) => {
+    const { inFlight } = state.controller(controller);
+    return inFlight !== null && now - inFlight.message.decidedAt < maxPlanMs;
+  });
+  if (!isSettled || isWriting) return undefined;
   return {
     kind: 'change',
     key: state.key,

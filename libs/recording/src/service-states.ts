@@ -1,4 +1,4 @@
-import { isServiceKey, type Message, parseServiceKey } from '@sluice/messages';
+import { type ClusterRemoved, isServiceKey, type Message, parseServiceKey } from '@sluice/messages';
 import {
   defaultSettings,
   evolve,
@@ -22,7 +22,7 @@ export class ServiceStates {
 
   /** Undefined for a message that is not about one Service. */
   apply(key: string, message: Message, now: number): AppliedMessage | undefined {
-    if (message.kind === 'clusterRemoved') this.#removeCluster(message.cluster);
+    if (message.kind === 'clusterRemoved') this.#removeCluster(message);
     if (message.kind === 'clusterRemoved' || message.kind === 'resync' || !isServiceKey(key)) return undefined;
     const state = this.#stateFor(key, message, now);
     evolve(state, message, now, defaultSettings);
@@ -53,7 +53,9 @@ export class ServiceStates {
     return message.kind === 'change' ? stateBefore(state, message, now) : state;
   }
 
-  #removeCluster(cluster: string): void {
-    for (const key of this.#states.keys()) if (key.startsWith(`${cluster}/`)) this.#states.delete(key);
+  /** What a later watcher has published stays. */
+  #removeCluster({ cluster, epoch }: ClusterRemoved): void {
+    for (const [key, { snapshot }] of this.#states)
+      if (key.startsWith(`${cluster}/`) && snapshot.stamp.epoch <= epoch) this.#states.delete(key);
   }
 }

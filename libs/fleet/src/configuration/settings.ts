@@ -326,7 +326,7 @@ const declared = {
 
   'recording.directory': setting(
     kinds.path,
-    'directory of the recording; `none`: in memory only; default of `observe`: `sluice/recording` in $XDG_STATE_HOME or ~/.local/state; of `run`: `none`',
+    'directory of the recording; `none`: in memory only; default of `observe`: `sluice/recording` in $XDG_STATE_HOME or ~/.local/state; of `run` and `console`: `none`',
     { flag: '--recording-dir <directory>', example: '/var/lib/sluice/recording' },
   ),
   'recording.maxBytes': setting(kinds.size, 'maximum size of the recording; the oldest files go first', {

@@ -50,7 +50,7 @@ function answerOf(overview: Loaded<Overview>, props: Props) {
   const { recording, clusters } = overview.value;
   if (recording === null) {
     return html`<${Empty} title="This console has no recording">
-      sluice observe, sluice open and sluice run --recording-dir have one.
+      sluice observe and sluice open have one, sluice run and sluice console with --recording-dir.
     <//>`;
   }
   const until = wholeMs(recording.to);

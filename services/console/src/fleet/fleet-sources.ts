@@ -21,6 +21,10 @@ export interface ClusterConflict {
 interface Ports {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Default: there is none. */
+  readonly recording?: ConsoleSources['recording'];
+  /** Called with the clusters after each read. */
+  readonly onClusters?: (clusters: readonly ClusterView[]) => void;
 }
 
 /** Timeout of a probe of store or bus. */
@@ -36,6 +40,7 @@ export class FleetSources implements ConsoleSources {
   readonly parked: () => Promise<readonly ParkedKey[]>;
   readonly deadLetters: () => Promise<readonly DeadLetterView[]>;
   readonly trace: ConsoleSources['trace'];
+  readonly recording: ConsoleSources['recording'];
   readonly #fleet: Fleet;
   readonly #ports: Ports;
   readonly #conflicts: () => Promise<readonly ClusterConflict[]>;
@@ -51,6 +56,7 @@ export class FleetSources implements ConsoleSources {
     conflicts: () => Promise<readonly ClusterConflict[]> = async () => [],
   ) {
     this.trace = trace;
+    this.recording = ports.recording;
     this.#conflicts = conflicts;
     this.#fleet = fleet;
     this.#ports = ports;
@@ -100,6 +106,7 @@ export class FleetSources implements ConsoleSources {
       const state = stateOf(outage, 'watched');
       return { ...current, state, watcher: { owner: lease.holder, epoch: lease.fencingToken } };
     });
+    this.#ports.onClusters?.(this.#clusters);
   }
 
   /** Reads the clusters periodically until `signal` aborts. Failures leave the last result. */

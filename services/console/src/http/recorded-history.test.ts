@@ -306,7 +306,7 @@ test.each(['outages', 'propagations', 'readiness-changes', 'drains'])(
       ...[
         404,
         'this console has no recording',
-        '"sluice observe", "sluice open" and "sluice run --recording-dir" have one',
+        '"sluice observe" and "sluice open" have one, "sluice run" and "sluice console" with --recording-dir',
       ],
     ]);
   },

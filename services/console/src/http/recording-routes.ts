@@ -157,7 +157,7 @@ function asked({ sources }: RouteContext, { since = 0, until, cluster, namespace
 
 function recordingOf({ sources: { recording } }: Pick<RouteContext, 'sources'>): Recording {
   if (recording !== undefined) return recording;
-  const hint = '"sluice observe", "sluice open" and "sluice run --recording-dir" have one';
+  const hint = '"sluice observe" and "sluice open" have one, "sluice run" and "sluice console" with --recording-dir';
   throw new Problem(404, 'this console has no recording', hint);
 }
 

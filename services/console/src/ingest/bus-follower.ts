@@ -11,10 +11,13 @@ import type { Message } from '@sluice/messages';
 import { type Clock, type Logger, type Random, runWithBackoff } from '@sluice/platform';
 import type { History } from '../history/history.ts';
 import { messageOf, retain } from '../history/retained-record.ts';
+import type { RecordSink } from '../ports.ts';
 
 interface FollowerOptions {
   readonly bus: Bus;
   readonly history: History;
+  /** Gets the same records. */
+  readonly recorder?: RecordSink | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
@@ -68,7 +71,7 @@ export class BusFollower {
       try {
         const reader = bus.read(topic, partition, oldest);
         await readUntilAborted(reader, signal, (open) =>
-          ingest(open, this.#options.history, { topic, partition }, (offset) => {
+          ingest(open, this.#options, { topic, partition }, (offset) => {
             if (offset >= end.offset) this.#reachedEnd(topic, partition);
             return false;
           }),
@@ -89,10 +92,10 @@ export class BusFollower {
 
 const batchSize = 512;
 
-/** Reads the records of a log into the history until the reader is closed, or `isEnd` is true of the last offset that was read. */
+/** Reads the records of a log into history and recording until the reader is closed, or `isEnd` is true of the last offset that was read. */
 export async function ingest(
   reader: PartitionReader,
-  history: History,
+  { history, recorder }: Pick<FollowerOptions, 'history' | 'recorder'>,
   { topic, partition }: { readonly topic: Topic; readonly partition: number },
   isEnd: (offset: number) => boolean,
 ): Promise<void> {
@@ -104,7 +107,10 @@ export async function ingest(
       hasStart = true;
       history.extendBack(start);
     }
-    for (const record of records) history.add(topic, partition, record);
+    for (const record of records) {
+      history.add(topic, partition, record);
+      recorder?.add(topic, record);
+    }
     const last = records.at(-1);
     if (last === undefined || isEnd(last.offset)) return;
   }

@@ -1,4 +1,4 @@
-import { MemoryBus } from '@sluice/bus';
+import { type BusRecord, MemoryBus } from '@sluice/bus';
 import { encodeMessage, formatServiceKey, type Message, partitionOf } from '@sluice/messages';
 import { seededRandom, silentLogger, VirtualClock } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
@@ -47,7 +47,9 @@ describe('ingest', () => {
     await bus.append('changes', partition, changes);
     await bus.append('mutations', partition, [plan]);
     const stop = new AbortController();
-    const follower = new BusFollower({ bus, history, clock, random: seededRandom(1), logger: silentLogger });
+    const recorded: string[] = [];
+    const recorder = { add: (topic: string, { id }: BusRecord) => void recorded.push(`${topic}/${id}`) };
+    const follower = new BusFollower({ bus, history, recorder, clock, random: seededRandom(1), logger: silentLogger });
     expect(follower.behind).toBe(8);
     const running = follower.run(stop.signal);
     await follower.caughtUp;
@@ -56,6 +58,7 @@ describe('ingest', () => {
     await bus.append('changes', partition, [toAppend('4', podChange(2, 2_000, pod('web-1', { ready: false })))]);
     expect(await changed).toEqual(shop('web'));
     expect(history.get(shop('web'))?.entries).toHaveLength(4);
+    expect(recorded.toSorted()).toEqual(['changes/1', 'changes/3', 'changes/4', 'mutations/2']);
     stop.abort();
     await running;
     await bus.close();

@@ -23,7 +23,7 @@ async function readLog(
   try {
     const reader = bus.read(topic, partition, oldest);
     await readUntilAborted(reader, signal, (open) =>
-      ingest(open, history, { topic, partition }, (offset) => offset >= end.offset),
+      ingest(open, { history }, { topic, partition }, (offset) => offset >= end.offset),
     );
   } catch (error) {
     // Its records have expired meanwhile.

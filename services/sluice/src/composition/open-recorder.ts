@@ -9,6 +9,7 @@ export interface RecorderPorts {
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly isPaused?: boolean;
 }
 
 /** What a recording leaves free on its disk, in bytes. */

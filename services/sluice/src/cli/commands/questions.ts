@@ -120,7 +120,7 @@ function add<T>(program: Command, { name, summary, description, ask, list }: Que
     .command(name)
     .summary(summary)
     .description(
-      `${description}\nNeeds "sluice observe", "sluice open" or "sluice run --recording-dir".\n` +
+      `${description}\nNeeds "sluice observe", "sluice open", or --recording-dir of "sluice run" or "sluice console".\n` +
         'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
     )
     .option('--cluster <name>', 'only the cluster with this name or UID')

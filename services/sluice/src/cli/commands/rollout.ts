@@ -16,7 +16,7 @@ export function addRolloutCommand(program: Command): void {
     .summary('how the Pods of a Service were over time, by ReplicaSet')
     .description(
       'Draws a belt for each Pod of a Service: when it was ready, not ready or terminating, below the controller that owns it.\n' +
-        'Needs "sluice observe", "sluice open" or "sluice run --recording-dir".\n' +
+        'Needs "sluice observe", "sluice open", or --recording-dir of "sluice run" or "sluice console".\n' +
         'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
     );
   addOutput(addPeriod(addServiceOptions(command), 'the whole recording'), 'text', 'json').action(rollout);

@@ -16,7 +16,7 @@ import {
 import type { Recording } from '@sluice/recording';
 import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
-import type { RecorderPorts } from '../../composition/open-recorder.ts';
+import { configuredRecorder } from '../../composition/configured-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { problemWebhook } from '../../composition/problem-webhook.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
@@ -59,7 +59,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     (addresses.page ?? addresses.metrics) === null
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
-  const recorder = await openRecorderOf(configuration, { ...ports, environment: process.env });
+  const recorder = await configuredRecorder(configuration, { ...ports, environment: process.env });
   const console = openConsole(() => clusters.views(), run, logger, recorder);
   const server =
     metrics &&
@@ -104,7 +104,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       () => {},
     );
   }
-  const problems =
+  const problems: ProblemReporter | undefined =
     recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...(server?.introduction ?? [])]);
@@ -143,13 +143,6 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   }
   display.ended(statistics, systemClock.now() - startedAt);
   if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
-}
-
-/** Undefined unless the configuration names a directory. Loaded only then, because most runs do not record. */
-async function openRecorderOf({ recording }: Run['configuration'], ports: RecorderPorts) {
-  if (recording.directory === undefined) return undefined;
-  const { openRecorder } = await import('../../composition/open-recorder.ts');
-  return openRecorder(recording, ports);
 }
 
 /** Where this process serves. @throws UsageError if the addresses contradict each other */

@@ -15,7 +15,7 @@ export function addVerifyCommand(program: Command): void {
     .summary('whether slices and Endpoints of a Service were as they should be: was it the controller?')
     .description(
       'Shows since when the slices and the Endpoints of a Service show its Pods as they should, or which Pods they do not. If\n' +
-        'they do, check the proxies. Needs "sluice observe", "sluice open" or "sluice run --recording-dir".\n' +
+        'they do, check the proxies. Needs "sluice observe", "sluice open", or --recording-dir of "sluice run" or "sluice console".\n' +
         'Exits with status 1 if one is wrong or there is no answer, and 2 for invalid arguments.',
     )
     .option('--at <time>', 'e.g. 03:12, "5m ago" or 2026-03-01T03:12, with or without zone (default: now)');

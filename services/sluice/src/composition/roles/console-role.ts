@@ -1,17 +1,31 @@
 import { createSecureContext } from 'node:tls';
-import { BusFollower, createConsole, FleetSources, History, jaegerTraces, readLogs } from '@sluice/console';
+import {
+  BusFollower,
+  type ClusterView,
+  createConsole,
+  FleetSources,
+  History,
+  jaegerTraces,
+  readLogs,
+} from '@sluice/console';
 import { StoredIdentities } from '@sluice/fleet/clusters';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { type OpenInfrastructure, storeProblemCounts } from '@sluice/fleet/roles';
 import { type Clock, errorMessage, type Random } from '@sluice/platform';
 import { isLoopback, type RootLogger, UsageError, version } from '@sluice/platform/process';
+import type { Recorder } from '@sluice/recording';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
+import { ProblemReporter } from '../problem-reporter.ts';
+import { problemWebhook } from '../problem-webhook.ts';
 import { rereadConsole } from './reread-console.ts';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: Omit<OpenInfrastructure, 'document' | 'intended' | 'openLogs' | 'generation'> &
     Partial<Pick<OpenInfrastructure, 'openLogs' | 'generation'>>;
-  readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'>;
+  readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'> &
+    Partial<Pick<Configuration, 'recording'>>;
+  /** Is paused. Default: the history is in memory only. */
+  readonly recorder?: Recorder | undefined;
   /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
   readonly reread?: () => Pick<Configuration, 'console'>;
   readonly clock: Clock;
@@ -28,27 +42,36 @@ export interface RunningConsole {
 }
 
 /**
- * Reads the bus and store of a fleet and serves the console. The caller closes the infrastructure.
+ * Reads the bus and store of a fleet, serves the console, and records what it reads. The caller closes the infrastructure and the
+ * recorder.
  *
  * @throws UsageError if it cannot listen on the configured addresses
  */
 export async function startConsoleRole(options: ConsoleRoleOptions): Promise<RunningConsole> {
-  const { infrastructure, configuration, clock, random, logger } = options;
+  const { infrastructure, configuration, recorder, clock, random, logger } = options;
   const { console: settings, metricsBindAddress } = configuration;
   checkTls(settings.tls);
   const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
   const history = new History({ clock, maxBytes, retentionMs });
-  const follower = new BusFollower({ bus: infrastructure.bus, history, clock, random, logger });
+  const follower = new BusFollower({ bus: infrastructure.bus, history, recorder, clock, random, logger });
   const identities = new StoredIdentities(infrastructure.clusterPins);
   const conflicts = () => identities.conflicts();
-  const sources = new FleetSources(infrastructure, { clock, logger }, jaegerTraces(jaegerQueryUrl), conflicts);
+  const names = new Map<string, string>();
+  const onClusters = (clusters: readonly ClusterView[]) => {
+    for (const { identity, name } of clusters) {
+      if (names.get(identity) !== name) recorder?.nameCluster(identity, name);
+      names.set(identity, name);
+    }
+  };
+  const ports = { clock, logger, recording: recorder, onClusters };
+  const sources = new FleetSources(infrastructure, ports, jaegerTraces(jaegerQueryUrl), conflicts);
   const behind = () => follower.behind;
   const access = { hosts: hostsOf(settings), token: settings.token };
   const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
   const backends = backendChecks(options);
   const storeProblems = storeProblemCounts(infrastructure);
-  const metrics = new Metrics({ clusters: new Map(), fleet: true, storeProblems, backends: () => backends });
+  const metrics = new Metrics({ clusters: names, fleet: true, storeProblems, backends: () => backends });
   metrics.show(
     {},
     {
@@ -86,17 +109,26 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   void follower.caughtUp.then(() => {
     ready = true;
     logger.info('history loaded', { services: history.size, bytes: history.bytes });
+    recorder?.resume();
   });
+  const notify = webhookOf(configuration);
+  const problems: ProblemReporter | undefined =
+    recorder && new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify });
   return {
     url: server.url,
     done: Promise.all([readHistory(working.signal), sources.run(working.signal)]),
     async stop() {
       working.abort();
       stopRereading?.();
+      problems?.close();
       await console.close();
       await Promise.all(servers.map((one) => one?.close()));
     },
   };
+}
+
+function webhookOf({ recording }: ConsoleRoleOptions['configuration']) {
+  return recording?.webhookUrl === undefined ? undefined : problemWebhook(recording.webhookUrl);
 }
 
 /** Reads the logs of former generations of partitions that may have records within the retention. */
