@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Change, encodeMessage, type Fact } from '@sluice/messages';
 import { aPodNamed, aService } from '@sluice/model/testing';
 import { silentLogger } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exportRecording } from './export-recording.ts';
+import { filesIn } from './file-names.ts';
 import { Playback } from './playback.ts';
 import { RecordConverter } from './record-converter.ts';
 import { RecordingDirectory } from './recording-directory.ts';
@@ -60,9 +62,10 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-const run = (from: number, to: number, isWanted = (key: string): boolean => key === 'c/shop/web') =>
+const run = (from: number, to: number, isWanted = (key: string): boolean => key === 'c/shop/web', isRedacted = false) =>
   exportRecording(reader, {
     ...{ directory: join(root, 'target'), period: { from, to }, isWanted, version: '1', logger: silentLogger },
+    isRedacted,
   });
 
 const podsAt = (of: RecordingReader, time: number) =>
@@ -95,6 +98,25 @@ test('keeps gaps, and what does not end before the end', () => {
 test('a period that begins in a gap begins with the next record', () => {
   expect(run(3_000, 5_015)).toEqual({ services: 1, records: 2 });
   expect(exported.coverage().periods).toEqual([{ from: 5_000, to: 5_015 }]);
+});
+
+test('says whether it is redacted, also when it is exported again', () => {
+  run(0, 2_000, undefined, true);
+  expect([reader.isRedacted(), exported.isRedacted()]).toEqual([false, true]);
+  const selection = { period: { from: 0, to: 2_000 }, isWanted: () => true, isRedacted: false };
+  exportRecording(exported, { ...selection, directory: join(root, 'again'), version: '1', logger: silentLogger });
+  const again = new RecordingReader(join(root, 'again'));
+  expect(again.isRedacted()).toBe(true);
+  again.close();
+});
+
+test('a file from before the mark is not redacted', () => {
+  run(0, 100);
+  const [file] = filesIn(join(root, 'target'));
+  const database = new DatabaseSync(file?.path ?? '');
+  database.exec('ALTER TABLE recording DROP COLUMN redacted');
+  database.close();
+  expect(exported.isRedacted()).toBe(false);
 });
 
 test('does not add to a recording', () => {

@@ -20,6 +20,8 @@ interface Options {
   readonly limits: RecordingLimits;
   /** Of the program. */
   readonly version: string;
+  /** Names, addresses, labels and texts are replaced by pseudonyms. Default: false. */
+  readonly isRedacted?: boolean;
   /** Closes what this process reads. A file that is open elsewhere keeps its write-ahead log when it ends. */
   readonly closeReaders?: () => void;
 }
@@ -115,7 +117,8 @@ export class RecordingDirectory {
 
   #open(now: number): RecordingWriter {
     this.#startedAt = now;
-    const writer = new RecordingWriter(join(this.#directory, fileName(now)), { now, version: this.#options.version });
+    const { version, isRedacted = false } = this.#options;
+    const writer = new RecordingWriter(join(this.#directory, fileName(now)), { now, version, isRedacted });
     for (const [identity, name] of this.#clusterNames) writer.nameCluster(identity, name);
     return writer;
   }

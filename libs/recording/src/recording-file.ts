@@ -118,6 +118,12 @@ export class RecordingFile {
     return this.#get('SELECT started_at AS "from", last_at AS "to" FROM recording') as unknown as RecordedPeriod;
   }
 
+  /** Whether names, addresses, labels and texts are replaced by pseudonyms. */
+  get isRedacted(): boolean {
+    // Earlier files of the format do not have the column.
+    return Number(this.#get('SELECT * FROM recording').redacted ?? 0) === 1;
+  }
+
   /** Names of the clusters, by identity. */
   get clusterNames(): ReadonlyMap<string, string> {
     return new Map(this.#all('SELECT * FROM clusters').map(({ identity, name }) => [String(identity), String(name)]));

@@ -77,6 +77,15 @@ export class RecordingReader {
     return existing.at(time);
   }
 
+  /** Whether a file has pseudonyms in place of names, addresses, labels and texts. */
+  isRedacted(): boolean {
+    let isRedacted = false;
+    this.#read((file) => {
+      isRedacted ||= file.isRedacted;
+    });
+    return isRedacted;
+  }
+
   /** Names of the clusters, by identity. */
   clusterNames(): ReadonlyMap<string, string> {
     const names = new Map<string, string>();

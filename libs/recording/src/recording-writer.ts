@@ -12,6 +12,16 @@ import { schema } from './schema.ts';
 /** Ids that are kept in memory, of Services and of texts. */
 const maxKnown = 50_000;
 
+/** What a file says of itself. */
+interface FileHead {
+  /** When it begins, in milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** Of the program. */
+  readonly version: string;
+  /** Names, addresses, labels and texts are replaced by pseudonyms. */
+  readonly isRedacted: boolean;
+}
+
 /** Appends records to a new file. */
 export class RecordingWriter {
   readonly path: string;
@@ -24,7 +34,7 @@ export class RecordingWriter {
   readonly #bases = new DeltaBases();
   readonly #problems = new FileProblems();
 
-  constructor(path: string, { now, version }: { readonly now: number; readonly version: string }) {
+  constructor(path: string, { now, version, isRedacted }: FileHead) {
     this.path = path;
     // It contains names and addresses of everything in the clusters. What SQLite creates beside it has the same mode.
     closeSync(openSync(path, 'wx', 0o600));
@@ -33,7 +43,7 @@ export class RecordingWriter {
     // A crash of the process loses no commit; a crash of the machine may lose the last ones.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304');
     database.exec(`BEGIN; ${schema}; COMMIT`);
-    database.prepare('INSERT INTO recording VALUES (?, ?, ?)').run(now, now, version);
+    database.prepare('INSERT INTO recording VALUES (?, ?, ?, ?)').run(now, now, version, Number(isRedacted));
   }
 
   /** Appends all or none. `now`: everything until then was recorded. `open`: propagations that continue. */

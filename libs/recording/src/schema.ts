@@ -75,7 +75,13 @@ export const schema = `
   );
   CREATE INDEX propagations_by_start ON propagations (started_at);
   -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
-  CREATE TABLE recording (started_at REAL NOT NULL, last_at REAL NOT NULL, version TEXT NOT NULL);
+  CREATE TABLE recording (
+    started_at REAL NOT NULL,
+    last_at REAL NOT NULL,
+    version TEXT NOT NULL,
+    -- 1: names, addresses, labels and texts are replaced by pseudonyms
+    redacted INTEGER NOT NULL DEFAULT 0
+  );
   CREATE VIEW history AS
     SELECT
       records.id,

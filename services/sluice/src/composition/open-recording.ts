@@ -11,6 +11,8 @@ export interface OpenedRecording {
   /** When it begins and ends, in milliseconds since the Unix epoch. */
   readonly period: { readonly from: number; readonly to: number };
   readonly unreadable: readonly string[];
+  /** Names, addresses, labels and texts are pseudonyms. */
+  readonly isRedacted: boolean;
   /** The Kubernetes objects at a time, and their changes from then on. */
   readonly play: (time: number) => Playback;
   close(): void;
@@ -49,6 +51,7 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
     recording: { ...questionsTo(reader), coverage: async () => coverage },
     period,
     unreadable: coverage.unreadable,
+    isRedacted: reader.isRedacted(),
     play: (time) => new Playback(reader, time),
     close: () => reader.close(),
   };

@@ -13,6 +13,7 @@ interface Options {
   readonly cluster?: string;
   readonly namespace?: string;
   readonly service?: string;
+  readonly redact?: true;
 }
 
 export function addRecordCommand(program: Command): void {
@@ -25,12 +26,13 @@ export function addRecordCommand(program: Command): void {
     .summary('copy the records of some Services in a period to a new recording')
     .description(
       'Copies the records of the selected Services in a period to a new directory, which "sluice open" opens. The new recording\n' +
-        'starts with the state of the Services at that time. It contains names, addresses and labels of their Pods. Times are\n' +
-        'relative to the end of the recording.\nExits with status 1 if nothing matches, and 2 for invalid arguments.',
+        'starts with the state of the Services at that time. It contains names, addresses and labels of their Pods, which --redact\n' +
+        'replaces by pseudonyms. Times are relative to the end of the recording.\nExits with status 1 if nothing matches, and 2 for invalid arguments.',
     )
     .option('--cluster <name>', 'only the cluster with this name or UID')
     .option('-n, --namespace <name>', 'only this namespace')
-    .option('--service <name>', 'only Services with this name');
+    .option('--service <name>', 'only Services with this name')
+    .option('--redact', 'replace names, addresses, labels and messages by pseudonyms');
   addPeriod(command, 'the whole recording', 'the end of the recording').action(exportPart);
 }
 
@@ -47,7 +49,8 @@ function exportPart(path: string, directory: string, options: Options): void {
     const period = { from: Math.max(from, since), to: Math.min(to, until) };
     const isWanted = filterOf(options, reader.clusterNames());
     const logger = createLogger('text', 'info');
-    const exported = exportRecording(reader, { directory, period, isWanted, version, logger });
+    const selection = { period, isWanted, isRedacted: options.redact === true };
+    const exported = exportRecording(reader, { ...selection, directory, version, logger });
     if (exported.services === 0) process.exitCode = exitStatus.failure;
     print(process.stdout, `exported ${exported.records} records of ${exported.services} Services to ${directory}\n`);
   } catch (error) {

@@ -53,7 +53,8 @@ export async function runOpened(
     const server = await serve(addresses, telemetry, logger);
     const [from, to] = [period.from, period.to].map(timeOf);
     const what = `${history.size} Services of ${clusters.map(({ name }) => name).join(', ')}, from ${from} to ${to}`;
-    const lines = [`Recording: ${what}`, ...server.introduction, ...(objects?.introduction ?? [])];
+    const redacted = opened.isRedacted ? ['Names and addresses are redacted.'] : [];
+    const lines = [`Recording: ${what}`, ...redacted, ...server.introduction, ...(objects?.introduction ?? [])];
     print(process.stdout, `${lines.join('\n')}\n`);
     await stopped;
     await console.close();
