@@ -33,14 +33,12 @@ export interface ExportedPeriod extends RecordedPeriod {
 /** Reads the records that are about some Services in a period. Gaps stay gaps. */
 export function exportedRecords(reader: RecordingReader, { isRedacted, ...selection }: Selection): ExportedRecords {
   const redaction = isRedacted ? new Redaction() : undefined;
-  const clusterNames = reader.clusterNames();
-  const redact = (record: KeyedRecord): KeyedRecord | undefined =>
-    redaction === undefined ? record : redaction.record(record);
+  for (const key of reader.servicesAt(selection.period.to)) if (selection.isWanted(key)) redaction?.service(key);
+  const names = [...reader.clusterNames()];
   return {
-    clusterNames:
-      redaction === undefined ? clusterNames : new Map([...clusterNames].map((one) => redaction.cluster(one))),
+    clusterNames: new Map(redaction === undefined ? names : names.map((one) => redaction.cluster(one))),
     isRedacted: isRedacted || reader.isRedacted(),
-    periods: periodsOf(reader, selection, redact),
+    periods: periodsOf(reader, selection, (record) => (redaction === undefined ? record : redaction.record(record))),
   };
 }
 

@@ -1,3 +1,4 @@
+export { exportLines } from './export-lines.ts';
 export { exportRecording } from './export-recording.ts';
 export { Playback } from './playback.ts';
 export type { PodSpan, PodTimeline } from './pod-timelines.ts';

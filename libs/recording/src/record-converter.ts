@@ -2,6 +2,7 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { type Change, encodeMessage, isServiceKey, type Message, type SimilarPods } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
 import type { ServiceState } from '@sluice/service-state';
+import { objectsOf, textOf } from './message-summary.ts';
 import { checkService } from './problems/check-service.ts';
 import { ObjectManagers } from './problems/object-managers.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
@@ -128,30 +129,5 @@ const nothing = { service: undefined, propagations: [] };
 const isRecorded = ({ place, startedAt, endedAt }: Propagation): boolean =>
   place === 'slices' || (endedAt ?? Number.POSITIVE_INFINITY) - startedAt >= minEndpointsMs;
 
-function objectsOf(message: Message): readonly string[] {
-  switch (message.kind) {
-    case 'change':
-      return message.facts.map((fact) => ('name' in fact ? `${fact.kind}/${fact.name}` : fact.kind));
-    case 'mutations':
-    case 'outcome':
-      return [`${message.kind}/${message.controller}`];
-    default:
-      return [message.kind];
-  }
-}
-
 const hasEvent = ({ facts }: Change, isCustom: boolean): boolean =>
   facts.some(({ kind }) => kind === 'pod' || kind === 'service' || (isCustom && kind === 'endpoints'));
-
-function textOf(message: Message): string {
-  switch (message.kind) {
-    case 'change':
-      return message.causes.first.map(({ description }) => description).join('; ');
-    case 'mutations':
-      return `${message.controller}: decided`;
-    case 'outcome':
-      return `${message.controller}: ${message.results.map(({ status }) => status).join(', ')}`;
-    default:
-      return message.kind;
-  }
-}

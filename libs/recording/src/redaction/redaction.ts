@@ -1,4 +1,4 @@
-import { encodeMessage, formatServiceKey, traceOf } from '@sluice/messages';
+import { encodeMessage, formatServiceKey, parseServiceKey, traceOf } from '@sluice/messages';
 import type { KeyedRecord } from '../recording-file.ts';
 import { messageOf } from '../records.ts';
 import { Pseudonyms } from './pseudonyms.ts';
@@ -7,6 +7,13 @@ import { redactMessage } from './redact-message.ts';
 /** Replaces names, addresses, labels and texts of clusters in the records of one export. */
 export class Redaction {
   readonly #pseudonyms = new Pseudonyms();
+
+  /** Gives a Service its names, before the first label with the same value does. */
+  service(key: string): void {
+    const { namespace, service } = parseServiceKey(key);
+    this.#pseudonyms.text(namespace, 'namespace');
+    this.#pseudonyms.text(service, 'service');
+  }
 
   /** Undefined for a record that cannot be decoded. */
   record({ payload, traceparent, ...record }: KeyedRecord): KeyedRecord | undefined {

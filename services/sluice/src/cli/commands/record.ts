@@ -1,10 +1,11 @@
 import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
 import { createLogger, exitStatus, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
-import { exportRecording, RecordingReader } from '@sluice/recording';
-import type { Command } from 'commander';
+import { exportLines, exportRecording, RecordingReader } from '@sluice/recording';
+import { type Command, Option } from 'commander';
 import { coverageOf } from '../../composition/open-recording.ts';
 import { sinceOf, untilOf } from './client-for.ts';
+import { openExportFile } from './export-file.ts';
 import { addPeriod } from './service-options.ts';
 
 interface Options {
@@ -14,6 +15,7 @@ interface Options {
   readonly namespace?: string;
   readonly service?: string;
   readonly redact?: true;
+  readonly format: 'recording' | 'jsonl' | 'otlp';
 }
 
 export function addRecordCommand(program: Command): void {
@@ -23,42 +25,73 @@ export function addRecordCommand(program: Command): void {
     .description('Exports a part of a recording.');
   const command = record
     .command('export <recording> <target>')
-    .summary('copy the records of some Services in a period to a new recording')
+    .summary('copy the records of some Services in a period to a new recording or file')
     .description(
-      'Copies the records of the selected Services in a period to a new directory, which "sluice open" opens. The new recording\n' +
-        'starts with the state of the Services at that time. It contains names, addresses and labels of their Pods, which --redact\n' +
-        'replaces by pseudonyms. Times are relative to the end of the recording.\nExits with status 1 if nothing matches, and 2 for invalid arguments.',
+      'Copies the records of the selected Services in a period to a new directory, which "sluice open" opens, or with --format\n' +
+        'to a new file or "-" for standard output. They start with the state of the Services at that time, and contain names,\n' +
+        'addresses and labels of their Pods, which --redact replaces by pseudonyms. Times are relative to the end of the recording.\n' +
+        'Exits with status 1 if nothing matches, and 2 for invalid arguments.',
     )
     .option('--cluster <name>', 'only the cluster with this name or UID')
     .option('-n, --namespace <name>', 'only this namespace')
     .option('--service <name>', 'only Services with this name')
-    .option('--redact', 'replace names, addresses, labels and messages by pseudonyms');
+    .option('--redact', 'replace names, addresses, labels and messages by pseudonyms')
+    .addOption(
+      new Option('--format <format>', 'recording, lines of JSON, or logs of OpenTelemetry in lines of JSON')
+        .choices(['recording', 'jsonl', 'otlp'])
+        .default('recording'),
+    );
   addPeriod(command, 'the whole recording', 'the end of the recording').action(exportPart);
 }
 
-function exportPart(path: string, directory: string, options: Options): void {
+function exportPart(path: string, target: string, options: Options): void {
+  const { format, redact } = options;
+  if (target === '-' && format === 'recording') {
+    throw new UsageError('a recording is a directory; choose one, or --format jsonl or otlp for standard output');
+  }
   const reader = new RecordingReader(path);
   try {
-    const { from, to } = coverageOf(path, reader).period;
-    const since = sinceOf(options.since, to) ?? from;
-    const until = untilOf(options.until, to) ?? to;
-    if (until < from || since > to || since > until) {
-      const [first, last] = [from, to].map((at) => localTime(at, systemClock.now()));
-      throw new UsageError(`the period is empty; the recording is from ${first} to ${last}`);
-    }
-    const period = { from: Math.max(from, since), to: Math.min(to, until) };
     const isWanted = filterOf(options, reader.clusterNames());
-    const logger = createLogger('text', 'info');
-    const selection = { period, isWanted, isRedacted: options.redact === true };
-    const exported = exportRecording(reader, { ...selection, directory, version, logger });
+    const selection = { period: periodOf(path, reader, options), isWanted, isRedacted: redact === true };
+    const exported = exportAs(format, reader, selection, target);
     if (exported.services === 0) process.exitCode = exitStatus.failure;
-    print(process.stdout, `exported ${exported.records} records of ${exported.services} Services to ${directory}\n`);
+    const output = target === '-' ? process.stderr : process.stdout;
+    print(output, `exported ${exported.records} records of ${exported.services} Services to ${target}\n`);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`cannot export ${path}: ${errorMessage(error)}`);
   } finally {
     reader.close();
   }
+}
+
+function exportAs(
+  format: Options['format'],
+  reader: RecordingReader,
+  selection: Pick<Parameters<typeof exportRecording>[1], 'period' | 'isWanted' | 'isRedacted'>,
+  target: string,
+) {
+  if (format === 'recording') {
+    const logger = createLogger('text', 'info');
+    return exportRecording(reader, { ...selection, directory: target, version, logger });
+  }
+  const file = openExportFile(target);
+  try {
+    return exportLines(reader, { ...selection, format, version, write: file.write });
+  } finally {
+    file.close();
+  }
+}
+
+function periodOf(path: string, reader: RecordingReader, options: Options) {
+  const { from, to } = coverageOf(path, reader).period;
+  const since = sinceOf(options.since, to) ?? from;
+  const until = untilOf(options.until, to) ?? to;
+  if (until < from || since > to || since > until) {
+    const [first, last] = [from, to].map((at) => localTime(at, systemClock.now()));
+    throw new UsageError(`the period is empty; the recording is from ${first} to ${last}`);
+  }
+  return { from: Math.max(from, since), to: Math.min(to, until) };
 }
 
 function filterOf({ cluster, namespace, service }: Options, clusterNames: ReadonlyMap<string, string>) {

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Change, encodeMessage } from '@sluice/messages';
+import { aService } from '@sluice/model/testing';
+import { silentLogger } from '@sluice/platform';
+import { RecordConverter, RecordingDirectory, RecordingReader } from '@sluice/recording';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+let directory: string;
+let recording: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'sluice-record-'));
+  recording = join(directory, 'recording');
+  const limits = { maxBytes: 1024 ** 3, retentionMs: 1e12, minFreeBytes: 0 };
+  const target = new RecordingDirectory(recording, { version: '1', limits });
+  target.nameCluster('c', 'prod');
+  const resourceVersions = { endpoints: '1', endpointslices: '1' };
+  const message: Change = {
+    ...{ kind: 'change', key: { cluster: 'c', namespace: 'shop', service: 'web' }, stamp: { epoch: 1, sequence: 1 } },
+    ...{ facts: [{ kind: 'service', service: aService() }], causes: { first: [], more: 0 }, resourceVersions },
+    snapshot: { first: true, last: true, initial: true, resourceVersions },
+  };
+  const record = { key: 'c/shop/web', id: '', headers: {}, payload: encodeMessage(message), message };
+  target.append([new RecordConverter(silentLogger).convert('changes', record, 1_000) ?? expect.unreachable()], 1_000);
+  target.close(2_000);
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const run = (target: string, ...args: readonly string[]) =>
+  promisify(execFile)(process.execPath, [main, 'record', 'export', recording, target, ...args], {
+    env: { PATH: process.env.PATH, HOME: directory },
+  });
+
+test('a recording can be redacted', async () => {
+  const target = join(directory, 'incident');
+  const { stdout } = await run(target, '--redact', '--service', 'web');
+  expect(stdout).toBe(`exported 1 records of 1 Services to ${target}\n`);
+  const reader = new RecordingReader(target);
+  expect(reader.isRedacted()).toBe(true);
+  expect(reader.servicesAt(2_000)).toEqual(['00000000-0000-4000-8000-000000000001/namespace-1/service-1']);
+  reader.close();
+});
+
+test('lines of JSON go to standard output, and what was done to standard error', async () => {
+  const { stdout, stderr } = await run('-', '--format', 'jsonl');
+  expect(stdout.split('\n').map((line) => line && JSON.parse(line).service)).toEqual(['web', '']);
+  expect(stderr).toBe('exported 1 records of 1 Services to -\n');
+});
+
+test('a file is new, and only its owner can read it', async () => {
+  const target = join(directory, 'logs.jsonl');
+  await run(target, '--format', 'otlp');
+  expect(JSON.parse(readFileSync(target, 'utf8'))).toHaveProperty('resourceLogs');
+  expect(statSync(target).mode & 0o777).toBe(0o600);
+  await expect(run(target, '--format', 'otlp')).rejects.toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining(`${target} already exists; choose another file`) },
+  });
+});
+
+test('a recording does not fit into standard output', async () => {
+  await expect(run('-')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('choose one, or --format') });
+});
