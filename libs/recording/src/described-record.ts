@@ -7,6 +7,8 @@ import { messageOf, type RecordedTopic } from './records.ts';
 
 /** A record for programs that do not know the format of recordings. */
 export interface DescribedRecord {
+  /** Formatted key of the Service, or the identity of a cluster that was removed. */
+  readonly key: string;
   /** In milliseconds since the Unix epoch. */
   readonly receivedAt: number;
   readonly cluster: { readonly uid: string; readonly name: string };
@@ -46,7 +48,15 @@ function describe(
   const service = isServiceKey(key) ? parseServiceKey(key) : undefined;
   const uid = service?.cluster ?? key;
   return {
-    ...{ receivedAt, cluster: { uid, name: clusterNames.get(uid) ?? uid }, service, topic, startsSnapshot, message },
+    ...{
+      key,
+      receivedAt,
+      cluster: { uid, name: clusterNames.get(uid) ?? uid },
+      service,
+      topic,
+      startsSnapshot,
+      message,
+    },
     ...{ kind: message.kind, objects: objectsOf(message), text: textOf(message), traceparent },
   };
 }

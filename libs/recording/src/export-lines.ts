@@ -1,9 +1,8 @@
-import { formatServiceKey } from '@sluice/messages';
 import { type DescribedRecord, describedRecords } from './described-record.ts';
-import type { Exported } from './export-recording.ts';
+import { ExportCounter, type Exported } from './export-counter.ts';
 import type { Selection } from './exported-records.ts';
-import { jsonLine } from './json-line.ts';
 import { otlpLogs } from './otlp-logs.ts';
+import { rowOf } from './record-row.ts';
 import type { RecordingReader } from './recording-reader.ts';
 
 export interface LinesOptions extends Selection {
@@ -19,20 +18,20 @@ const batch = 100;
 
 /** Writes the selected records as lines of JSON: one for each record, or one request of OTLP for each batch of them. */
 export function exportLines(reader: RecordingReader, { format, version, write, ...selection }: LinesOptions): Exported {
-  const services = new Set<string>();
-  let count = 0;
+  const counter = new ExportCounter();
   let pending: DescribedRecord[] = [];
   const flush = () => {
     if (pending.length > 0)
-      write(`${format === 'otlp' ? otlpLogs(pending, version) : pending.map(jsonLine).join('\n')}\n`);
+      write(
+        `${format === 'otlp' ? otlpLogs(pending, version) : pending.map((one) => JSON.stringify(rowOf(one))).join('\n')}\n`,
+      );
     pending = [];
   };
   for (const record of describedRecords(reader, selection)) {
-    if (record.service !== undefined) services.add(formatServiceKey(record.service));
-    count++;
+    counter.add(record.key);
     pending.push(record);
     if (pending.length === batch) flush();
   }
   flush();
-  return { services: services.size, records: count };
+  return counter.exported;
 }

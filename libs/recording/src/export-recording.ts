@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { isServiceKey } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
+import { ExportCounter, type Exported } from './export-counter.ts';
 import { exportedRecords, type Selection } from './exported-records.ts';
 import { filesIn } from './file-names.ts';
 import { RecordConverter } from './record-converter.ts';
@@ -15,11 +15,6 @@ export interface ExportOptions extends Selection {
   /** Of the program. */
   readonly version: string;
   readonly logger: Logger;
-}
-
-export interface Exported {
-  readonly services: number;
-  readonly records: number;
 }
 
 const batch = 500;
@@ -39,14 +34,12 @@ export function exportRecording(
     throw new Error(`${directory} already contains a recording; choose another directory`);
   }
   const converter = new RecordConverter(logger);
-  const services = new Set<string>();
-  let count = 0;
+  const counter = new ExportCounter();
   const convert = ({ key, topic, receivedAt, payload, traceparent }: KeyedRecord): readonly NewRecord[] => {
     const headers = traceparent === undefined ? {} : { traceparent };
     const converted = converter.convert(topic, { key, id: '', headers, payload }, receivedAt);
     if (converted === undefined) return [];
-    if (isServiceKey(key)) services.add(key);
-    count++;
+    counter.add(key);
     return [converted];
   };
   const { clusterNames, isRedacted, periods } = exportedRecords(reader, selection);
@@ -64,5 +57,5 @@ export function exportRecording(
     target.append(pending, to);
     target.close(to, isLast ? converter.open : []);
   }
-  return { services: services.size, records: count };
+  return counter.exported;
 }

@@ -1,4 +1,5 @@
 export { exportLines } from './export-lines.ts';
+export { exportParquet } from './export-parquet.ts';
 export { exportRecording } from './export-recording.ts';
 export { Playback } from './playback.ts';
 export type { PodSpan, PodTimeline } from './pod-timelines.ts';

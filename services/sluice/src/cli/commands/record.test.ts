@@ -64,6 +64,17 @@ test('a file is new, and only its owner can read it', async () => {
   });
 });
 
-test('a recording does not fit into standard output', async () => {
-  await expect(run('-')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('choose one, or --format') });
+test('Parquet is written to a file', async () => {
+  const target = join(directory, 'changes.parquet');
+  const { stdout } = await run(target, '--format', 'parquet');
+  expect(stdout).toBe(`exported 1 records of 1 Services to ${target}\n`);
+  expect(readFileSync(target).subarray(-4).toString()).toBe('PAR1');
+  await expect(run(target, '--format', 'parquet')).rejects.toMatchObject({
+    ...{ code: 2, stderr: expect.stringContaining('choose another file') },
+  });
+});
+
+test.each(['recording', 'parquet'])('standard output takes no %s', async (format) => {
+  const stderr = expect.stringContaining('standard output takes only --format jsonl or otlp');
+  await expect(run('-', '--format', format)).rejects.toMatchObject({ code: 2, stderr });
 });

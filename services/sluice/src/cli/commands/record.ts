@@ -1,11 +1,11 @@
 import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
 import { createLogger, exitStatus, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
-import { exportLines, exportRecording, RecordingReader } from '@sluice/recording';
+import { exportLines, exportParquet, exportRecording, RecordingReader } from '@sluice/recording';
 import { type Command, Option } from 'commander';
 import { coverageOf } from '../../composition/open-recording.ts';
 import { sinceOf, untilOf } from './client-for.ts';
-import { openExportFile } from './export-file.ts';
+import { checkNew, openExportFile } from './export-file.ts';
 import { addPeriod } from './service-options.ts';
 
 interface Options {
@@ -15,7 +15,7 @@ interface Options {
   readonly namespace?: string;
   readonly service?: string;
   readonly redact?: true;
-  readonly format: 'recording' | 'jsonl' | 'otlp';
+  readonly format: 'recording' | 'jsonl' | 'otlp' | 'parquet';
 }
 
 export function addRecordCommand(program: Command): void {
@@ -37,23 +37,25 @@ export function addRecordCommand(program: Command): void {
     .option('--service <name>', 'only Services with this name')
     .option('--redact', 'replace names, addresses, labels and messages by pseudonyms')
     .addOption(
-      new Option('--format <format>', 'recording, lines of JSON, or logs of OpenTelemetry in lines of JSON')
-        .choices(['recording', 'jsonl', 'otlp'])
+      new Option('--format <format>', 'a recording, lines of JSON, logs of OpenTelemetry as lines of JSON, or Parquet')
+        .choices(['recording', 'jsonl', 'otlp', 'parquet'])
         .default('recording'),
     );
   addPeriod(command, 'the whole recording', 'the end of the recording').action(exportPart);
 }
 
-function exportPart(path: string, target: string, options: Options): void {
+async function exportPart(path: string, target: string, options: Options): Promise<void> {
   const { format, redact } = options;
-  if (target === '-' && format === 'recording') {
-    throw new UsageError('a recording is a directory; choose one, or --format jsonl or otlp for standard output');
+  if (target === '-' && (format === 'recording' || format === 'parquet')) {
+    throw new UsageError(
+      'standard output takes only --format jsonl or otlp; name a new directory, or a file for parquet',
+    );
   }
   const reader = new RecordingReader(path);
   try {
     const isWanted = filterOf(options, reader.clusterNames());
     const selection = { period: periodOf(path, reader, options), isWanted, isRedacted: redact === true };
-    const exported = exportAs(format, reader, selection, target);
+    const exported = await exportAs(format, reader, selection, target);
     if (exported.services === 0) process.exitCode = exitStatus.failure;
     const output = target === '-' ? process.stderr : process.stdout;
     print(output, `exported ${exported.records} records of ${exported.services} Services to ${target}\n`);
@@ -65,16 +67,18 @@ function exportPart(path: string, target: string, options: Options): void {
   }
 }
 
-function exportAs(
+async function exportAs(
   format: Options['format'],
   reader: RecordingReader,
   selection: Pick<Parameters<typeof exportRecording>[1], 'period' | 'isWanted' | 'isRedacted'>,
   target: string,
-) {
+): Promise<{ readonly services: number; readonly records: number }> {
   if (format === 'recording') {
     const logger = createLogger('text', 'info');
     return exportRecording(reader, { ...selection, directory: target, version, logger });
   }
+  checkNew(target);
+  if (format === 'parquet') return exportParquet(reader, { ...selection, path: target, version });
   const file = openExportFile(target);
   try {
     return exportLines(reader, { ...selection, format, version, write: file.write });
