@@ -16,11 +16,11 @@ const pattern = /^sluice-\d{8}T\d{9}Z\.sqlite$/;
 export const fileName = (startedAt: number): string =>
   `sluice-${new Date(startedAt).toISOString().replaceAll(/[-:.]/g, '')}.sqlite`;
 
+export const isFileName = (name: string): boolean => pattern.test(name);
+
 /** The files of a directory, oldest first. */
 export function filesIn(directory: string): readonly FileOfRecording[] {
-  const names = readdirSync(directory)
-    .filter((name) => pattern.test(name))
-    .sort();
+  const names = readdirSync(directory).filter(isFileName).sort();
   return names.map((name) => {
     const path = join(directory, name);
     const files = companions(path).flatMap((one) => statSync(one, { throwIfNoEntry: false }) ?? []);

@@ -1,6 +1,9 @@
+export { decryptRecording, encryptRecording, isEncrypted } from './encrypted-recording.ts';
+export type { Exported } from './export-counter.ts';
 export { exportLines } from './export-lines.ts';
 export { exportParquet } from './export-parquet.ts';
 export { exportRecording } from './export-recording.ts';
+export type { Selection } from './exported-records.ts';
 export { Playback } from './playback.ts';
 export type { PodSpan, PodTimeline } from './pod-timelines.ts';
 export type { ServiceProblem } from './problems/joined-problems.ts';

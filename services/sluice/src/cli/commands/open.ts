@@ -2,7 +2,7 @@ import { addFlags } from '@sluice/fleet/configuration';
 import { createLogger, exitSoon, stopSignal } from '@sluice/platform/process';
 import { type Command, InvalidArgumentError } from 'commander';
 import { runConfiguration } from './run-configuration.ts';
-import type { PastOptions } from './run-opened.ts';
+import type { OpenOptions } from './run-opened.ts';
 
 export function addOpenCommand(program: Command): void {
   const command = program
@@ -25,9 +25,10 @@ export function addOpenCommand(program: Command): void {
       speed,
     )
     .option('--allow-writes', 'accept writes, which only this process keeps, to run controllers on the objects')
+    .option('--identity-file <file>', 'private keys of age, to read a recording that is encrypted')
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig for kubectl (default: a temporary file)');
   addFlags(command, 'Output:', 'console.bindAddress', 'metricsBindAddress', 'log.level');
-  command.action(async (path: string, options: PastOptions) => {
+  command.action(async (path: string, options: OpenOptions) => {
     const warnings: string[] = [];
     const configuration = await runConfiguration(command, process.env, (warning) => warnings.push(warning));
     const logger = createLogger('text', configuration.log.level);

@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePorts } from '@sluice/local';
 import { type Change, encodeMessage } from '@sluice/messages';
 import { aService } from '@sluice/model/testing';
 import { silentLogger } from '@sluice/platform';
@@ -48,6 +50,22 @@ test('a recording can be redacted', async () => {
   reader.close();
 });
 
+test('open says that a recording is redacted', async () => {
+  const target = join(directory, 'incident');
+  await run(target, '--redact');
+  const [port] = await freePorts(1);
+  const opened = spawn(process.execPath, [main, 'open', target, '--metrics-bind-address', `127.0.0.1:${port}`]);
+  let output = '';
+  opened.stdout.on('data', (data) => {
+    output += data;
+  });
+  const closed = once(opened, 'close');
+  await expect.poll(() => output).toContain('Console: ');
+  opened.kill();
+  expect(await closed).toEqual([0, null]);
+  expect(output).toMatch(/^Recording: 1 Services of cluster-1, .*\nNames and addresses are redacted\.$/m);
+});
+
 test('lines of JSON go to standard output, and what was done to standard error', async () => {
   const { stdout, stderr } = await run('-', '--format', 'jsonl');
   expect(stdout.split('\n').map((line) => line && JSON.parse(line).service)).toEqual(['web', '']);
@@ -77,4 +95,14 @@ test('Parquet is written to a file', async () => {
 test.each(['recording', 'parquet'])('standard output takes no %s', async (format) => {
   const stderr = expect.stringContaining('standard output takes only --format jsonl or otlp');
   await expect(run('-', '--format', format)).rejects.toMatchObject({ code: 2, stderr });
+});
+
+test('a recording can be encrypted to one file, other formats cannot', async () => {
+  const recipient = 'age1y3g2rxr8ln0lnz4a4zyhsst63e3xwcmujel6h760q39yuxv67cwq596ljk';
+  const target = join(directory, 'incident.age');
+  await run(target, '--encrypt-to', recipient);
+  expect(readFileSync(target).subarray(0, 21).toString()).toBe('age-encryption.org/v1');
+  const stderr = expect.stringContaining('--encrypt-to writes a recording to a file');
+  await expect(run('-', '--encrypt-to', recipient)).rejects.toMatchObject({ code: 2, stderr });
+  await expect(run('x', '--format', 'jsonl', '--encrypt-to', recipient)).rejects.toMatchObject({ code: 2, stderr });
 });

@@ -1,11 +1,11 @@
 import { parseServiceKey } from '@sluice/messages';
 import { errorMessage } from '@sluice/platform';
-import { createLogger, exitStatus, localTime, print, systemClock, UsageError, version } from '@sluice/platform/process';
-import { exportLines, exportParquet, exportRecording, RecordingReader } from '@sluice/recording';
+import { exitStatus, localTime, print, systemClock, UsageError } from '@sluice/platform/process';
+import { RecordingReader } from '@sluice/recording';
 import { type Command, Option } from 'commander';
 import { coverageOf } from '../../composition/open-recording.ts';
 import { sinceOf, untilOf } from './client-for.ts';
-import { checkNew, openExportFile } from './export-file.ts';
+import { type ExportFormat, exportAs, exportFormats } from './export-as.ts';
 import { addPeriod } from './service-options.ts';
 
 interface Options {
@@ -15,7 +15,8 @@ interface Options {
   readonly namespace?: string;
   readonly service?: string;
   readonly redact?: true;
-  readonly format: 'recording' | 'jsonl' | 'otlp' | 'parquet';
+  readonly encryptTo?: readonly string[];
+  readonly format: ExportFormat;
 }
 
 export function addRecordCommand(program: Command): void {
@@ -36,16 +37,20 @@ export function addRecordCommand(program: Command): void {
     .option('-n, --namespace <name>', 'only this namespace')
     .option('--service <name>', 'only Services with this name')
     .option('--redact', 'replace names, addresses, labels and messages by pseudonyms')
+    .option('--encrypt-to <recipient...>', 'write one file that age encrypts to these public keys (age1…)')
     .addOption(
       new Option('--format <format>', 'a recording, lines of JSON, logs of OpenTelemetry as lines of JSON, or Parquet')
-        .choices(['recording', 'jsonl', 'otlp', 'parquet'])
+        .choices(exportFormats)
         .default('recording'),
     );
   addPeriod(command, 'the whole recording', 'the end of the recording').action(exportPart);
 }
 
 async function exportPart(path: string, target: string, options: Options): Promise<void> {
-  const { format, redact } = options;
+  const { format, redact, encryptTo } = options;
+  if (encryptTo !== undefined && (format !== 'recording' || target === '-')) {
+    throw new UsageError('--encrypt-to writes a recording to a file; encrypt other formats with the command age');
+  }
   if (target === '-' && (format === 'recording' || format === 'parquet')) {
     throw new UsageError(
       'standard output takes only --format jsonl or otlp; name a new directory, or a file for parquet',
@@ -55,7 +60,7 @@ async function exportPart(path: string, target: string, options: Options): Promi
   try {
     const isWanted = filterOf(options, reader.clusterNames());
     const selection = { period: periodOf(path, reader, options), isWanted, isRedacted: redact === true };
-    const exported = await exportAs(format, reader, selection, target);
+    const exported = await exportAs(format, reader, selection, { target, encryptTo });
     if (exported.services === 0) process.exitCode = exitStatus.failure;
     const output = target === '-' ? process.stderr : process.stdout;
     print(output, `exported ${exported.records} records of ${exported.services} Services to ${target}\n`);
@@ -64,26 +69,6 @@ async function exportPart(path: string, target: string, options: Options): Promi
     throw new UsageError(`cannot export ${path}: ${errorMessage(error)}`);
   } finally {
     reader.close();
-  }
-}
-
-async function exportAs(
-  format: Options['format'],
-  reader: RecordingReader,
-  selection: Pick<Parameters<typeof exportRecording>[1], 'period' | 'isWanted' | 'isRedacted'>,
-  target: string,
-): Promise<{ readonly services: number; readonly records: number }> {
-  if (format === 'recording') {
-    const logger = createLogger('text', 'info');
-    return exportRecording(reader, { ...selection, directory: target, version, logger });
-  }
-  checkNew(target);
-  if (format === 'parquet') return exportParquet(reader, { ...selection, path: target, version });
-  const file = openExportFile(target);
-  try {
-    return exportLines(reader, { ...selection, format, version, write: file.write });
-  } finally {
-    file.close();
   }
 }
 

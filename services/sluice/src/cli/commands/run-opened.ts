@@ -9,10 +9,16 @@ import { localTime, print, type RootLogger, systemClock, UsageError, version } f
 import { Metrics } from '@sluice/telemetry';
 import { type OpenedRecording, openRecording } from '../../composition/open-recording.ts';
 import { startRecordedApiServers } from '../../composition/recorded-api-servers.ts';
+import { withDecrypted } from './open-encrypted.ts';
 import { pageAddressesOf, serve } from './serve-page.ts';
 
+export interface OpenOptions extends PastOptions {
+  /** Private keys with which an encrypted recording is read. */
+  readonly identityFile?: string;
+}
+
 /** Which time of the recording kubectl reads. */
-export interface PastOptions {
+interface PastOptions {
   readonly at?: string;
   readonly speed?: number;
   readonly allowWrites?: boolean;
@@ -25,7 +31,14 @@ interface Context {
 }
 
 /** Serves a recording until `stopped` resolves. */
-export async function runOpened(
+export const runOpened = (
+  path: string,
+  { identityFile, ...past }: OpenOptions,
+  stopped: Promise<void>,
+  context: Context,
+): Promise<void> => withDecrypted(path, identityFile, (clear) => serveRecording(clear, past, stopped, context));
+
+async function serveRecording(
   path: string,
   past: PastOptions,
   stopped: Promise<void>,
