@@ -63,6 +63,8 @@ export interface ClusterReader {
   readonly resources?: ReadonlySet<Resource> | undefined;
   /** The namespaces whose objects it reads. Default: all. */
   readonly namespaces?: NamespaceScope | undefined;
+  /** Resolves if the API server answers a small request, whatever its answer; else rejects soon. Absent: unknown. */
+  readonly ping?: (signal: AbortSignal) => Promise<void>;
   /** uid of the namespace kube-system, which identifies the cluster. */
   identity(signal: AbortSignal): Promise<string>;
   /** One page, at most `limit` items, consistent with the first page's resourceVersion. */

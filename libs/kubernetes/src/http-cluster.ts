@@ -1,6 +1,6 @@
 import type { Controller, EndpointSlice, Endpoints, WrittenResource } from '@sluice/model';
 import { asRecord, asString, type Clock, type Random, randomInteger } from '@sluice/platform';
-import { ApiError } from './api-error.ts';
+import { ApiError, isOutage } from './api-error.ts';
 import {
   type BeforeSend,
   type ClusterReader,
@@ -46,6 +46,8 @@ export interface HttpClusterOptions {
   readonly listTimeoutMs?: number;
 }
 
+const pingTimeoutMs = 3_000;
+
 /** Requested for responses to writes, of which only the metadata is used. Older servers return the whole object. */
 const partial = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const metadataOnly = `application/json;${partial},application/json`;
@@ -79,6 +81,14 @@ export class HttpCluster implements ClusterReader, ClusterWriter, EventStore {
         : new HttpCluster({ ...own, connection: controllerConnection(controller) }, texts),
     );
   }
+
+  readonly ping = async (signal: AbortSignal): Promise<void> => {
+    try {
+      await this.connection.request({ method: 'GET', path: '/version', timeoutMs: pingTimeoutMs, signal });
+    } catch (error) {
+      if (!(error instanceof ApiError) || isOutage(error)) throw error;
+    }
+  };
 
   async identity(signal: AbortSignal): Promise<string> {
     const { body } = await this.connection.request({ method: 'GET', path: '/api/v1/namespaces/kube-system', signal });

@@ -34,6 +34,7 @@ export function chainReader(reader: ClusterReader, ...middleware: readonly Middl
     watchList: reader.watchList,
     ...(reader.resources !== undefined && { resources: reader.resources }),
     ...(reader.namespaces !== undefined && { namespaces: reader.namespaces }),
+    ...(reader.ping !== undefined && { ping: reader.ping }),
     identity: (signal) => send({ verb: 'identity', signal }),
     list: (resource, options, signal) => send({ verb: 'list', resource, options, signal }),
     async *watch(resource, resourceVersion, signal, options = {}) {

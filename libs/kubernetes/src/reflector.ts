@@ -38,6 +38,9 @@ export class Reflector<T = RawObject> {
   #errors = 0;
   #skipped = 0;
   #outdated = 0;
+  #isWaiting = false;
+  /** Ends the watch or the wait. */
+  #attempt = new AbortController();
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -58,19 +61,29 @@ export class Reflector<T = RawObject> {
     };
   }
 
+  /** Retries now, and replaces an open watch, whose connection may be dead. Does not interrupt other requests. */
+  restart(): void {
+    if (this.#isWaiting || this.#state === 'watching') this.#attempt.abort();
+  }
+
   /** Runs until `signal` aborts. Retries every failure of the cluster; rejects only with errors of the sink. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
         const inPages = !this.#watchList || this.#streamFailures >= maxStreamFailures;
-        if (this.#resourceVersion === '') await (inPages ? this.#list(signal) : this.#streamList(signal));
-        else await this.#watch(signal);
+        if (this.#resourceVersion !== '') await this.#watch(this.#untilRestart(signal));
+        else await (inPages ? this.#list(signal) : this.#streamList(this.#untilRestart(signal)));
       } catch (error) {
         if (signal.aborted) return;
         if (!isApiError(error)) throw error;
         await this.#wait(error, signal);
       }
     }
+  }
+
+  #untilRestart(signal: AbortSignal): AbortSignal {
+    this.#attempt = new AbortController();
+    return AbortSignal.any([signal, this.#attempt.signal]);
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -283,7 +296,9 @@ export class Reflector<T = RawObject> {
     logger[isReported ? 'debug' : 'warn'](gone ? 'watch expired; relisting' : 'list or watch failed; retrying', fields);
     onError?.(error, retryInMs);
     this.#enter('retrying', error.message);
-    if (retryInMs > 0) await sleep(clock, retryInMs, signal);
+    this.#isWaiting = true;
+    if (retryInMs > 0) await sleep(clock, retryInMs, this.#untilRestart(signal));
+    this.#isWaiting = false;
   }
 
   #enter(state: ReflectorState, detail: string): void {

@@ -17,12 +17,30 @@ export class AvailabilityMonitor {
   readonly #options: AvailabilityMonitorOptions;
   #failingSince: number | undefined;
   #outage: Outage | null = null;
+  #lastAnsweredAt: number;
 
   constructor(options: AvailabilityMonitorOptions) {
     this.#options = options;
+    this.#lastAnsweredAt = options.clock.monotonic();
+  }
+
+  /** By `clock.monotonic()`. */
+  get lastAnsweredAt(): number {
+    return this.#lastAnsweredAt;
+  }
+
+  /** Whether the last request failed. */
+  get isFailing(): boolean {
+    return this.#failingSince !== undefined;
+  }
+
+  /** The API server is there, but may not serve what is asked of it. */
+  responded(): void {
+    this.#lastAnsweredAt = this.#options.clock.monotonic();
   }
 
   answered(): void {
+    this.responded();
     this.#failingSince = undefined;
     if (this.#outage === null) return;
     const { clock, logger } = this.#options;
@@ -31,15 +49,15 @@ export class AvailabilityMonitor {
     this.#set(null);
   }
 
-  failed(error: ApiError): void {
+  /** `since`: when the request was sent that was not answered; in milliseconds since the Unix epoch. */
+  failed(error: ApiError, since = this.#options.clock.now()): void {
     if (!isOutage(error)) return this.answered();
     const { clock, logger } = this.#options;
-    const now = clock.now();
-    this.#failingSince ??= now;
-    if (this.#outage !== null || now - this.#failingSince < minOutageMs) return;
+    this.#failingSince ??= since;
+    if (this.#outage !== null || clock.now() - this.#failingSince < minOutageMs) return;
     const reason = outageReason(error);
-    const since = new Date(this.#failingSince).toISOString();
-    logger.warn('cluster not responding; retrying', { since, reason, error: error.message });
+    const fields = { since: new Date(this.#failingSince).toISOString(), reason, error: error.message };
+    logger.warn('cluster not responding; retrying', fields);
     this.#set({ since: this.#failingSince, reason });
   }
 

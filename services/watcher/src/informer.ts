@@ -9,6 +9,7 @@ import {
 import type { WrittenResource } from '@sluice/model';
 import { type Clock, type Permit, Semaphore } from '@sluice/platform';
 import { AvailabilityMonitor } from './availability-monitor.ts';
+import { probeAvailability } from './availability-probe.ts';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
 import type { EventHandler } from './event-handler.ts';
 import type { Indexer } from './indexer.ts';
@@ -75,7 +76,18 @@ export class Informer {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(resourcesOfReader(this.#options.reader).map((resource) => this.#reflector(resource).run(signal)));
+    const { reader, clock } = this.#options;
+    const reflectors = resourcesOfReader(reader).map((resource) => this.#reflector(resource));
+    const availability = this.#availability;
+    const onAnswer = () => {
+      // Those that fail show themselves whether the API server serves them.
+      if (reflectors.every((one) => one.status().state === 'watching')) availability.answered();
+      for (const reflector of reflectors) reflector.restart();
+    };
+    await Promise.all([
+      ...reflectors.map((reflector) => reflector.run(signal)),
+      probeAvailability({ reader, clock, availability, onAnswer }, signal),
+    ]);
   }
 
   #reflector<R extends Resource>(resource: R): Reflector<DecodedObject<R>> {
