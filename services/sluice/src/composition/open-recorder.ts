@@ -30,5 +30,6 @@ export async function openRecorder(
   }
 }
 
-const defaultDirectory = ({ XDG_STATE_HOME: state }: NodeJS.ProcessEnv): string =>
+/** Where `sluice observe` records by default. */
+export const defaultDirectory = ({ XDG_STATE_HOME: state }: NodeJS.ProcessEnv): string =>
   join(state || join(homedir(), '.local/state'), 'sluice/recording');

@@ -74,7 +74,9 @@ test('what cannot be read is named, and the rest is opened', async () => {
 });
 
 test('a path without a recording is an error that says so', async () => {
-  await expect(open(join(directory, 'none'))).rejects.toThrow(/^cannot open .*none: ENOENT/);
+  await expect(open(join(directory, 'none'))).rejects.toThrow(
+    /^there is no recording at .*none; "sluice observe" makes one$/,
+  );
   await expect(open(tmpdir())).rejects.toThrow(/contains no recording of sluice/);
   const file = join(directory, 'file');
   writeFileSync(file, 'x');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type ClusterView, History } from '@sluice/console';
 import { parseServiceKey } from '@sluice/messages';
 import { type Clock, errorMessage } from '@sluice/platform';
@@ -61,6 +62,7 @@ const servicesPerProgress = 50;
 
 /** @throws UsageError if the path contains no recording */
 export function coverageOf(path: string, reader: RecordingReader) {
+  if (!existsSync(path)) throw new UsageError(`there is no recording at ${path}; "sluice observe" makes one`);
   try {
     const coverage = reader.coverage();
     const [first, last] = [coverage.periods[0], coverage.periods.at(-1)];

@@ -6,11 +6,11 @@ import type { OpenOptions } from './run-opened.ts';
 
 export function addOpenCommand(program: Command): void {
   const command = program
-    .command('open <recording>')
+    .command('open [recording]')
     .summary('serve a recording without its clusters')
     .description(
       'Serves the page and the HTTP API of a recording, in the foreground, until SIGINT or SIGTERM: a directory or one of\n' +
-        'its files. "sluice explain", "sluice slow" and the others then answer from it. With --at, kubectl reads the objects of that\n' +
+        'its files, by default those that "sluice observe" writes, also while it runs. "sluice explain", "sluice slow" and the others then answer from it. With --at, kubectl reads the objects of that\n' +
         'time from an API server on loopback. Services, EndpointSlices and Endpoints are complete; Pods and Nodes have what\n' +
         'endpoints depend on. It reads only the recording, and changes nothing.\n' +
         'Exits with status 2 if the path contains no recording, or no such time.',
@@ -28,7 +28,7 @@ export function addOpenCommand(program: Command): void {
     .option('--identity-file <file>', 'private keys of age, to read a recording that is encrypted')
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig for kubectl (default: a temporary file)');
   addFlags(command, 'Output:', 'console.bindAddress', 'metricsBindAddress', 'log.level');
-  command.action(async (path: string, options: OpenOptions) => {
+  command.action(async (path: string | undefined, options: OpenOptions) => {
     const warnings: string[] = [];
     const configuration = await runConfiguration(command, process.env, (warning) => warnings.push(warning));
     const logger = createLogger('text', configuration.log.level);

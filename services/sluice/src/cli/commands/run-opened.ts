@@ -7,6 +7,7 @@ import type { Configuration } from '@sluice/fleet/configuration';
 import { errorMessage } from '@sluice/platform';
 import { localTime, print, type RootLogger, systemClock, UsageError, version } from '@sluice/platform/process';
 import { Metrics } from '@sluice/telemetry';
+import { defaultDirectory } from '../../composition/open-recorder.ts';
 import { type OpenedRecording, openRecording } from '../../composition/open-recording.ts';
 import { startRecordedApiServers } from '../../composition/recorded-api-servers.ts';
 import { withDecrypted } from './open-encrypted.ts';
@@ -30,9 +31,9 @@ interface Context {
   readonly logger: RootLogger;
 }
 
-/** Serves a recording until `stopped` resolves. */
+/** Serves a recording, by default that of `sluice observe`, until `stopped` resolves. */
 export const runOpened = (
-  path: string,
+  path = defaultDirectory(process.env),
   { identityFile, ...past }: OpenOptions,
   stopped: Promise<void>,
   context: Context,
