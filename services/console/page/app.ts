@@ -3,6 +3,7 @@ import { api } from './api.ts';
 import { dateAndTime, outageText, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
+import { recordedEnd } from './recorded-end.ts';
 import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
 import { noFilter } from './service-filter.ts';
 import { type Connection, useConnection } from './stream.ts';
@@ -86,10 +87,11 @@ const outagesMs = 5_000;
 function Outages() {
   const [overview] = useLoaded(api.overview, [], outagesMs);
   if (overview.state !== 'ready') return null;
-  const { outage, clusters, recording } = overview.value;
-  if (recording !== null && clusters.length > 0 && clusters.every(({ state }) => state === 'recorded')) {
+  const { outage, clusters } = overview.value;
+  const end = recordedEnd(overview.value);
+  if (end !== undefined) {
     return html`<p class="lost recorded" role="status">
-      <strong>A recording, which ends at ${dateAndTime(recording.to)}.</strong> Its last state takes the place of the present.
+      <strong>A recording, which ends at ${dateAndTime(end)}.</strong> Its last state takes the place of the present.
     </p>`;
   }
   const ofClusters = clusters.flatMap((cluster) => (cluster.outage ? [{ what: cluster.name, ...cluster.outage }] : []));
@@ -114,12 +116,12 @@ function viewOf(route: Route) {
     case 'fleet':
       return html`<${FleetView} />`;
     case 'recording':
-      return html`<${RecordingView} question=${route.question} period=${route.period} />`;
+      return html`<${RecordingView} route=${route} />`;
     case 'trace':
       return html`<${TraceView} key=${route.traceId} traceId=${route.traceId} />`;
     case 'service': {
       const { cluster, namespace, name } = route.service;
-      return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} service=${route.service} at=${route.at} />`;
+      return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} route=${route} />`;
     }
   }
 }

@@ -8,6 +8,7 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ['Esc', 'back'],
   ['←  →', 'previous, next change'],
   ['l', 'back to now'],
+  ['+  −  0', 'zoom in, zoom out, all of the history'],
   ['g', 'fleet'],
   ['t', 'switch theme'],
   ['?', 'keyboard shortcuts'],

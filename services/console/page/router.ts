@@ -3,15 +3,36 @@ import type { ServiceName } from './api.ts';
 import { dateAndTime } from './format.ts';
 import { html } from './html.ts';
 import { filterOf, noFilter, type ServiceFilter, searchOf } from './service-filter.ts';
+import type { TimeRange } from './time-range.ts';
 
 export type Route =
   /** Default filter: the last one. */
   | { readonly view: 'services'; readonly filter?: ServiceFilter }
   | { readonly view: 'fleet' }
-  | { readonly view: 'recording'; readonly question: Question; readonly period: Period }
+  | RecordingRoute
   | { readonly view: 'trace'; readonly traceId: string }
-  /** `at`: time to show; undefined: now. */
-  | { readonly view: 'service'; readonly service: ServiceName; readonly at?: number | undefined };
+  | ServiceRoute;
+
+export interface RecordingRoute {
+  readonly view: 'recording';
+  readonly question: Question;
+  readonly period: Period;
+  /** Takes the place of the period. */
+  readonly range?: TimeRange | undefined;
+  /** UID or name. Default: all clusters. */
+  readonly cluster?: string | undefined;
+}
+
+export interface ServiceRoute {
+  readonly view: 'service';
+  readonly service: ServiceName;
+  /** Time to show; undefined: now. */
+  readonly at?: number | undefined;
+  /** The part of the history to show; undefined: all of it. */
+  readonly range?: TimeRange | undefined;
+  /** The Pod to show the history of; undefined: all Pods. */
+  readonly pod?: string | undefined;
+}
 
 /** Questions about all Services, with their titles. */
 export const questions = {
@@ -38,26 +59,40 @@ export type Period = keyof typeof periods;
 let lastFilter = noFilter;
 
 export function parseRoute({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Route {
+  const query = new URLSearchParams(search);
   const [first, second, namespace, name] = pathname.split('/').slice(1).map(decode);
   if (first === 'fleet') return { view: 'fleet' };
   if (first === 'recording') {
-    const period = new URLSearchParams(search).get('period') ?? '';
+    const period = query.get('period') ?? '';
     return {
       view: 'recording',
       question: second !== undefined && Object.hasOwn(questions, second) ? (second as Question) : 'problems',
       period: Object.hasOwn(periods, period) ? (period as Period) : '1h',
+      range: rangeIn(query),
+      cluster: query.get('cluster') || undefined,
     };
   }
   if (first === 'traces' && second) return { view: 'trace', traceId: second };
   if (first === 'services' && second && namespace && name) {
-    const at = Number(new URLSearchParams(search).get('at') ?? Number.NaN);
     return {
       view: 'service',
       service: { cluster: second, namespace, name },
-      at: Number.isFinite(at) ? at : undefined,
+      at: timeIn(query, 'at'),
+      range: rangeIn(query),
+      pod: query.get('pod') || undefined,
     };
   }
   return { view: 'services', filter: filterOf(search) };
+}
+
+function timeIn(query: URLSearchParams, name: string): number | undefined {
+  const at = Number(query.get(name) ?? Number.NaN);
+  return Number.isFinite(at) ? at : undefined;
+}
+
+function rangeIn(query: URLSearchParams): TimeRange | undefined {
+  const [since, until] = [timeIn(query, 'since'), timeIn(query, 'until')];
+  return since === undefined || until === undefined || since >= until ? undefined : { since, until };
 }
 
 /** Returns a malformed part unchanged. */
@@ -76,15 +111,21 @@ export function pathOf(route: Route): string {
     case 'fleet':
       return '/fleet';
     case 'recording':
-      return `/recording/${route.question}?period=${route.period}`;
+      return `/recording/${route.question}${queryOf({ ...route.range, period: route.period, cluster: route.cluster })}`;
     case 'trace':
       return `/traces/${encodeURIComponent(route.traceId)}`;
     case 'service': {
       const { cluster, namespace, name } = route.service;
       const path = ['services', cluster, namespace, name].map(encodeURIComponent).join('/');
-      return `/${path}${route.at === undefined ? '' : `?at=${wholeMs(route.at)}`}`;
+      const at = route.at === undefined ? undefined : wholeMs(route.at);
+      return `/${path}${queryOf({ at, ...route.range, pod: route.pod })}`;
     }
   }
+}
+
+function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
 /** Rounds up, so that the state at the result includes an event at `at`. */

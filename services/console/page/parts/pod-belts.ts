@@ -1,22 +1,22 @@
 import type { RolloutView } from '../../src/view/schemas.ts';
-import { api, type ServiceName } from '../api.ts';
+import { api } from '../api.ts';
 import { dateAndTime, duration, plural } from '../format.ts';
 import { html } from '../html.ts';
+import type { ServiceRoute } from '../router.ts';
+import type { TimeRange } from '../time-range.ts';
 import { useLoaded } from '../use-loaded.ts';
 import { Belt, BeltTimes } from './belt.ts';
 
 interface PodBeltsProps {
-  readonly service: ServiceName;
-  /** The end of the period, in milliseconds since the Unix epoch. */
-  readonly until: number;
+  readonly route: ServiceRoute;
+  readonly period: TimeRange;
 }
 
-const periodMs = 3_600_000;
 const maxShown = 100;
 
 /** A belt for each Pod: when it was ready, not ready or terminating, below the controller that owns it. */
-export function PodBelts({ service, until }: PodBeltsProps) {
-  const [loaded] = useLoaded((signal) => api.rollout(service, { since: until - periodMs, until }, signal), [until]);
+export function PodBelts({ route, period: { since, until } }: PodBeltsProps) {
+  const [loaded] = useLoaded((signal) => api.rollout(route.service, { since, until }, signal), [since, until]);
   if (loaded.state !== 'ready') return null;
   const { from, to, pods } = loaded.value;
   const owners = Map.groupBy(pods.slice(0, maxShown), ({ owner }) => owner);
@@ -27,7 +27,7 @@ export function PodBelts({ service, until }: PodBeltsProps) {
       ${[...owners].map(
         ([owner, owned]) => html`<h3>${owner || 'no owner recorded'} <small>${plural(owned.length, 'Pod')}</small></h3>
           <ul aria-label=${owner}>
-            ${owned.map(({ pod, spans }) => html`<li><span class="name">${pod}</span>${beltOf(service, spans, { from, to })}</li>`)}
+            ${owned.map(({ pod, spans }) => html`<li><span class="name">${pod}</span>${beltOf(route, spans, { from, to })}</li>`)}
           </ul>`,
       )}
     </div>
@@ -40,11 +40,11 @@ export function PodBelts({ service, until }: PodBeltsProps) {
 
 type Period = Pick<RolloutView, 'from' | 'to'>;
 
-function beltOf(service: ServiceName, spans: RolloutView['pods'][number]['spans'], { from, to }: Period) {
+function beltOf(route: ServiceRoute, spans: RolloutView['pods'][number]['spans'], { from, to }: Period) {
   const shown = spans.map((span) => ({
     ...{ from: span.from, to: span.to, class: classOf(span.state) },
     text: `${span.state} from ${dateAndTime(span.from, true)} for ${duration((span.to ?? to) - span.from)}`,
-    link: { view: 'service', service, at: span.from },
+    link: { ...route, at: span.from },
   }));
   return html`<${Belt} since=${from} until=${to} spans=${shown} />`;
 }

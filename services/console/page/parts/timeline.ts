@@ -24,7 +24,13 @@ export function Timeline({ entries, pod, at, travel, targets }: TimelineProps) {
   const [limit, setLimit] = useState(pageSize);
   const list = useRef<HTMLOListElement>(null);
   useLayoutEffect(() => {
-    if (list.current !== null && at !== undefined) scrollToCurrent(list.current);
+    const element = list.current;
+    if (element === null || at === undefined) return;
+    scrollToCurrent(element);
+    // What is above may be loaded later.
+    const observer = new ResizeObserver(() => scrollToCurrent(element));
+    observer.observe(element);
+    return () => observer.disconnect();
   }, [at]);
   const completed = new Set(entries.filter((entry) => entry.kind === 'completed').map(planOf));
   const shown = entries

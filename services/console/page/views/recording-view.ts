@@ -1,50 +1,67 @@
 import type { Overview } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
-import { dateAndTime } from '../format.ts';
+import { dateAndTime, shortTime } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { OutageBelts } from '../parts/outage-belts.ts';
 import type { AnswerProps } from '../parts/recorded-service.ts';
 import { Drains, Problems, Propagations, ReadinessChanges } from '../parts/recorded-tables.ts';
-import { Link, navigate, type Period, periods, type Question, questions, wholeMs } from '../router.ts';
+import {
+  Link,
+  navigate,
+  type Period,
+  periods,
+  type Question,
+  questions,
+  type RecordingRoute,
+  wholeMs,
+} from '../router.ts';
+import type { TimeRange } from '../time-range.ts';
 import { type Loaded, useLoaded } from '../use-loaded.ts';
 
 /** Each answer reads the recording. */
 const refreshMs = 30_000;
 const limit = 200;
 
-interface Props {
-  readonly question: Question;
-  readonly period: Period;
-}
-
 /** Questions about all Services, which the recording answers. */
-export function RecordingView({ question, period }: Props) {
+export function RecordingView({ route }: { route: RecordingRoute }) {
   useKeys({ Escape: () => navigate({ view: 'services' }) });
   const [overview] = useLoaded(api.overview, [], refreshMs);
   const choose = (event: Event) => {
-    navigate({ view: 'recording', question, period: (event.target as HTMLSelectElement).value as Period }, true);
+    navigate({ ...route, range: undefined, period: (event.target as HTMLSelectElement).value as Period }, true);
   };
   return html`<div class="recording">
     <h1 class="visually-hidden">Recording</h1>
     <div class="filters">
       <nav class="chips" aria-label="questions">
         ${(Object.keys(questions) as Question[]).map((one) => {
-          const current = one === question ? { class: 'chip chosen', 'aria-current': 'page' } : { class: 'chip' };
-          return html`<${Link} to=${{ view: 'recording', question: one, period }} ...${current}>${questions[one]}<//>`;
+          const current = one === route.question ? { class: 'chip chosen', 'aria-current': 'page' } : { class: 'chip' };
+          return html`<${Link} to=${{ ...route, question: one }} ...${current}>${questions[one]}<//>`;
         })}
       </nav>
       <span class="spacer"></span>
-      <select aria-label="period" value=${period} onChange=${choose}>
+      <${Chosen} route=${route} />
+      <select aria-label="period" value=${route.period} onChange=${choose}>
         ${Object.keys(periods).map((one) => html`<option value=${one}>${one === 'all' ? 'all' : `last ${one}`}</option>`)}
       </select>
     </div>
-    ${answerOf(overview, { question, period })}
+    ${answerOf(overview, route)}
   </div>`;
 }
 
-function answerOf(overview: Loaded<Overview>, props: Props) {
+/** What limits the answer to a cluster and a time, with a way back. */
+function Chosen({ route }: { route: RecordingRoute }) {
+  const { cluster, range } = route;
+  const chip = (text: string, to: RecordingRoute) =>
+    html`<${Link} class="chip chosen" to=${to} title="remove this filter">${text} ×<//>`;
+  return html`
+    ${cluster !== undefined && chip(cluster, { ...route, cluster: undefined })}
+    ${range && chip(`${dateAndTime(range.since)} – ${shortTime(range.until, range.since)}`, { ...route, range: undefined })}
+  `;
+}
+
+function answerOf(overview: Loaded<Overview>, route: RecordingRoute) {
   if (overview.state === 'loading') return html`<${Loading} what="recording" />`;
   if (overview.state === 'failed') return html`<${Failed} problem=${overview.problem} />`;
   const { recording, clusters } = overview.value;
@@ -53,17 +70,35 @@ function answerOf(overview: Loaded<Overview>, props: Props) {
       sluice observe and sluice open have one, sluice run and sluice console with --recording-dir.
     <//>`;
   }
-  const until = wholeMs(recording.to);
-  const since = Math.max(Math.floor(recording.from), until - periods[props.period]);
-  const { explanation, Answer } = answers[props.question];
-  return html`<p class="faint">${explanation} From ${dateAndTime(since)} to ${dateAndTime(until)}.</p>
-    <${Answer} key=${props.question} since=${since} until=${until} showsCluster=${clusters.length > 1} />`;
+  const { question, cluster, range } = route;
+  const end = wholeMs(recording.to);
+  const period = { since: Math.max(Math.floor(recording.from), end - periods[route.period]), until: end };
+  const { since, until } = range ?? period;
+  const { explanation, Answer } = answers[question];
+  const isOfEnd = question === 'stuck' || (question === 'problems' && range === undefined);
+  const when = isOfEnd ? `At ${dateAndTime(end)}.` : `From ${dateAndTime(since)} to ${dateAndTime(until)}.`;
+  return html`<p class="faint">${explanation} ${when}</p>
+    <${Answer}
+      key=${question}
+      since=${since}
+      until=${until}
+      cluster=${cluster}
+      isChosen=${range !== undefined}
+      showsCluster=${clusters.length > 1}
+    />`;
 }
 
-type Ask<T> = (
-  period: Pick<AnswerProps, 'since' | 'until'>,
-  signal: AbortSignal,
-) => Promise<{ readonly items: readonly T[] }>;
+interface Asked extends TimeRange {
+  /** Default: all clusters. */
+  readonly cluster: string | undefined;
+}
+
+interface Props extends AnswerProps, Asked {
+  /** The period is not one that ends now. */
+  readonly isChosen: boolean;
+}
+
+type Ask<T> = (asked: Asked, signal: AbortSignal, isChosen: boolean) => Promise<{ readonly items: readonly T[] }>;
 
 /** `explanation`: for people. `ask`: as the command of the same name does. */
 function answer<T>(
@@ -71,8 +106,11 @@ function answer<T>(
   ask: Ask<T>,
   view: (props: AnswerProps & { readonly items: readonly T[] }) => unknown,
 ) {
-  const Answer = ({ since, until, showsCluster }: AnswerProps) => {
-    const [loaded] = useLoaded((signal) => ask({ since, until }, signal), [since, until]);
+  const Answer = ({ since, until, cluster, isChosen, showsCluster }: Props) => {
+    const [loaded] = useLoaded(
+      (signal) => ask({ since, until, cluster }, signal, isChosen),
+      [since, until, cluster, isChosen],
+    );
     if (loaded.state === 'loading') return html`<${Loading} what="answer" />`;
     if (loaded.state === 'failed') return html`<${Failed} problem=${loaded.problem} />`;
     return view({ items: loaded.value.items, since, until, showsCluster });
@@ -82,29 +120,34 @@ function answer<T>(
 
 const answers = {
   problems: answer(
-    'What is wrong with Services at the end, most severe first.',
-    ({ until }, signal) => api.problems({ until, open: 'true' }, signal),
+    'What is wrong with Services, most severe first.',
+    ({ since, until, cluster }, signal, isChosen) =>
+      api.problems({ until, cluster, ...(isChosen ? { since } : { open: 'true' }) }, signal),
     Problems,
   ),
-  outages: answer('Services without a ready endpoint in their slices.', api.outages, OutageBelts),
+  outages: answer(
+    'Services without a ready endpoint in their slices.',
+    (asked, signal) => api.outages({ ...asked }, signal),
+    OutageBelts,
+  ),
   stuck: answer(
     'Pods that slices or Endpoints do not show as they should for 5 seconds or more.',
-    (_, signal) => api.propagations({ open: 'true', atLeastMs: 5_000, limit }, signal),
+    ({ cluster }, signal) => api.propagations({ cluster, open: 'true', atLeastMs: 5_000, limit }, signal),
     Propagations,
   ),
   slow: answer(
     'Changes of Pods that took longest to reach slices or Endpoints.',
-    (period, signal) => api.propagations({ ...period, startKnown: 'true', limit }, signal),
+    (asked, signal) => api.propagations({ ...asked, startKnown: 'true', limit }, signal),
     Propagations,
   ),
   flapping: answer(
     'Pods that became ready or not ready most often.',
-    (period, signal) => api.readinessChanges({ ...period, limit }, signal),
+    (asked, signal) => api.readinessChanges({ ...asked, limit }, signal),
     ReadinessChanges,
   ),
   drain: answer(
     'How long Services take to stop sending traffic to a Pod that is deleted, and whether preStop hooks sleep long enough.',
-    api.drains,
+    (asked, signal) => api.drains({ ...asked }, signal),
     Drains,
   ),
 } as const satisfies Readonly<Record<Question, unknown>>;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ServiceStatus, ServiceSummary } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
-import { ago, plural } from '../format.ts';
+import { ago, plural, shortTime } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Feed } from '../parts/feed.ts';
@@ -9,6 +9,7 @@ import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { LatencyBar, ReadyBar, Status, statusText } from '../parts/status.ts';
 import { nameOf, useServices } from '../parts/use-services.ts';
 import { VirtualRows } from '../parts/virtual-rows.ts';
+import { recordedEnd } from '../recorded-end.ts';
 import { Link, navigate } from '../router.ts';
 import { isRestrictive, noFilter, type ServiceFilter } from '../service-filter.ts';
 import { useLoaded, useNow } from '../use-loaded.ts';
@@ -45,6 +46,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
     if (services.total > 0) setSelected(0);
   };
   const clusters = overview.state === 'ready' ? overview.value.clusters : [];
+  const end = overview.state === 'ready' ? recordedEnd(overview.value) : undefined;
   return html`<div class="services">
     <h1 class="visually-hidden">Services</h1>
     <section>
@@ -74,7 +76,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
           <option value="latency">slowest write first</option>
         </select>
       </div>
-      <${Table} services=${services} selected=${selected} filtered=${isRestrictive(filter)} showsCluster=${clusters.length > 1} />
+      <${Table} services=${services} selected=${selected} filtered=${isRestrictive(filter)} showsCluster=${clusters.length > 1} end=${end} />
       <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
     </section>
     <${Feed} showsCluster=${clusters.length > 1} />
@@ -92,6 +94,8 @@ interface TableProps {
   readonly selected: number;
   readonly filtered: boolean;
   readonly showsCluster: boolean;
+  /** Of a recording without its clusters. */
+  readonly end: number | undefined;
 }
 
 const columns = [
@@ -103,8 +107,9 @@ const columns = [
   ['latency', 'latency-head'],
 ];
 
-function Table({ services, selected, filtered, showsCluster }: TableProps) {
+function Table({ services, selected, filtered, showsCluster, end }: TableProps) {
   const now = useNow();
+  const when = (time: number) => (end === undefined ? ago(time, now) : shortTime(time, end));
   if (services.problem && services.total === 0) return html`<${Failed} problem=${services.problem} />`;
   if (services.state === 'loading' && services.total === 0) return html`<${Loading} what="Services" />`;
   if (services.total === 0) {
@@ -115,7 +120,7 @@ function Table({ services, selected, filtered, showsCluster }: TableProps) {
   const row = (index: number) => {
     const service = services.at(index);
     if (service === undefined) return html`<div class="row" key=${index}></div>`;
-    return html`<${Row} key=${nameOf(service)} service=${service} now=${now} selected=${index === selected} showsCluster=${showsCluster} />`;
+    return html`<${Row} key=${nameOf(service)} service=${service} when=${when} selected=${index === selected} showsCluster=${showsCluster} />`;
   };
   return html`<div class="table" role="table" aria-label="Services">
     <div class="row head" role="row">
@@ -127,12 +132,12 @@ function Table({ services, selected, filtered, showsCluster }: TableProps) {
 
 interface RowProps {
   readonly service: ServiceSummary;
-  readonly now: number;
+  readonly when: (time: number) => string;
   readonly selected: boolean;
   readonly showsCluster: boolean;
 }
 
-function Row({ service, now, selected, showsCluster }: RowProps) {
+function Row({ service, when, selected, showsCluster }: RowProps) {
   const { namespace, name, clusterName, lastChangeAt } = service;
   const fresh = useFresh(lastChangeAt);
   return html`<div class=${`row entry ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`} role="row">
@@ -144,7 +149,7 @@ function Row({ service, now, selected, showsCluster }: RowProps) {
     >
     <span role="cell"><${ReadyBar} ready=${service.ready} endpoints=${service.endpoints} /></span>
     <span role="cell" class="number">${service.slices}</span>
-    <span role="cell" class="faint">${lastChangeAt === null ? '–' : ago(lastChangeAt, now)}</span>
+    <span role="cell" class="faint">${lastChangeAt === null ? '–' : when(lastChangeAt)}</span>
     <span role="cell"><${LatencyBar} ms=${service.lastLatencyMs} /></span>
   </div>`;
 }

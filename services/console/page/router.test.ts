@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { parseRoute, pathOf, type Route } from './router.ts';
+
+const parsed = (path: string) => {
+  const { pathname, search } = new URL(path, 'http://localhost');
+  return parseRoute({ pathname, search });
+};
+const service = { cluster: 'prod', namespace: 'shop', name: 'cart' };
+const range = { since: 1_000, until: 9_000 };
+
+const routes: readonly (readonly [string, Route])[] = [
+  ['/services/prod/shop/cart', { view: 'service', service }],
+  [
+    '/services/prod/shop/cart?at=5000&since=1000&until=9000&pod=cart-1',
+    { view: 'service', service, at: 5_000, range, pod: 'cart-1' },
+  ],
+  ['/recording/problems?period=6h', { view: 'recording', question: 'problems', period: '6h' }],
+  [
+    '/recording/outages?since=1000&until=9000&period=1h&cluster=prod',
+    { view: 'recording', question: 'outages', period: '1h', range, cluster: 'prod' },
+  ],
+];
+
+test.each(routes)('%s leads to the same view on another machine', (path, route) => {
+  expect(pathOf(route)).toBe(path);
+  expect(parsed(path)).toEqual(route);
+});
+
+test('half of a range and one that ends before it starts are ignored', () => {
+  expect(parsed('/services/prod/shop/cart?since=1000')).toEqual({ view: 'service', service });
+  expect(parsed('/services/prod/shop/cart?since=9000&until=1000')).toEqual({ view: 'service', service });
+});
