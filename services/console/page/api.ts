@@ -2,6 +2,7 @@ import type {
   DrainView,
   HistoryView,
   Overview,
+  ProblemCounts,
   PropagationView,
   ReadinessChangesView,
   RecentChange,
@@ -77,6 +78,7 @@ export const api = {
   rollout: (service: ServiceName, query: Query, signal?: AbortSignal) =>
     get<RolloutView>(`${pathOf(service)}/rollout`, query, signal),
   problems: (query: Query, signal?: AbortSignal) => get<Items<ServiceProblem>>('problems', query, signal),
+  problemCounts: (query: Query, signal?: AbortSignal) => get<ProblemCounts>('problem-counts', query, signal),
   outages: (query: Query, signal?: AbortSignal) => get<Items<ServiceOutage>>('outages', query, signal),
   propagations: (query: Query, signal?: AbortSignal) => get<Items<PropagationView>>('propagations', query, signal),
   readinessChanges: (query: Query, signal?: AbortSignal) =>

@@ -11,6 +11,8 @@ export interface FoundProblem extends ServiceProblem {
 export interface ProblemQuery extends ServiceQuery {
   /** Only those that continue at `to`, which is now or the end of the recording. */
   readonly isOpen: boolean;
+  /** `to` is now or the end of the recording: those of `repeatedReasons` are known. Default: as `isOpen`. */
+  readonly isAtEnd?: boolean;
   /** Also those that have lasted shorter than usual changes. */
   readonly all: boolean;
 }
@@ -88,9 +90,9 @@ const minOverwrites = 3;
 /** Pods that have just become ready or not ready again and again. The past has `readinessChanges`. */
 async function flapping(
   recording: ProblemSource,
-  { to, keys, isOpen }: ProblemQuery,
+  { to, keys, isOpen, isAtEnd = isOpen }: ProblemQuery,
 ): Promise<readonly ServiceProblem[]> {
-  if (!isOpen) return [];
+  if (!isAtEnd) return [];
   const from = to - recentMs;
   const { pods } = await recording.readinessChanges({ from, to, keys, limit });
   const often = pods.filter(({ changes }) => changes >= minChanges);
@@ -105,9 +107,9 @@ async function flapping(
 /** Services whose objects two clients have just overwritten in turn. */
 async function competing(
   recording: ProblemSource,
-  { to, keys, isOpen }: ProblemQuery,
+  { to, keys, isOpen, isAtEnd = isOpen }: ProblemQuery,
 ): Promise<readonly ServiceProblem[]> {
-  if (!isOpen) return [];
+  if (!isAtEnd) return [];
   const { services } = await recording.managerChanges({ from: to - recentMs, to, keys });
   return services
     .filter(({ changes }) => changes >= minOverwrites)

@@ -1,1 +1,2 @@
 export { type FoundProblem, findProblems, type ProblemSource } from './find-problems.ts';
+export { repeatedReasons } from './problem-reasons.ts';

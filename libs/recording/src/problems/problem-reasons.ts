@@ -28,5 +28,8 @@ export type ProblemReason = keyof typeof problemReasons;
 /** Reasons for which a Service has no ready endpoint. */
 export const outageReasons: readonly ProblemReason[] = ['NoReadyEndpoints', 'NoMatchingPods'];
 
+/** Known only at the end of a recording, from its last minutes. */
+export const repeatedReasons: readonly ProblemReason[] = ['CompetingManagers', 'Flapping'];
+
 /** Most severe first. */
 export const problemSeverities: readonly ProblemSeverity[] = ['critical', 'warning', 'info'];

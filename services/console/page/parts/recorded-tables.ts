@@ -15,7 +15,7 @@ function table(label: string, columns: readonly string[], rows: readonly unknown
   </table></div>`;
 }
 
-const levels = { critical: 'bad', warning: 'poor', info: '' } as const;
+const levels = { critical: 'poor', warning: 'fair', info: '' } as const;
 
 export function Problems({ items, until, showsCluster }: AnswerProps & { items: readonly ServiceProblem[] }) {
   if (items.length === 0) return html`<${Empty} title="None">Nothing is wrong with any Service.<//>`;
@@ -31,7 +31,7 @@ export function Problems({ items, until, showsCluster }: AnswerProps & { items: 
         <td>${one.reason}</td>
         <td>${one.isStartKnown ? '' : 'before '}${dateAndTime(one.from, true)}</td>
         <td>${bar(length(one), longest, duration(length(one)))}</td>
-        <td>${one.message}</td>
+        <td class="text">${one.message}</td>
         <td class="faint">${one.event ?? ''}</td>
       </tr>`,
     ),

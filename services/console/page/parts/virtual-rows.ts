@@ -6,17 +6,19 @@ interface VirtualRowsProps {
   readonly count: number;
   readonly rowHeight: number;
   readonly row: (index: number) => VNode;
-  /** Scrolled into view. */
-  readonly selected: number;
+  /** Scrolled into view. Default: none. */
+  readonly selected?: number;
+  /** ARIA role of the list. Default: part of a table. */
+  readonly role?: string;
   /** Called with the range of rendered rows. */
-  readonly onRange: (first: number, last: number) => void;
+  readonly onRange?: (first: number, last: number) => void;
 }
 
 /** Rows rendered above and below the visible ones. */
 const overscan = 8;
 
 /** A scrollable list that renders only the visible rows. */
-export function VirtualRows({ count, rowHeight, row, selected, onRange }: VirtualRowsProps) {
+export function VirtualRows({ count, rowHeight, row, selected = -1, role = 'rowgroup', onRange }: VirtualRowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [window, setWindow] = useState({ top: 0, height: 600 });
   useEffect(() => {
@@ -41,9 +43,9 @@ export function VirtualRows({ count, rowHeight, row, selected, onRange }: Virtua
   }, [selected, rowHeight]);
   const first = Math.max(0, Math.floor(window.top / rowHeight) - overscan);
   const last = Math.min(count, Math.ceil((window.top + window.height) / rowHeight) + overscan);
-  useEffect(() => onRange(first, last), [first, last, count]);
+  useEffect(() => onRange?.(first, last), [first, last, count]);
   const rows = Array.from({ length: Math.max(0, last - first) }, (_, i) => row(first + i));
-  return html`<div class="rows" ref=${box} role="rowgroup">
+  return html`<div class="rows" ref=${box} role=${role}>
     <div style=${{ height: `${count * rowHeight}px` }}>
       <div style=${{ transform: `translateY(${first * rowHeight}px)` }}>${rows}</div>
     </div>

@@ -5,6 +5,7 @@ import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { OutageBelts } from '../parts/outage-belts.ts';
+import { ProblemMap } from '../parts/problem-map.ts';
 import type { AnswerProps } from '../parts/recorded-service.ts';
 import { Drains, Problems, Propagations, ReadinessChanges } from '../parts/recorded-tables.ts';
 import {
@@ -78,6 +79,7 @@ function answerOf(overview: Loaded<Overview>, route: RecordingRoute) {
   const isOfEnd = question === 'stuck' || (question === 'problems' && range === undefined);
   const when = isOfEnd ? `At ${dateAndTime(end)}.` : `From ${dateAndTime(since)} to ${dateAndTime(until)}.`;
   return html`<p class="faint">${explanation} ${when}</p>
+    ${question === 'problems' && html`<${ProblemMap} route=${route} period=${period} overview=${overview.value} />`}
     <${Answer}
       key=${question}
       since=${since}

@@ -218,6 +218,27 @@ describe('with a recording', () => {
     expect(await found('?cluster=other')).toEqual([2]);
   });
 
+  test('problems are counted by cluster and time, up to the end of the recording', async () => {
+    const { json } = await open();
+    const counts = await json('/api/v1/problem-counts?since=0&stepMs=5000');
+    expect(counts).toMatchObject({ since: 0, until: 10_000, stepMs: 5_000 });
+    // One has lasted longer than usual changes, and a Pod has just flapped.
+    const cells = [
+      { at: 0, critical: 0, warning: 1, info: 0 },
+      { at: 5_000, critical: 0, warning: 2, info: 0 },
+    ];
+    expect(counts.clusters).toEqual([{ cluster: 'cluster-uid', clusterName: 'prod', cells }]);
+    expect((await json('/api/v1/problem-counts?cluster=nowhere')).clusters).toEqual([]);
+    const long = {
+      ...recording,
+      coverage: async () => ({ periods: [{ from: 0, to: 1e9 }], gaps: [], unreadable: [] }),
+    };
+    const { error } = await serveConsole({ sources: { ...sourcesOf(), recording: long } });
+    expect(await error('/api/v1/problem-counts?stepMs=1000')).toEqual([
+      ...[400, 'more than 1000 buckets', 'ask for a shorter period, or set a larger stepMs'],
+    ]);
+  });
+
   test('problems are those at the end of the recording, or of a period', async () => {
     const { json } = await open();
     const found = async (query: string) =>

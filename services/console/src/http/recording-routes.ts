@@ -1,7 +1,8 @@
 import { formatServiceKey, parseServiceKey } from '@sluice/messages';
 import type { PodTimeline, Recording } from '@sluice/recording';
-import { findProblems } from '@sluice/recording/problems';
+import { findProblems, repeatedReasons } from '@sluice/recording/problems';
 import { z } from 'zod';
+import { countProblems } from '../view/count-problems.ts';
 import * as schemas from '../view/schemas.ts';
 import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
 import { keyOf } from './find-journal.ts';
@@ -48,10 +49,33 @@ export const recordingRoutes: readonly Route[] = [
     }),
     items(schemas.serviceProblem),
     async (context, _, query) => {
-      const { recording, ...question } = asked(context, query);
-      const end = (await recording.coverage()).periods.at(-1)?.to ?? context.now();
-      const wanted = { ...question, to: Math.min(question.to, end), isOpen: query.open, all: query.all };
+      const { recording, from, to, keys, isAtEnd } = await askedUntilEnd(context, query);
+      const wanted = { from, to, keys, isAtEnd, isOpen: query.open, all: query.all };
       return { items: named(context, query, await findProblems(recording, wanted)) };
+    },
+  ),
+  route(
+    '/api/v1/problem-counts',
+    'how many problems each cluster had, by time and severity',
+    noParams,
+    z.object({ ...scope, stepMs: z.coerce.number().int().min(1_000).default(900_000).describe('of a bucket') }),
+    schemas.problemCounts,
+    async (context, _, query) => {
+      const { recording, start, to, keys, isAtEnd } = await askedUntilEnd(context, query);
+      const { since = start } = query;
+      const until = Math.max(since, to);
+      if ((until - since) / query.stepMs > maxBuckets)
+        throw new Problem(400, `more than ${maxBuckets} buckets`, 'ask for a shorter period, or set a larger stepMs');
+      const wanted = { from: since, to: until, keys, isAtEnd, isOpen: false, all: false };
+      const found = (await findProblems(recording, wanted)).map((one) =>
+        repeatedReasons.includes(one.reason) ? { ...one, from: until } : one,
+      );
+      const clusters = context.sources
+        .clusters()
+        .filter(({ identity, name }) => query.cluster === undefined || [identity, name].includes(query.cluster))
+        .map(({ identity: cluster, name: clusterName }) => ({ cluster, clusterName }));
+      const buckets = { since, until, stepMs: query.stepMs };
+      return { ...buckets, clusters: countProblems(named(context, query, found), clusters, buckets) };
     },
   ),
   route(
@@ -140,6 +164,7 @@ export const recordingRoutes: readonly Route[] = [
 
 /** Reading more would take seconds. */
 const maxRecords = 20_000;
+const maxBuckets = 1_000;
 
 interface Asked {
   readonly recording: Recording;
@@ -153,6 +178,21 @@ function asked({ sources }: RouteContext, { since = 0, until, cluster, namespace
   const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
   const keys = [identity, namespace, service].map((part) => part ?? '%').join('/');
   return { recording, from: since, to: until ?? Number.MAX_SAFE_INTEGER, keys };
+}
+
+interface AskedUntilEnd extends Asked {
+  /** Of the recording. */
+  readonly start: number;
+  /** The period reaches the end of the recording. */
+  readonly isAtEnd: boolean;
+}
+
+/** What continues at the end of the recording has lasted until then. */
+async function askedUntilEnd(context: RouteContext, query: Scope): Promise<AskedUntilEnd> {
+  const question = asked(context, query);
+  const { periods } = await question.recording.coverage();
+  const [start, end] = [periods[0]?.from ?? context.now(), periods.at(-1)?.to ?? context.now()];
+  return { ...question, start, to: Math.min(question.to, end), isAtEnd: question.to >= end };
 }
 
 function recordingOf({ sources: { recording } }: Pick<RouteContext, 'sources'>): Recording {

@@ -153,6 +153,27 @@ export const serviceProblem = serviceOutage.extend({
 });
 export type ServiceProblem = z.infer<typeof serviceProblem>;
 
+const problemCount = z.number().describe('of this severity that overlap with the bucket');
+
+export const problemCounts = z.object({
+  since: time,
+  until: time.describe('no later than the end of the recording'),
+  stepMs: duration.describe('of a bucket'),
+  clusters: list(
+    z.object({
+      cluster: z.string(),
+      clusterName: z.string(),
+      cells: list(
+        z.object({
+          at: time.describe('start of the bucket'),
+          ...{ critical: problemCount, warning: problemCount, info: problemCount },
+        }),
+      ).describe('buckets with problems, in the order of time'),
+    }),
+  ).describe('also those without problems, the most severe first'),
+});
+export type ProblemCounts = z.infer<typeof problemCounts>;
+
 const appearance = z.enum(['absent', 'not ready', 'ready', 'terminating']);
 
 export const propagation = z.object({
