@@ -33,6 +33,7 @@ function vectors(pattern: string): SourceValue {
 
 export const root: Rows = {
   'README.md': [
+    ['no traffic at 14:02?"', 'an example'],
     ['SQLite files, {} by default', setting('recording.retention')],
     ['Node ≥ {}, npm and git', launcherNode],
     ['(half a minute)', 'measured'],
