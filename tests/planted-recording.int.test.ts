@@ -133,6 +133,22 @@ describe('the map of problems', () => {
   });
 });
 
+test('a table is sorted by its columns', async () => {
+  const page = await open('/recording/flapping?period=6h');
+  const pods = () => page.locator('tbody tr td:nth-child(2)').allTextContents();
+  await wait(pods).not.toEqual([]);
+  const answered = await pods();
+  const sorted = answered.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const heading = page.getByRole('columnheader', { name: 'Pod' });
+  await heading.getByRole('button').click();
+  await wait(pods).toEqual(sorted);
+  expect(await heading.getAttribute('aria-sort')).toBe('ascending');
+  await heading.getByRole('button').press('Enter');
+  await wait(pods).toEqual(sorted.toReversed());
+  await heading.getByRole('button').click();
+  await wait(pods).toEqual(answered);
+});
+
 describe('the history of a Service', () => {
   const service = () => new URL(picture('console-timeline').path, served.url).pathname;
   const footer = (page: Page) => page.locator('.history footer').textContent();

@@ -1,19 +1,24 @@
-import type { DrainView, PropagationView, ReadinessChangesView, ServiceProblem } from '../../src/view/schemas.ts';
+import type {
+  DrainView,
+  NamedService,
+  PropagationView,
+  ReadinessChangesView,
+  ServiceProblem,
+} from '../../src/view/schemas.ts';
 import { dateAndTime, duration, latencyLevel } from '../format.ts';
 import { html } from '../html.ts';
 import { Empty } from './notice.ts';
+import { severities } from './problem-buckets.ts';
 import { type AnswerProps, RecordedService } from './recorded-service.ts';
+import type { Column } from './sort-items.ts';
+import { SortableTable } from './sortable-table.ts';
 
 /** A bar whose length is a share of the largest value, with a text. */
 const bar = (value: number, largest: number, text: string, level = '') =>
   html`<span class=${`measure ${level}`}><i style=${{ width: `${(value / Math.max(1, largest)) * 100}%` }}></i>${text}</span>`;
 
-function table(label: string, columns: readonly string[], rows: readonly unknown[]) {
-  return html`<div class="scroll"><table aria-label=${label}>
-    <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
-    <tbody>${rows}</tbody>
-  </table></div>`;
-}
+/** As the column of Services reads. */
+const nameOf = ({ clusterName, namespace, name }: NamedService): string => `${clusterName} ${namespace}/${name}`;
 
 const levels = { critical: 'poor', warning: 'fair', info: '' } as const;
 
@@ -21,11 +26,16 @@ export function Problems({ items, until, showsCluster }: AnswerProps & { items: 
   if (items.length === 0) return html`<${Empty} title="None">Nothing is wrong with any Service.<//>`;
   const length = ({ from, to }: ServiceProblem) => Math.max(0, (to ?? until) - from);
   const longest = Math.max(...items.map(length));
-  return table(
-    'problems of Services',
-    ['severity', 'Service', 'reason', 'since', 'for', 'message', 'last event before'],
-    items.map(
-      (one) => html`<tr>
+  const columns: readonly Column<ServiceProblem>[] = [
+    { name: 'severity', value: ({ severity }) => -severities.indexOf(severity) },
+    { name: 'Service', value: nameOf },
+    { name: 'reason', value: ({ reason }) => reason },
+    { name: 'since', value: ({ from }) => from },
+    { name: 'for', value: length },
+    { name: 'message', value: ({ message }) => message },
+    { name: 'last event before', value: ({ event }) => event ?? '' },
+  ];
+  const row = (one: ServiceProblem) => html`<tr>
         <td class=${levels[one.severity]}>${one.severity}</td>
         <td><${RecordedService} service=${one} at=${one.from} showsCluster=${showsCluster} /></td>
         <td>${one.reason}</td>
@@ -33,47 +43,53 @@ export function Problems({ items, until, showsCluster }: AnswerProps & { items: 
         <td>${bar(length(one), longest, duration(length(one)))}</td>
         <td class="text">${one.message}</td>
         <td class="faint">${one.event ?? ''}</td>
-      </tr>`,
-    ),
-  );
+      </tr>`;
+  return html`<${SortableTable} label="problems of Services" columns=${columns} items=${items} row=${row} />`;
 }
 
 export function Propagations({ items, until, showsCluster }: AnswerProps & { items: readonly PropagationView[] }) {
   if (items.length === 0) return html`<${Empty} title="None">Slices and Endpoints showed every Pod as they should.<//>`;
   const length = ({ startedAt, endedAt }: PropagationView) => Math.max(0, (endedAt ?? until) - startedAt);
   const longest = Math.max(...items.map(length));
-  return table(
-    'changes of Pods',
-    ['Service', 'Pod', 'change', 'in', 'since', 'took', 'event'],
-    items.map((one) => {
-      const ms = length(one);
-      const end = one.end === null ? ', continues' : one.end === 'written' ? '' : `, ${one.end}`;
-      return html`<tr>
+  const columns: readonly Column<PropagationView>[] = [
+    { name: 'Service', value: nameOf },
+    { name: 'Pod', value: ({ pod }) => pod },
+    { name: 'change', value: ({ from, to }) => `${from} ${to}` },
+    { name: 'in', value: ({ place }) => place },
+    { name: 'since', value: ({ startedAt }) => startedAt },
+    { name: 'took', value: length },
+    { name: 'event', value: ({ event }) => event },
+  ];
+  const row = (one: PropagationView) => {
+    const ms = length(one);
+    const end = one.end === null ? ', continues' : one.end === 'written' ? '' : `, ${one.end}`;
+    return html`<tr>
         <td><${RecordedService} service=${one} at=${one.startedAt} showsCluster=${showsCluster} /></td>
         <td>${one.pod}</td><td>${one.from} → ${one.to}</td><td>${one.place}</td>
         <td>${one.isStartKnown ? '' : 'before '}${dateAndTime(one.startedAt, true)}</td>
         <td>${bar(ms, longest, `${duration(ms)}${end}`, latencyLevel(ms))}</td>
         <td class="faint">${one.event}</td>
       </tr>`;
-    }),
-  );
+  };
+  return html`<${SortableTable} label="changes of Pods" columns=${columns} items=${items} row=${row} />`;
 }
 
 export function ReadinessChanges({ items, showsCluster }: AnswerProps & { items: readonly ReadinessChangesView[] }) {
   if (items.length === 0) return html`<${Empty} title="None">No Pod became ready or not ready.<//>`;
   const most = Math.max(...items.map(({ changes }) => changes));
-  return table(
-    'Pods by changes of their readiness',
-    ['Service', 'Pod', 'changes', 'last'],
-    items.map(
-      (one) => html`<tr>
+  const columns: readonly Column<ReadinessChangesView>[] = [
+    { name: 'Service', value: nameOf },
+    { name: 'Pod', value: ({ pod }) => pod },
+    { name: 'changes', value: ({ changes }) => changes },
+    { name: 'last', value: ({ lastAt }) => lastAt },
+  ];
+  const row = (one: ReadinessChangesView) => html`<tr>
         <td><${RecordedService} service=${one} at=${one.lastAt} showsCluster=${showsCluster} /></td>
         <td>${one.pod}</td>
         <td>${bar(one.changes, most, String(one.changes))}</td>
         <td>${dateAndTime(one.lastAt)}</td>
-      </tr>`,
-    ),
-  );
+      </tr>`;
+  return html`<${SortableTable} label="Pods by changes of their readiness" columns=${columns} items=${items} row=${row} />`;
 }
 
 const enough = (is: boolean | null) =>
@@ -85,8 +101,17 @@ export function Drains({ items, until, showsCluster }: AnswerProps & { items: re
   const [first] = items;
   if (first === undefined) return html`<${Empty} title="None">No ready Pod was deleted.<//>`;
   const longest = Math.max(...items.map(({ p99Ms }) => p99Ms));
-  const rows = items.map(
-    (one) => html`<tr>
+  const columns: readonly Column<DrainView>[] = [
+    { name: 'Service', value: nameOf },
+    { name: 'removals', value: ({ removals }) => removals },
+    { name: 'p50', value: ({ p50Ms }) => p50Ms },
+    { name: 'p99', value: ({ p99Ms }) => p99Ms },
+    { name: 'needed', value: ({ neededSeconds }) => neededSeconds },
+    { name: 'preStop', value: ({ preStop }) => preStop.join(', ') },
+    { name: 'enough', value: ({ isLongEnough }) => String(isLongEnough) },
+    { name: 'grace period', value: ({ gracePeriodSeconds }) => gracePeriodSeconds ?? 0 },
+  ];
+  const row = (one: DrainView) => html`<tr>
       <td><${RecordedService} service=${one} at=${until} showsCluster=${showsCluster} /></td>
       <td>${one.removals}</td>
       <td>${duration(one.p50Ms)}</td>
@@ -95,10 +120,9 @@ export function Drains({ items, until, showsCluster }: AnswerProps & { items: re
       <td>${one.preStop.join(', ')}</td>
       ${enough(one.isLongEnough)}
       <td>${one.gracePeriodSeconds === null ? '' : `${one.gracePeriodSeconds} s`}</td>
-    </tr>`,
-  );
+    </tr>`;
   return html`
-    ${table('removals', ['Service', 'removals', 'p50', 'p99', 'needed', 'preStop', 'enough', 'grace period'], rows)}
+    <${SortableTable} label="removals" columns=${columns} items=${items} row=${row} />
     <p class="faint">
       Measured: from the watch event of the Pod to that of the slices that no longer show it as ready. Assumed: the last kube-proxy has
       its rules ${` ${duration(first.proxyDelayMs)} `} later, and the application serves until SIGTERM. Not included: open connections,
