@@ -96,6 +96,13 @@ describe('the map of problems', () => {
     await wait(() => page.locator('tbody').textContent()).toContain('Flapping');
   });
 
+  test('reaches back to the time of a link', async () => {
+    const [since, until] = [Date.parse('2026-01-15T11:30Z'), Date.parse('2026-01-15T11:40Z')];
+    const page = await open(`/recording/problems?period=1h&cluster=prod-us-2&since=${since}&until=${until}`);
+    await wait(() => page.locator('tbody tr').count()).toBe(5);
+    expect(await page.locator('.heat [aria-current]').first().textContent()).toBe('5');
+  });
+
   test('moves the focus with the arrow keys', async () => {
     const page = await open('/recording/problems?period=6h');
     const focused = () => page.evaluate('document.activeElement.title');

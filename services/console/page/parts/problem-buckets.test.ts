@@ -32,16 +32,16 @@ describe('buckets', () => {
   });
 });
 
-test('a bucket has the counts of its time, or nothing was recorded', () => {
+test('a bucket has the counts of its time, and how much of it was recorded', () => {
   const cells = [{ at: 10, critical: 1, warning: 0, info: 0 }];
-  const recorded = { since: 6, until: 38 };
-  const buckets = bucketsWith(cells, { since: 0, until: 50, stepMs: 10 }, { recorded, gaps: [{ from: 22, to: 27 }] });
-  expect(buckets.map(({ since, counts, isUnrecorded }) => [since, counts?.critical ?? 0, isUnrecorded])).toEqual([
-    [0, 0, true],
-    [10, 1, false],
-    [20, 0, true],
-    [30, 0, false],
-    [40, 0, true],
+  const covered = { recorded: { since: 8, until: 34 }, gaps: [{ from: 18, to: 30 }] };
+  const buckets = bucketsWith(cells, { since: 0, until: 50, stepMs: 10 }, covered);
+  expect(buckets.map(({ since, counts, recorded }) => [since, counts?.critical ?? 0, recorded])).toEqual([
+    [0, 0, expect.closeTo(0.2)],
+    [10, 1, expect.closeTo(0.8)],
+    [20, 0, 0],
+    [30, 0, expect.closeTo(0.4)],
+    [40, 0, 0],
   ]);
 });
 

@@ -23,8 +23,8 @@ type Counts = Omit<ProblemCounts['clusters'][number]['cells'][number], 'at'>;
 export interface Bucket extends TimeRange {
   /** Null: no problems. */
   readonly counts: Counts | null;
-  /** Nothing was recorded for at least half of it. */
-  readonly isUnrecorded: boolean;
+  /** How much of it was recorded, from 0 to 1. */
+  readonly recorded: number;
 }
 
 /** The buckets of a cluster in the order of time. `gaps`: when nothing was recorded, besides before and after `recorded`. */
@@ -41,7 +41,7 @@ export function bucketsWith(
       (sum, { from, to }) => sum + Math.max(0, Math.min(end, to) - Math.max(start, from)),
       0,
     );
-    return { since: start, until: end, counts: counts.get(start) ?? null, isUnrecorded: missed * 2 >= stepMs };
+    return { since: start, until: end, counts: counts.get(start) ?? null, recorded: 1 - missed / stepMs };
   });
 }
 

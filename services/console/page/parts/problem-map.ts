@@ -28,7 +28,9 @@ export function ProblemMap({ route, period, overview }: ProblemMapProps) {
   const isNarrow = useMedia('(max-width: 640px)');
   const buckets = bucketsOf(period, isNarrow ? narrowBuckets : wideBuckets);
   const { since, until, stepMs } = buckets;
-  const [loaded] = useLoaded((signal) => api.problemCounts({ since, until, stepMs }, signal), [since, until, stepMs]);
+  const ask = (signal: AbortSignal) => api.problemCounts({ since, until, stepMs }, signal);
+  // The last bucket gets more problems until it ends.
+  const [loaded] = useLoaded(ask, [since, stepMs, period.until]);
   if (loaded.state === 'loading') return null;
   if (loaded.state === 'failed') return html`<${Failed} problem=${loaded.problem} />`;
   const { recording, gaps } = overview;
@@ -66,18 +68,21 @@ interface CellProps {
 
 /** The number is that of all problems, the look that of the worst. */
 function Cell({ row, index, column, bucket, route }: CellProps) {
-  const { since, until, counts, isUnrecorded } = bucket;
-  const unrecorded = isUnrecorded ? 'unrecorded' : '';
+  const { since, until, counts, recorded } = bucket;
   const where = `${row.clusterName}, ${dateAndTime(since)} to ${shortTime(until, since)}`;
-  if (counts === null)
-    return html`<i class=${unrecorded} title=${`${where}: ${isUnrecorded ? 'not recorded' : 'no problems'}`}></i>`;
+  const part = recorded < 1 ? ', recorded in part' : '';
+  if (counts === null) {
+    return recorded > 0
+      ? html`<i title=${`${where}: no problems${part}`}></i>`
+      : html`<i class="unrecorded" title=${`${where}: not recorded`}></i>`;
+  }
   const isOfCluster = route.cluster === undefined || route.cluster === row.cluster || route.cluster === row.clusterName;
   const isChosen = route.range !== undefined && isOfCluster && route.range.since < until && route.range.until > since;
   const total = totalOf(counts);
-  const text = `${where}: ${countsText(counts)}`;
+  const text = `${where}: ${countsText(counts)}${part}`;
   return html`<${Link}
     to=${{ ...route, question: 'problems', cluster: row.clusterName, range: { since, until } }}
-    class=${`${worstOf(counts)} ${unrecorded}`}
+    class=${worstOf(counts)}
     title=${text}
     aria-label=${text}
     aria-current=${isChosen || undefined}

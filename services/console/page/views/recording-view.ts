@@ -75,11 +75,13 @@ function answerOf(overview: Loaded<Overview>, route: RecordingRoute) {
   const end = wholeMs(recording.to);
   const period = { since: Math.max(Math.floor(recording.from), end - periods[route.period]), until: end };
   const { since, until } = range ?? period;
+  // A link may be older than the period.
+  const mapped = { since: Math.min(period.since, since), until: end };
   const { explanation, Answer } = answers[question];
   const isOfEnd = question === 'stuck' || (question === 'problems' && range === undefined);
   const when = isOfEnd ? `At ${dateAndTime(end)}.` : `From ${dateAndTime(since)} to ${dateAndTime(until)}.`;
   return html`<p class="faint">${explanation} ${when}</p>
-    ${question === 'problems' && html`<${ProblemMap} route=${route} period=${period} overview=${overview.value} />`}
+    ${question === 'problems' && html`<${ProblemMap} route=${route} period=${mapped} overview=${overview.value} />`}
     <${Answer}
       key=${question}
       since=${since}
