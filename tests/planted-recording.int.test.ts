@@ -140,6 +140,12 @@ describe('the map of problems', () => {
   });
 });
 
+test('a belt of outages shows when nothing was recorded', async () => {
+  const page = await open('/recording/outages?period=6h');
+  const gap = page.locator('.belts li', { hasText: 'prod-us-2 · pay/ledger' }).locator('.belt .unrecorded');
+  await wait(() => gap.getAttribute('title')).toBe('not recorded from 15 Jan 10:40:00 to 15 Jan 11:10:00');
+});
+
 test('a table is sorted by its columns', async () => {
   const page = await open('/recording/flapping?period=6h');
   const pods = () => page.locator('tbody tr td:nth-child(2)').allTextContents();

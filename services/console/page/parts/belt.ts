@@ -17,20 +17,40 @@ export interface BeltSpan {
   readonly link: Route;
 }
 
+interface BeltProps extends BeltPeriod {
+  readonly spans: readonly BeltSpan[];
+  /** When nothing was recorded. */
+  readonly gaps?: readonly Gap[];
+}
+
+export interface Gap {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A period from left to right, on which spans are links. */
-export function Belt({ since, until, spans }: BeltPeriod & { readonly spans: readonly BeltSpan[] }) {
+export function Belt({ since, until, spans, gaps = [] }: BeltProps) {
   const share = (at: number) => ((Math.min(until, Math.max(since, at)) - since) / Math.max(1, until - since)) * 100;
+  const place = ({ from, to }: { readonly from: number; readonly to: number | null }) => {
+    const [left, right] = [share(from), share(to ?? until)];
+    return { left: `${left}%`, width: `${right - left}%` };
+  };
   return html`<div class="belt">
-    ${spans.map((span) => {
-      const [left, right] = [share(span.from), share(span.to ?? until)];
-      return html`<${Link}
+    ${gaps
+      .filter(({ from, to }) => from < until && to > since)
+      .map(
+        (gap) =>
+          html`<i class="unrecorded" style=${place(gap)} title=${`not recorded from ${dateAndTime(gap.from)} to ${dateAndTime(gap.to)}`}></i>`,
+      )}
+    ${spans.map(
+      (span) => html`<${Link}
         to=${span.link}
         class=${`${span.class} ${span.to === null ? 'continues' : ''}`}
-        style=${{ left: `${left}%`, width: `${right - left}%` }}
+        style=${place(span)}
         title=${span.text}
         aria-label=${span.text}
-      />`;
-    })}
+      />`,
+    )}
   </div>`;
 }
 

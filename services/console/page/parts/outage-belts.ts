@@ -6,7 +6,13 @@ import { Empty } from './notice.ts';
 import { type AnswerProps, RecordedService } from './recorded-service.ts';
 
 /** A belt for each Service, on which its outages are red. */
-export function OutageBelts({ items, since, until, showsCluster }: AnswerProps & { items: readonly ServiceOutage[] }) {
+export function OutageBelts({
+  items,
+  since,
+  until,
+  gaps,
+  showsCluster,
+}: AnswerProps & { items: readonly ServiceOutage[] }) {
   if (items.length === 0) return html`<${Empty} title="None">Every Service had a ready endpoint all the time.<//>`;
   const services = Map.groupBy(items, ({ cluster, namespace, name }) => `${cluster}/${namespace}/${name}`);
   const lengthOf = ({ from, to }: ServiceOutage) => Math.min(to ?? until, until) - Math.max(since, from);
@@ -24,7 +30,7 @@ export function OutageBelts({ items, since, until, showsCluster }: AnswerProps &
         }));
         return html`<li>
           <${RecordedService} service=${last} at=${last.from} showsCluster=${showsCluster} />
-          <${Belt} since=${since} until=${until} spans=${spans} />
+          <${Belt} since=${since} until=${until} spans=${spans} gaps=${gaps} />
           <small>${duration(ms)} in ${plural(outages.length, 'outage')}, last: ${last.event ?? 'cause not recorded'}</small>
         </li>`;
       })}

@@ -1,8 +1,10 @@
 import { html } from '../html.ts';
 import { Link } from '../router.ts';
-import type { BeltPeriod } from './belt.ts';
+import type { BeltPeriod, Gap } from './belt.ts';
 
 export interface AnswerProps extends BeltPeriod {
+  /** When nothing was recorded. */
+  readonly gaps: readonly Gap[];
   readonly showsCluster: boolean;
 }
 

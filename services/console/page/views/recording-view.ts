@@ -65,7 +65,7 @@ function Chosen({ route }: { route: RecordingRoute }) {
 function answerOf(overview: Loaded<Overview>, route: RecordingRoute) {
   if (overview.state === 'loading') return html`<${Loading} what="recording" />`;
   if (overview.state === 'failed') return html`<${Failed} problem=${overview.problem} />`;
-  const { recording, clusters } = overview.value;
+  const { recording, clusters, gaps } = overview.value;
   if (recording === null) {
     return html`<${Empty} title="This console has no recording">
       sluice observe and sluice open have one, sluice run and sluice console with --recording-dir.
@@ -88,6 +88,7 @@ function answerOf(overview: Loaded<Overview>, route: RecordingRoute) {
       until=${until}
       cluster=${cluster}
       isChosen=${range !== undefined}
+      gaps=${gaps}
       showsCluster=${clusters.length > 1}
     />`;
 }
@@ -110,14 +111,14 @@ function answer<T>(
   ask: Ask<T>,
   view: (props: AnswerProps & { readonly items: readonly T[] }) => unknown,
 ) {
-  const Answer = ({ since, until, cluster, isChosen, showsCluster }: Props) => {
+  const Answer = ({ since, until, cluster, isChosen, ...shown }: Props) => {
     const [loaded] = useLoaded(
       (signal) => ask({ since, until, cluster }, signal, isChosen),
       [since, until, cluster, isChosen],
     );
     if (loaded.state === 'loading') return html`<${Loading} what="answer" />`;
     if (loaded.state === 'failed') return html`<${Failed} problem=${loaded.problem} />`;
-    return view({ items: loaded.value.items, since, until, showsCluster });
+    return view({ items: loaded.value.items, since, until, ...shown });
   };
   return { explanation, Answer };
 }
