@@ -24,16 +24,15 @@ beforeAll(async () => {
   const { run, address } = await start(
     ...['run', '--rate', '5', '-o', 'none', '--log-level', 'error', '--recording-dir', join(directory, 'recording')],
   );
-  const lines = async (...args: readonly string[]) => {
-    const { stdout } = await promisify(execFile)(program, [...args, '--console', address]).catch(() => ({
-      stdout: '',
-    }));
-    return stdout.split('\n').length;
-  };
+  const text = async (...args: readonly string[]) =>
+    (await promisify(execFile)(program, [...args, '--console', address]).catch(() => ({ stdout: '' }))).stdout;
+  const lines = async (...args: readonly string[]) => (await text(...args)).split('\n').length;
   await until('there is some history', async () => (await lines('history', 'shop/cart')) > 60);
   // With the heading and the line feed at the end.
-  for (const question of ['outages', 'slow', 'flapping'])
+  for (const question of ['slow', 'flapping'])
     await until(`there are ${question}`, async () => (await lines(question)) > 2);
+  // The page leaves out what the start of the watcher has ended.
+  await until('there are outages', async () => (await text('outages')).includes(' added'));
   await stop(run);
 });
 
