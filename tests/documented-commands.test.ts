@@ -39,6 +39,12 @@ describe('sluice accepts', () => {
   });
 });
 
+test('the README begins with the commands that set everything up', () => {
+  const [readme] = pages.filter(({ path }) => path === 'README.md');
+  const first = readme?.text.slice(0, readme.text.indexOf('\n## ')) ?? '';
+  expect(first.match(/^ {4}npm \w+/gm)?.map((line) => line.trim())).toEqual(['npm start', 'npm test']);
+});
+
 test('flags in inline code are those of sluice', async () => {
   const known = await allFlags();
   const flags = pages
