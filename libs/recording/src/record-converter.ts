@@ -5,6 +5,7 @@ import type { ServiceState } from '@sluice/service-state';
 import { objectsOf, textOf } from './message-summary.ts';
 import { checkService } from './problems/check-service.ts';
 import { ObjectManagers } from './problems/object-managers.ts';
+import { ServicePasts } from './problems/service-pasts.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
 import { messageOf, type NewRecord, type RecordedService } from './records.ts';
 import { snapshotOf } from './service-snapshot.ts';
@@ -20,6 +21,7 @@ export class RecordConverter {
   readonly #states = new ServiceStates();
   readonly #propagations = new Propagations();
   readonly #managers = new ObjectManagers();
+  readonly #pasts = new ServicePasts();
   /** Pods whose labels resemble a selector, by Service. */
   readonly #similarPods = new Map<string, SimilarPods>();
   readonly #logger: Logger;
@@ -38,6 +40,7 @@ export class RecordConverter {
     if (message.kind === 'clusterRemoved') {
       this.#propagations.removeCluster(message.cluster);
       this.#managers.removeCluster(message.cluster);
+      this.#pasts.removeCluster(message.cluster);
       for (const one of this.#similarPods.keys())
         if (one.startsWith(`${message.cluster}/`)) this.#similarPods.delete(one);
     }
@@ -68,7 +71,7 @@ export class RecordConverter {
       ...{ key, topic: 'changes', receivedAt: now, text: textOf(change), payload },
       startsSnapshot: true,
       objects: payload.length > maxDictionaryBytes ? [] : objectsOf(change),
-      service: this.#serviceOf(key, change, { state, changes: [] }),
+      service: this.#serviceOf(key, change, { state, changes: [] }, now),
       ...{ propagations: [], managerChanges: [], traceparent: undefined },
     };
   }
@@ -78,14 +81,19 @@ export class RecordConverter {
       const applied = this.#states.apply(key, message, event.receivedAt);
       if (applied === undefined) return nothing;
       const propagations = this.#propagations.observe(key, message, applied, event).filter(isRecorded);
-      return { service: this.#serviceOf(key, message, applied), propagations };
+      return { service: this.#serviceOf(key, message, applied, event.receivedAt), propagations };
     } catch (error) {
       this.#logger.error('record not applied; the recording has it', { key, error });
       return nothing;
     }
   }
 
-  #serviceOf(key: string, message: Message, { state, changes }: AppliedMessage): RecordedService | undefined {
+  #serviceOf(
+    key: string,
+    message: Message,
+    { state, changes }: AppliedMessage,
+    at: number,
+  ): RecordedService | undefined {
     this.#rememberSimilarPods(key, message);
     const changed = changes.find(({ kind }) => kind === 'service');
     const [before, after] = changed?.kind === 'service' ? [changed.before?.service, changed.after?.service] : [];
@@ -102,7 +110,8 @@ export class RecordConverter {
     const isEvent =
       isCreated || (message.kind === 'change' && message.snapshot === undefined && hasEvent(message, isCustom));
     const mayBeUnwatched = isCustom && state.slices.size === 0;
-    const problems = isDeleted ? {} : checkService(state, this.#similarPods.get(key));
+    const past = this.#pasts.observe(key, { state, changes, at, isCreated });
+    const problems = isDeleted ? {} : checkService(state, { similar: this.#similarPods.get(key), past });
     return { isCreated, isDeleted, isEvent, mayBeUnwatched, problems };
   }
 

@@ -3,19 +3,23 @@ import { aPodNamed, aService, aSlice, someEndpoints } from '@sluice/model/testin
 import { defaultSettings, evolve, initialState } from '@sluice/service-state';
 import { expect, test } from 'vitest';
 import { checkService } from './check-service.ts';
+import type { ServicePast } from './service-pasts.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
 const resourceVersions = { endpoints: '1', endpointslices: '1' };
 
 /** The problems of a Service about which a watcher publishes these facts. */
-function check(...facts: readonly Fact[]) {
+const check = (...facts: readonly Fact[]) => checkAfter(undefined, ...facts);
+
+/** The same, of a Service with this past. */
+function checkAfter(past: ServicePast | undefined, ...facts: readonly Fact[]) {
   const state = initialState(key);
   const snapshot = { first: true, last: true, initial: true, resourceVersions };
   const stamp = { epoch: 1, sequence: 1 };
   const causes = { first: [], more: 0 };
   evolve(state, { kind: 'change', key, stamp, facts, causes, resourceVersions, snapshot }, 0, defaultSettings);
   const service = facts.find((one) => one.kind === 'service');
-  return checkService(state, service?.similarPods);
+  return checkService(state, { similar: service?.similarPods, past });
 }
 
 const service = (given: Parameters<typeof aService>[0] = {}): Fact => ({ kind: 'service', service: aService(given) });
@@ -28,11 +32,12 @@ interface Shown {
   readonly ready?: boolean;
   readonly zone?: string;
   readonly managedBy?: string;
+  readonly generation?: number;
 }
 
 function slice(
   name: string,
-  { pods = ['web-1'], ready = true, zone, managedBy = 'endpointslice-controller.k8s.io' }: Shown = {},
+  { pods = ['web-1'], ready = true, zone, managedBy = 'endpointslice-controller.k8s.io', generation = 1 }: Shown = {},
 ): Fact {
   const endpoints = pods.map((one) => ({
     addresses: aPodNamed(one).ips,
@@ -42,7 +47,7 @@ function slice(
   }));
   const labels = { 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': managedBy };
   const { metadata, ...rest } = aSlice(name, { endpoints });
-  return { kind: 'slice', name, uid: name, slice: { ...rest, metadata: { ...metadata, labels } } };
+  return { kind: 'slice', name, uid: name, slice: { ...rest, metadata: { ...metadata, labels, generation } } };
 }
 
 test('a Service whose slices show a ready endpoint has no problem', () => {
@@ -68,6 +73,39 @@ test('a selector that matches no Pod is named, with Pods whose labels resemble i
   expect(check({ kind: 'service', service: aService({ selector: { app: 'web' } }), similarPods })).toEqual({
     NoMatchingPods: 'no Pod matches app=web; 3 Pods have app=wbe',
   });
+});
+
+test('a Service without Pods has lost them because its workload was scaled to zero, unless the last one was evicted', () => {
+  const empty = [service(), slice('a', { pods: [] })];
+  const text = 'no Pod matches app=web';
+  expect(checkAfter({ pods: true, hasServed: true }, ...empty)).toEqual({ ScaledToZero: text });
+  expect(checkAfter({ pods: 'evicted', hasServed: true }, ...empty)).toEqual({ NoMatchingPods: text });
+  expect(checkAfter({ pods: false, hasServed: true }, ...empty)).toEqual({ NoMatchingPods: text });
+});
+
+test('if the recording does not know whether there were Pods, a slice that was written again shows it', () => {
+  const unknown = { pods: undefined, hasServed: true };
+  const written = slice('a', { pods: [], generation: 2 });
+  expect(checkAfter(unknown, service(), written)).toHaveProperty('ScaledToZero');
+  expect(checkAfter(unknown, service(), slice('a', { pods: [] }))).toHaveProperty('NoMatchingPods');
+  const similarPods = { label: 'app=wbe', pods: 3 };
+  const similar: Fact = { kind: 'service', service: aService(), similarPods };
+  expect(checkAfter(unknown, similar, written)).toHaveProperty('NoMatchingPods');
+});
+
+test('Pods of a Job that is done are not missing; others that have ended are', () => {
+  const details = { owner: 'Job report-1', disruption: '', gracePeriodSeconds: 30, preStop: [], containers: [] };
+  const done = pod('report-1', { terminal: true, details });
+  const failed = pod('web-1', { terminal: true, details: { ...details, owner: 'ReplicaSet web-1' } });
+  expect(check(service(), done)).toEqual({ ScaledToZero: '1 Pod: 1 terminated' });
+  expect(check(service(), failed)).toEqual({ NoReadyEndpoints: '1 Pod: 1 terminated' });
+  expect(check(service(), done, failed)).toHaveProperty('NoReadyEndpoints');
+});
+
+test('Pods that have never been ready have not started', () => {
+  const starting = [service(), pod('web-1', { ready: false }), slice('a', { ready: false })];
+  expect(checkAfter({ pods: true, hasServed: false }, ...starting)).toEqual({ NotStarted: '1 Pod: 1 not ready' });
+  expect(checkAfter({ pods: true, hasServed: true }, ...starting)).toEqual({ NoReadyEndpoints: '1 Pod: 1 not ready' });
 });
 
 test('a port is unresolved if no running Pod names it', () => {

@@ -8,15 +8,24 @@ import {
   type Service,
 } from '@sluice/model';
 import type { ServiceState } from '@sluice/service-state';
+import { hasReady } from './has-ready.ts';
 import type { ProblemReason } from './problem-reasons.ts';
+import type { ServicePast } from './service-pasts.ts';
 
 /** A message for people, by the reason of each problem. */
 export type ServiceProblems = { readonly [R in ProblemReason]?: string };
 
+/** What is known of a Service besides its objects. */
+interface Known {
+  /** Pods whose labels resemble the selector. */
+  readonly similar?: SimilarPods | undefined;
+  readonly past?: ServicePast | undefined;
+}
+
 const none: ServiceProblems = {};
 
-/** The problems that the objects of a Service show. `similar`: Pods whose labels resemble the selector. */
-export function checkService(state: ServiceState, similar?: SimilarPods): ServiceProblems {
+/** The problems that the objects of a Service show. */
+export function checkService(state: ServiceState, known: Known = {}): ServiceProblems {
   const service = state.service?.service ?? null;
   const slices = Array.from(state.slices.values(), ({ slice }) => slice);
   if (service === null) return slices.length === 0 ? none : { OrphanedSlices: orphanedText(slices, 'does not exist') };
@@ -24,9 +33,9 @@ export function checkService(state: ServiceState, similar?: SimilarPods): Servic
   if (service.type === 'ExternalName') return checkFormer(slices, 'is of type ExternalName');
   if (service.selector === null) return checkCustom(state, service, slices);
   return {
-    ...checkReady(state, service, slices, similar),
+    ...checkReady(state, service, known),
     ...checkPorts(state, service),
-    ...checkHints(service, slices),
+    ...checkHints(state, service, slices),
     ...checkLayout(slices),
   };
 }
@@ -51,27 +60,36 @@ function checkCustom(state: ServiceState, service: Service, slices: readonly End
     isMirrored &&
     reconcileMirroring({ service, endpoints, slices: mirrored, maxEndpointsPerSubset: 1_000 }).plan.groups.length > 0;
   return {
-    ...(!hasReady(slices) && { NoReadyEndpoints: 'no EndpointSlice has a ready endpoint' }),
+    ...(!hasReady(state.slices.values()) && { NoReadyEndpoints: 'no EndpointSlice has a ready endpoint' }),
     ...(isStale && { StaleMirror: 'the mirrored EndpointSlices differ from the Endpoints' }),
     ...checkFormer(slices, 'has no selector'),
   };
 }
 
-function checkReady(
-  { pods }: ServiceState,
-  service: Service,
-  slices: readonly EndpointSlice[],
-  similar: SimilarPods | undefined,
-): ServiceProblems {
-  if (hasReady(slices)) return none;
-  if (pods.size === 0) return { NoMatchingPods: noPodsText(service, similar) };
+function checkReady({ pods, slices }: ServiceState, service: Service, known: Known): ServiceProblems {
+  if (hasReady(slices.values())) return none;
+  const found = Array.from(pods.values(), ({ pod }) => pod);
+  if (found.length === 0) {
+    const text = noPodsText(service, known.similar);
+    return hadPods(slices.values(), known) ? { ScaledToZero: text } : { NoMatchingPods: text };
+  }
   const counts = { ready: 0, 'not ready': 0, terminating: 0, terminated: 0 };
-  for (const { pod } of pods.values()) {
+  for (const pod of found) {
     counts[pod.terminal ? 'terminated' : pod.terminating ? 'terminating' : pod.ready ? 'ready' : 'not ready']++;
   }
   const texts = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
-  const total = `${pods.size} ${pods.size === 1 ? 'Pod' : 'Pods'}`;
-  return { NoReadyEndpoints: `${total}: ${texts.join(', ')}` };
+  const text = `${found.length} ${found.length === 1 ? 'Pod' : 'Pods'}: ${texts.join(', ')}`;
+  // A Job that is done needs no Pods.
+  if (found.every(({ terminal, details }) => terminal && details?.owner.startsWith('Job ')))
+    return { ScaledToZero: text };
+  return known.past?.hasServed === false ? { NotStarted: text } : { NoReadyEndpoints: text };
+}
+
+/** Whether the workload has lost its last Pod because that is how it is now, rather than by an error of the Service or the cluster. */
+function hadPods(slices: Iterable<{ readonly slice: EndpointSlice }>, { similar, past }: Known): boolean {
+  if (past?.pods !== undefined) return past.pods === true;
+  // A slice that was never written again has had no endpoint.
+  return similar === undefined && [...slices].some(({ slice: { metadata } }) => (metadata.generation ?? 0) > 1);
 }
 
 function noPodsText({ selector }: Service, similar: SimilarPods | undefined): string {
@@ -90,8 +108,8 @@ function checkPorts({ pods }: ServiceState, service: Service): ServiceProblems {
   return { UnresolvedPort: `no Pod has the container port of ${texts.join(', ')}` };
 }
 
-function checkHints({ annotations }: Service, slices: readonly EndpointSlice[]): ServiceProblems {
-  if (!hintsEnabled(annotations) || !hasReady(slices)) return none;
+function checkHints(state: ServiceState, { annotations }: Service, slices: readonly EndpointSlice[]): ServiceProblems {
+  if (!hintsEnabled(annotations) || !hasReady(state.slices.values())) return none;
   const hasHints = slices.some(({ endpoints }) => endpoints?.some(({ hints }) => hints?.forZones?.length));
   return hasHints ? none : { NoTopologyHints: 'the Service asks for topology hints, and no endpoint has any' };
 }
@@ -135,7 +153,3 @@ const count = (slices: readonly EndpointSlice[]): number =>
 
 const isManagedBy = ({ metadata }: EndpointSlice, controller: string): boolean =>
   metadata.labels?.[managedByLabel] === controller;
-
-/** An unknown state counts as ready, as for kube-proxy. */
-const hasReady = (slices: readonly EndpointSlice[]): boolean =>
-  slices.some(({ endpoints }) => endpoints?.some(({ conditions }) => conditions?.ready !== false));

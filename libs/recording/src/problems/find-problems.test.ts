@@ -101,14 +101,14 @@ test('problems are those of the Services in question', async () => {
 
 test('late changes of a Service at the same time are one problem of each place', async () => {
   const propagations = [
-    late('web-3', 400_000, 420_000),
+    late('web-3', 400_000, 430_000),
     late('web-1', 10_000, 60_000),
     late('web-2', 30_000, 90_000),
     late('web-4', 400_000, null, 'Endpoints'),
   ];
   const found = await find({ propagations });
   expect(found.map(({ message, from, to }) => [message, from, to])).toEqual([
-    ['slices show Pod web-3 as ready instead of absent', 400_000, 420_000],
+    ['slices show Pod web-3 as ready instead of absent', 400_000, 430_000],
     ['Endpoints show Pod web-4 as ready instead of absent', 400_000, null],
     ['slices show Pod web-1 as ready instead of absent, and 1 more', 10_000, 90_000],
   ]);

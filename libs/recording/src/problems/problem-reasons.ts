@@ -5,13 +5,16 @@ export interface ReasonDescription {
   readonly afterMs: number;
 }
 
-/** critical: clients fail; warning: clients may fail; info: it costs resources, or something that was asked for. */
+/** critical: clients fail; warning: clients may fail; info: it costs resources, or may be intended. */
 export type ProblemSeverity = 'critical' | 'warning' | 'info';
 
 /** The runbook of problems explains each. */
 export const problemReasons = {
   NoReadyEndpoints: { severity: 'critical', afterMs: 30_000 },
-  LateChange: { severity: 'critical', afterMs: 10_000 },
+  // The default of progressDeadlineSeconds of a Deployment. No client was served before.
+  NotStarted: { severity: 'critical', afterMs: 600_000 },
+  // A standby kube-controller-manager takes over within 20 s.
+  LateChange: { severity: 'critical', afterMs: 30_000 },
   NoMatchingPods: { severity: 'warning', afterMs: 300_000 },
   UnresolvedPort: { severity: 'warning', afterMs: 30_000 },
   StaleMirror: { severity: 'warning', afterMs: 30_000 },
@@ -19,6 +22,7 @@ export const problemReasons = {
   OrphanedSlices: { severity: 'warning', afterMs: 60_000 },
   CompetingManagers: { severity: 'warning', afterMs: 0 },
   Flapping: { severity: 'warning', afterMs: 0 },
+  ScaledToZero: { severity: 'info', afterMs: 300_000 },
   NoTopologyHints: { severity: 'info', afterMs: 300_000 },
   FragmentedSlices: { severity: 'info', afterMs: 600_000 },
 } as const satisfies Readonly<Record<string, ReasonDescription>>;
@@ -26,7 +30,12 @@ export const problemReasons = {
 export type ProblemReason = keyof typeof problemReasons;
 
 /** Reasons for which a Service has no ready endpoint. */
-export const outageReasons: readonly ProblemReason[] = ['NoReadyEndpoints', 'NoMatchingPods'];
+export const outageReasons: readonly ProblemReason[] = [
+  'NoReadyEndpoints',
+  'NotStarted',
+  'NoMatchingPods',
+  'ScaledToZero',
+];
 
 /** Known only at the end of a recording, from its last minutes. */
 export const repeatedReasons: readonly ProblemReason[] = ['CompetingManagers', 'Flapping'];

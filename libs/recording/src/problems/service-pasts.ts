@@ -1,0 +1,71 @@
+import type { FieldChange, ServiceState } from '@sluice/service-state';
+import { hasReady } from './has-ready.ts';
+
+/** What a Service was like before, as far as it follows from earlier records. */
+export interface ServicePast {
+  /**
+   * Whether Pods have matched its selector. `evicted`: the last one was evicted and not replaced, so nobody scaled the workload to
+   * zero. Undefined: not known, because there were none when the recording began.
+   */
+  readonly pods: boolean | 'evicted' | undefined;
+  /** Whether an endpoint has been ready since its first Pods were created, or the first ones after it had none for a while. */
+  readonly hasServed: boolean;
+}
+
+interface Known extends ServicePast {
+  readonly selector: string;
+  /** When its last Pod was gone, in milliseconds since the Unix epoch; undefined: it has Pods. */
+  readonly emptySince: number | undefined;
+}
+
+interface Observed {
+  readonly state: ServiceState;
+  readonly changes: readonly FieldChange[];
+  readonly at: number;
+  /** The Service did not exist before. */
+  readonly isCreated: boolean;
+}
+
+/** A Pod of a StatefulSet, or of a Deployment with the strategy Recreate, is replaced sooner, in milliseconds. */
+const replacedMs = 30_000;
+
+/** Follows from record to record what each Service was like before. */
+export class ServicePasts {
+  readonly #services = new Map<string, Known>();
+
+  /** Undefined for a Service without a selector. */
+  observe(key: string, observed: Observed): ServicePast | undefined {
+    const selector = observed.state.service?.service?.selector ?? null;
+    if (selector === null) {
+      this.#services.delete(key);
+      return undefined;
+    }
+    const known = after(this.#services.get(key), observed, JSON.stringify(selector));
+    this.#services.set(key, known);
+    return known;
+  }
+
+  removeCluster(cluster: string): void {
+    for (const key of this.#services.keys()) if (key.startsWith(`${cluster}/`)) this.#services.delete(key);
+  }
+}
+
+function after(before: Known | undefined, { state, changes, at, isCreated }: Observed, selector: string): Known {
+  const isServing = hasReady(state.slices.values());
+  const hasServed = isServing || (before?.hasServed ?? !isCreated);
+  if (hasRunning(state)) {
+    const { emptySince, pods } = before ?? {};
+    const isStarting = emptySince !== undefined && at - emptySince >= replacedMs && pods !== 'evicted';
+    return { selector, pods: true, hasServed: isServing || (hasServed && !isStarting), emptySince: undefined };
+  }
+  const emptySince = before?.emptySince ?? at;
+  if (before === undefined) return { selector, pods: isCreated ? false : undefined, hasServed, emptySince };
+  const isEvicted = changes.some((one) => one.kind === 'pod' && one.before?.pod.details?.disruption);
+  const pods = before.selector !== selector ? false : isEvicted ? 'evicted' : before.pods;
+  return { selector, pods, hasServed, emptySince };
+}
+
+function hasRunning({ pods }: ServiceState): boolean {
+  for (const { pod } of pods.values()) if (!pod.terminal) return true;
+  return false;
+}
