@@ -79,7 +79,7 @@ export const runbooks: Rows = {
   'docs/operations/runbooks/service-problems.md': [
     ...[
       'critical | 30 s',
-      'critical | 10 s',
+      'critical | 10 min',
       'warning | 5 min',
       'warning | 30 s',
       'warning | 1 min',

@@ -57,7 +57,7 @@ test('of one that is there when the recording begins, nothing is known without P
   expect(past(1, pod('web-1', 'not ready'))).toMatchObject({ pods: true, hasServed: true });
 });
 
-test('Pods after a while without any start anew; those that replace others do not', () => {
+test('Pods after a while without any start again; those that replace others do not', () => {
   isCreated = true;
   past(0, service(), pod('web-1', 'ready'), slice(true));
   past(100, pod('web-1', 'gone'), slice(false));

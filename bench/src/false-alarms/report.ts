@@ -1,0 +1,29 @@
+import { number, type Table } from '../table.ts';
+import type { Finding, GroundTruth } from './ground-truth.ts';
+
+interface Found {
+  readonly findings: readonly Finding[];
+  readonly infos: readonly Finding[];
+  readonly truth: GroundTruth;
+}
+
+/** How many findings of each reason are true. */
+export function findingsTable(title: string, { findings, truth }: Found, days: number): Table {
+  const row = (name: string, of: readonly Finding[]) => {
+    const right = of.filter((one) => truth.isTrue(one)).length;
+    return { cells: [name, `${of.length}`, `${right}`, `${of.length - right}`, number((of.length - right) / days)] };
+  };
+  const byReason = [...Map.groupBy(findings, ({ reason }) => reason)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = [...byReason.map(([reason, of]) => row(reason, of)), row('all', findings)];
+  return { title, head: ['reason', 'findings', 'true', 'false', 'false per day'], rows };
+}
+
+/** Which of the planted incidents were found. */
+export function incidentsTable({ findings, infos, truth }: Found): Table {
+  const detected = truth.detected([...findings, ...infos]);
+  const byTitle = Map.groupBy(truth.incidents, ({ title }) => title);
+  const rows = [...byTitle].map(([title, of]) => {
+    return { cells: [title, `${of.length}`, `${of.filter((one) => detected.includes(one)).length}`] };
+  });
+  return { title: 'Planted incidents', head: ['', 'planted', 'found'], rows };
+}
