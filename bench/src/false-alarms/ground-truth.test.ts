@@ -35,6 +35,15 @@ test('a Service that starts, at first or after it was not wanted, has ten minute
   expect(truth.isTrue(finding(3_700, 3_800))).toBe(true);
   truth.observe('shop/web', 69 * minute, serving);
   expect(truth.isTrue(finding(3_700, 3_800))).toBe(false);
+  expect(truth.expected).toEqual([]);
+});
+
+test('an outage of a minute must be found', () => {
+  const truth = new GroundTruth();
+  truth.observe('shop/web', 0, serving);
+  truth.observe('shop/web', minute, out);
+  truth.observe('shop/web', 2 * minute, serving);
+  expect(truth.expected).toMatchObject([{ service: 'shop/web', from: minute, to: 2 * minute }]);
 });
 
 test('while nobody writes slices, clients do not find Pods that become ready', () => {
@@ -46,12 +55,13 @@ test('while nobody writes slices, clients do not find Pods that become ready', (
   expect(truth.isTrue(finding(5, 40))).toBe(true);
 });
 
-test('an incident is detected by one of its reasons while it lasts', () => {
+test('an incident is found by one of its reasons while it lasts', () => {
   const truth = new GroundTruth();
   const incident = { title: 'a typo', service: 'shop/web', reasons: ['NoMatchingPods'], from: 0, to: 10 * minute };
   truth.add(incident);
-  expect(truth.detected([finding(301, 600, 'NoMatchingPods')])).toEqual([incident]);
-  expect(truth.detected([finding(301, 600)])).toEqual([]);
-  expect(truth.detected([finding(301, 600, 'NoMatchingPods', 'shop/cart')])).toEqual([]);
-  expect(truth.detected([finding(700, 800, 'NoMatchingPods')])).toEqual([]);
+  expect(truth.expected).toEqual([incident]);
+  expect(truth.isFound(incident, [finding(301, 600, 'NoMatchingPods')])).toBe(true);
+  expect(truth.isFound(incident, [finding(301, 600)])).toBe(false);
+  expect(truth.isFound(incident, [finding(301, 600, 'NoMatchingPods', 'shop/cart')])).toBe(false);
+  expect(truth.isFound(incident, [finding(700, 800, 'NoMatchingPods')])).toBe(false);
 });

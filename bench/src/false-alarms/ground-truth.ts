@@ -35,7 +35,10 @@ const afterMs = 660_000;
 /** Findings begin when the recorder sees what the load did some moments before. */
 const delayMs = 15_000;
 
-const outageReasons = new Set(['NoReadyEndpoints', 'NoMatchingPods', 'NotStarted', 'ScaledToZero']);
+const outageReasons: readonly string[] = ['NoReadyEndpoints', 'NoMatchingPods', 'NotStarted', 'ScaledToZero'];
+
+/** While the controller is stopped, slices show Pods as ready that are not. */
+const seenAs = [...outageReasons, 'LateChange'];
 
 /** What really happened, as the load knows it. It shares no code with the recorder. */
 export class GroundTruth {
@@ -79,28 +82,34 @@ export class GroundTruth {
         (one.reasons.length === 0 || one.reasons.includes(reason)) &&
         isDuring(one, afterMs),
     );
-    if (isIncident || !outageReasons.has(reason)) return isIncident;
+    if (isIncident || !outageReasons.includes(reason)) return isIncident;
     return (this.#outages.get(service) ?? []).some(
       (one) => one.to - one.from >= (one.isStart ? startsWithinMs : noticedMs) && isDuring(one, delayMs),
     );
   }
 
-  /** Incidents that a finding shows while they last. */
-  detected(findings: readonly Finding[]): readonly Incident[] {
-    return this.incidents.filter((incident) =>
-      findings.some(
-        ({ service, reason, from, to }) =>
-          (incident.service ?? service) === service &&
-          (incident.reasons.length === 0 || incident.reasons.includes(reason)) &&
-          from - delayMs <= incident.to &&
-          to >= incident.from,
-      ),
+  /** Planted incidents and long outages. */
+  get expected(): readonly Incident[] {
+    return [...this.incidents, ...this.#longOutages];
+  }
+
+  /** Whether a finding shows the incident while it lasts. */
+  isFound(incident: Incident, findings: readonly Finding[]): boolean {
+    return findings.some(
+      ({ service, reason, from, to }) =>
+        (incident.service ?? service) === service &&
+        (incident.reasons.length === 0 || incident.reasons.includes(reason)) &&
+        from - delayMs <= incident.to &&
+        to >= incident.from,
     );
   }
 
-  /** Times in which clients noticed that a Service did not answer. */
-  get outages(): number {
-    return [...this.#outages.values()].flat().filter(({ from, to, isStart }) => !isStart && to - from >= noticedMs)
-      .length;
+  /** Of Services that had served. Each is so long that it must be found. */
+  get #longOutages(): readonly Incident[] {
+    return [...this.#outages].flatMap(([service, outages]) =>
+      outages
+        .filter(({ from, to, isStart }) => !isStart && to - from >= 2 * noticedMs)
+        .map(({ from, to }) => ({ title: 'no ready Pod for a minute', service, reasons: seenAs, from, to })),
+    );
   }
 }

@@ -18,12 +18,12 @@ export function findingsTable(title: string, { findings, truth }: Found, days: n
   return { title, head: ['reason', 'findings', 'true', 'false', 'false per day'], rows };
 }
 
-/** Which of the planted incidents were found. */
+/** Which of the incidents were found. */
 export function incidentsTable({ findings, infos, truth }: Found): Table {
-  const detected = truth.detected([...findings, ...infos]);
-  const byTitle = Map.groupBy(truth.incidents, ({ title }) => title);
+  const all = [...findings, ...infos];
+  const byTitle = Map.groupBy(truth.expected, ({ title }) => title);
   const rows = [...byTitle].map(([title, of]) => {
-    return { cells: [title, `${of.length}`, `${of.filter((one) => detected.includes(one)).length}`] };
+    return { cells: [title, `${of.length}`, `${of.filter((one) => truth.isFound(one, all)).length}`] };
   });
-  return { title: 'Planted incidents', head: ['', 'planted', 'found'], rows };
+  return { title: 'Incidents', head: ['', 'happened', 'found'], rows };
 }
