@@ -269,3 +269,27 @@ test('the problems of a cluster end when it is removed', () => {
   expect(problems()).toEqual([['NoMatchingPods', 10, 20]]);
   expect(outages()).toEqual([['web', 10, 20, 'start unknown']]);
 });
+
+test('a new Service starts, and loses its Pods when its workload is scaled to zero', () => {
+  const pod = (ready: boolean | null): Fact =>
+    ready === null
+      ? { kind: 'pod', name: 'web-1', pod: null, node: null }
+      : { kind: 'pod', name: 'web-1', pod: aPodNamed('web-1', { ready }), node: { zone: 'a' } };
+  append(10, [web], { part: { first: true, last: true, initial: false }, event: 'Service shop/web added' });
+  append(20, [pod(false), slice('a', 0)]);
+  append(30, [pod(true), slice('a', 1)]);
+  append(40, [pod(false), slice('a', 0)]);
+  append(50, [pod(null)]);
+  append(60_000, [pod(false)]);
+  expect(problems()).toEqual([
+    ['NoMatchingPods', 10, 20],
+    ['NotStarted', 20, 30],
+    ['NoReadyEndpoints', 40, 50],
+    ['ScaledToZero', 50, 60_000],
+    ['NotStarted', 60_000, null],
+  ]);
+  expect(outages()).toEqual([
+    ['web', 10, 30],
+    ['web', 40, null],
+  ]);
+});
