@@ -26,7 +26,6 @@ interface RealRunOptions {
 
 export interface RealRun {
   readonly findings: readonly Finding[];
-  readonly infos: readonly Finding[];
   readonly truth: GroundTruth;
 }
 
@@ -80,7 +79,7 @@ export async function measureRealRun({ directory, services, minutes, seed }: Rea
     await observer.stop();
     await manager.stop();
     await api.stop();
-    return { findings: alarms.findings, infos: alarms.infos, truth };
+    return { findings: alarms.findings, truth };
   } finally {
     alarms.close();
     client.close();
@@ -167,14 +166,13 @@ class Operations {
 
 interface Alert {
   readonly status: 'firing' | 'resolved';
-  readonly labels: Readonly<Record<'alertname' | 'namespace' | 'service' | 'severity', string>>;
+  readonly labels: Readonly<Record<'alertname' | 'namespace' | 'service', string>>;
   readonly startsAt: string;
 }
 
 /** Receives what the recorder sends to a webhook. */
 class Alarms {
   readonly findings: Finding[] = [];
-  readonly infos: Finding[] = [];
   readonly #open = new Map<string, Finding>();
   readonly #server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -208,7 +206,7 @@ class Alarms {
   }
 
   #receive({ status, labels, startsAt }: Alert): void {
-    const { alertname: reason, namespace, service, severity } = labels;
+    const { alertname: reason, namespace, service } = labels;
     const name = `${namespace}/${service} ${reason}`;
     const known = this.#open.get(name);
     if (status === 'resolved') {
@@ -223,6 +221,6 @@ class Alarms {
       to: Number.POSITIVE_INFINITY,
     };
     this.#open.set(name, finding);
-    (severity === 'info' ? this.infos : this.findings).push(finding);
+    this.findings.push(finding);
   }
 }

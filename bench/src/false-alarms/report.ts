@@ -3,7 +3,6 @@ import type { Finding, GroundTruth } from './ground-truth.ts';
 
 interface Found {
   readonly findings: readonly Finding[];
-  readonly infos: readonly Finding[];
   readonly truth: GroundTruth;
 }
 
@@ -19,11 +18,10 @@ export function findingsTable(title: string, { findings, truth }: Found, days: n
 }
 
 /** Which of the incidents were found. */
-export function incidentsTable({ findings, infos, truth }: Found): Table {
-  const all = [...findings, ...infos];
+export function incidentsTable({ findings, truth }: Found): Table {
   const byTitle = Map.groupBy(truth.expected, ({ title }) => title);
   const rows = [...byTitle].map(([title, of]) => {
-    return { cells: [title, `${of.length}`, `${of.filter((one) => truth.isFound(one, all)).length}`] };
+    return { cells: [title, `${of.length}`, `${of.filter((one) => truth.isFound(one, findings)).length}`] };
   });
   return { title: 'Incidents', head: ['', 'happened', 'found'], rows };
 }

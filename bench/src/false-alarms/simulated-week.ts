@@ -25,7 +25,6 @@ interface WeekOptions {
 export interface WeekResult {
   /** With a severity of warning or critical. */
   readonly findings: readonly Finding[];
-  readonly infos: readonly Finding[];
   readonly truth: GroundTruth;
 }
 
@@ -98,7 +97,7 @@ export async function simulateWeek({ directory, days, services, seed, say }: Wee
   } finally {
     await observation.stop();
   }
-  return { findings: observation.findings, infos: observation.infos, truth };
+  return { findings: observation.findings, truth };
 }
 
 /** Holds the writes back while the API server does not answer. */
@@ -167,7 +166,6 @@ interface ObservationOptions {
 /** The watcher and the recorder, and what they find. */
 class Observation {
   readonly findings: Finding[] = [];
-  readonly infos: Finding[] = [];
   readonly #options: ObservationOptions;
   readonly #client: FakeClient;
   #running: { readonly recorder: Recorder; readonly stop: () => Promise<void> } | undefined;
@@ -233,11 +231,12 @@ class Observation {
     const problems = await findProblems(this.#running.recorder, query);
     const known = new Map<string, Finding>();
     for (const { key, reason, from, severity } of problems) {
+      if (severity === 'info') continue;
       const { namespace, service } = parseServiceKey(key);
       const name = `${key} ${reason}`;
       const finding = this.#known.get(name) ?? { service: `${namespace}/${service}`, reason, from, to: now };
       finding.to = now;
-      if (!this.#known.has(name)) (severity === 'info' ? this.infos : this.findings).push(finding);
+      if (!this.#known.has(name)) this.findings.push(finding);
       known.set(name, finding);
     }
     this.#known = known;

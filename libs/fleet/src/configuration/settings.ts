@@ -337,10 +337,14 @@ const declared = {
     flag: '--recording-retention <duration>',
     default: 7 * 86_400_000,
   }),
-  'recording.webhookUrl': setting(text, 'URL that is sent each problem of a Service, when it begins and when it ends', {
-    flag: '--problems-webhook-file <file>',
-    ...secret,
-  }),
+  'recording.webhookUrl': setting(
+    text,
+    'URL that is sent each problem of a Service but infos, when it begins and when it ends',
+    {
+      flag: '--problems-webhook-file <file>',
+      ...secret,
+    },
+  ),
 } as const;
 
 /** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */

@@ -24,8 +24,8 @@ const recording = {
   readinessChanges: async () => ({ pods: [], unreadable: [] }),
 };
 
-const out = (key: string): Problems[number] => ({
-  ...{ key, reason: 'NoReadyEndpoints', message: '1 Pod: 1 not ready', from: 0 },
+const out = (key: string, reason: Problems[number]['reason'] = 'NoReadyEndpoints'): Problems[number] => ({
+  ...{ key, reason, message: '1 Pod: 1 not ready', from: -1_000_000 },
   ...{ to: null, isStartKnown: true, event: null },
 });
 
@@ -50,7 +50,7 @@ test('a problem is logged when it begins and when it ends, and counted while it 
   expect(lines()).toHaveLength(2);
   expect(lines()[0]).toEqual([
     ...['warn', 'problem began'],
-    { ...web, message: '1 Pod: 1 not ready', since: '1970-01-01T00:00:00.000Z' },
+    { ...web, message: '1 Pod: 1 not ready', since: '1969-12-31T23:43:20.000Z' },
   ]);
   expect(await metrics.text()).toMatch(
     /sluice_service_problems\{.*reason="NoReadyEndpoints",severity="critical".*\} 2/,
@@ -111,4 +111,18 @@ test('what began and ended since the last message that was received is sent', as
   failure = undefined;
   await check();
   expect(sent.slice(1)).toEqual([[['c/shop/db'], ['c/shop/web']]]);
+});
+
+test('an info is logged and counted, and not sent', async () => {
+  reporter.close();
+  const sent: (readonly [number, number])[] = [];
+  const notify: Notify = async ({ started, ended }) => void sent.push([started.length, ended.length]);
+  reporter = new ProblemReporter({ names: new Map(), recording, clock, logger, metrics, notify });
+  problems = [out('c/shop/web', 'ScaledToZero')];
+  await check();
+  expect(lines()).toMatchObject([['info', 'problem began', { reason: 'ScaledToZero' }]]);
+  expect(await metrics.text()).toMatch(/sluice_service_problems\{.*severity="info".*\} 1/);
+  problems = [];
+  await check();
+  expect(sent).toEqual([]);
 });

@@ -76,7 +76,9 @@ export class ProblemReporter {
 
   async #notify(): Promise<void> {
     const { notify, clock, names } = this.#options;
-    const [before, now] = [this.#notified, this.#problems];
+    // Nobody needs to act on an info.
+    const now = new Map([...this.#problems].filter(([, { severity }]) => severity !== 'info'));
+    const before = this.#notified;
     const { added: started, removed: ended } = difference(before, now);
     if (notify === undefined || this.#isClosed || started.length + ended.length === 0) return;
     await notify({ started, ended }, clock.now(), (identity) => names.get(identity) ?? identity);
