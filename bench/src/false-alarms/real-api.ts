@@ -36,9 +36,7 @@ export class RealApi implements ClusterApi {
     const path = `${pathOf(resource, namespace)}/${name}`;
     this.#write(path, async () => {
       await this.#send(() => this.#client.delete(`${path}${isFinal ? '?gracePeriodSeconds=0' : ''}`));
-      // Only the garbage collector of a whole kube-controller-manager deletes them.
-      const selector = `labelSelector=kubernetes.io%2Fservice-name%3D${name}`;
-      if (resource === 'services') await this.#send(() => this.#client.delete(`${slicesIn(namespace)}?${selector}`));
+      if (resource === 'services') await this.#removeSlices(namespace, name);
       if (isFinal || resource !== 'pods') this.#created.delete(path);
     });
   }
@@ -47,6 +45,18 @@ export class RealApi implements ClusterApi {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#last.values());
+  }
+
+  /** As the garbage collector of a whole kube-controller-manager does. */
+  async #removeSlices(namespace: string, service: string): Promise<void> {
+    const path = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
+    const selector = `labelSelector=kubernetes.io%2Fservice-name%3D${service}`;
+    let names: readonly string[] = [];
+    await this.#send(async () => {
+      const { items } = JSON.parse((await this.#client.get(`${path}?${selector}`)).body) as SliceList;
+      names = items.map(({ metadata }) => metadata.name);
+    });
+    for (const name of names) await this.#send(() => this.#client.delete(`${path}/${name}`));
   }
 
   #write(object: string, run: () => Promise<void>): void {
@@ -65,11 +75,15 @@ export class RealApi implements ClusterApi {
       } catch (error) {
         const status = /: status (\d+):/.exec(String(error))?.[1];
         if (status === '404' || status === '409' || status === '403') return;
-        if (attempt === attempts || status === '422' || status === '400') throw error;
+        if (attempt === attempts || (status?.startsWith('4') && status !== '429')) throw error;
         await sleep(retryMs);
       }
     }
   }
+}
+
+interface SliceList {
+  readonly items: readonly { readonly metadata: { readonly name: string } }[];
 }
 
 const kinds: Readonly<Record<LoadedResource, string>> = {
@@ -79,8 +93,6 @@ const kinds: Readonly<Record<LoadedResource, string>> = {
   pods: 'Pod',
   services: 'Service',
 };
-
-const slicesIn = (namespace: string): string => `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
 
 const pathOf = (resource: LoadedResource, namespace: string): string =>
   namespace === '' ? `/api/v1/${resource}` : `/api/v1/namespaces/${namespace}/${resource}`;
