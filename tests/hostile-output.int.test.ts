@@ -161,6 +161,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   diff: () => [service, ...read(), '--at', hostile],
   verify: () => [service, ...read(), '--cluster', hostile],
   drain: () => [...read(), '--proxy-delay', hostile],
+  node: () => [hostile, ...read(), '--since', hostile],
   'dead-letters list': fleet,
   'dead-letters show': () => ['changes/0/1', ...fleet()],
   'dead-letters replay': () => [hostile, ...fleet()],

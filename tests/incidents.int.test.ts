@@ -147,6 +147,18 @@ test('a lost Node', async () => {
   await expect.poll(() => problems('lost')).toEqual([withoutReady]);
   expect(await history('lost')).toContain('became not ready (Node node-2 is not ready (NodeStatusUnknown))');
   expect(await sluice('explain', 'shop/lost')).toContain('Node node-2 is not ready (NodeStatusUnknown)');
+  const node = async (...args: readonly string[]) => (await sluice('node', ...args)).replaceAll(/ +/g, ' ');
+  // Pods on the Node, those that left the slices and how long the slowest took, deleted and replaced Pods, and the outage.
+  await expect.poll(() => node('node-2')).toMatch(/^shop lost 2 of 2 2 of 2 [0-9.]+ m?s 0 0 since [0-9:.]+$/m);
+  const text = await node('node-2');
+  expect(text).toMatch(/^Node node-2 in \S+, [0-9:.]+: no recovery recorded$/m);
+  expect(text).toMatch(/^ [0-9:.]+ is not ready \(NodeStatusUnknown\)$/m);
+  expect(await node()).toMatch(/ node-2 [0-9:.]+ no recovery recorded 1 1 is not ready/);
+  expect(await node('node-2', '--until', '1h ago')).toBe('Node node-2 was not disrupted in this period.\n');
+  await expect(sluice('node', 'node-22')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no Pod of a Service is or was on Node node-22\nKnown: node-2'),
+  });
 });
 
 test('a typo in a selector', async () => {

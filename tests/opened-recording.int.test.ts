@@ -185,6 +185,7 @@ describe('the page of a recording', () => {
     ['Slow', 'td a.name', 'light'],
     ['Flapping', 'td a.name', 'dark'],
     ['Drain', 'td a.name, .notice', 'light'],
+    ['Node', 'td a.name, .notice', 'dark'],
   ] as const;
 
   test.each(questions)('answers: %s', async (question, row, theme) => {

@@ -1,3 +1,5 @@
+import type { NodeDisruption } from './node-changes.ts';
+import type { NodeImpact } from './node-impact.ts';
 import type { PodTimeline } from './pod-timelines.ts';
 import type { ServiceProblem } from './problems/joined-problems.ts';
 import type { Propagation } from './propagations.ts';
@@ -49,6 +51,25 @@ export interface RecordedReadiness extends Answer {
 
 export interface RecordedManagerChanges extends Answer {
   readonly services: readonly ManagerChanges[];
+}
+
+export interface RecordedNodeDisruptions extends Answer {
+  /** Whether an event of these Nodes was recorded, also outside of the period. */
+  readonly isKnown: boolean;
+  /** In the order of their start. */
+  readonly disruptions: readonly RecordedNodeDisruption[];
+}
+
+export interface RecordedNodeDisruption extends Omit<NodeDisruption, 'services'> {
+  /** Those with Pods on the Node. */
+  readonly services: readonly DisruptedService[];
+}
+
+export interface DisruptedService extends NodeImpact {
+  /** Formatted key of the Service. */
+  readonly key: string;
+  /** When it lost its last ready endpoint meanwhile; without an end, it continued. In milliseconds since the Unix epoch. */
+  readonly outages: readonly { readonly from: number; readonly to: number | null }[];
 }
 
 export interface RecordedRemovals extends Answer {

@@ -1,3 +1,4 @@
+export type { DisruptedService, RecordedNodeDisruption } from './answers.ts';
 export { decryptRecording, encryptRecording, isEncrypted } from './encrypted-recording.ts';
 export type { Exported } from './export-counter.ts';
 export { exportLines } from './export-lines.ts';

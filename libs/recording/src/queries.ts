@@ -17,6 +17,13 @@ export interface ServiceQuery extends RecordedPeriod {
   readonly keys: string;
 }
 
+export interface NodeQuery extends ServiceQuery {
+  /** Only this one. */
+  readonly node?: string | undefined;
+  /** The last ones. */
+  readonly limit: number;
+}
+
 export interface PropagationQuery extends ServiceQuery {
   readonly atLeastMs: number;
   /** Only those that continued at the end of the recording. */
@@ -26,4 +33,10 @@ export interface PropagationQuery extends ServiceQuery {
   /** The longest first, or those that ended last. */
   readonly sort: 'longest' | 'latest';
   readonly limit: number;
+}
+
+/** As the LIKE pattern of a query, whose parts are names or `%`. */
+export function matchesKeys(pattern: string, key: string): boolean {
+  const parts = key.split('/');
+  return pattern.split('/').every((part, i) => part === '%' || part === parts[i]);
 }

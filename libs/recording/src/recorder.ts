@@ -3,9 +3,14 @@ import { Worker } from 'node:worker_threads';
 import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
-import { matchesKeys } from './problems/find-problems.ts';
 import type { Propagation } from './propagations.ts';
-import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
+import {
+  matchesKeys,
+  type PropagationQuery,
+  type RecordedPeriod,
+  type RecordedRange,
+  type ServiceQuery,
+} from './queries.ts';
 import { RecordConverter } from './record-converter.ts';
 import type { RecordingLimits } from './recording-directory.ts';
 import { firstOf, type Question, type Recording, type RecordingReader } from './recording-reader.ts';
@@ -183,6 +188,10 @@ export class Recorder implements Recording {
 
   managerChanges(query: ServiceQuery) {
     return this.#ask('managerChanges', query);
+  }
+
+  nodeDisruptions(query: Parameters<Recording['nodeDisruptions']>[0]) {
+    return this.#ask('nodeDisruptions', query);
   }
 
   removals(query: ServiceQuery) {

@@ -3,7 +3,7 @@ import { errorMessage, getOrCreate } from '@sluice/platform';
 import { decompress } from './compress.ts';
 import type { FileProblem } from './problems/joined-problems.ts';
 import type { Appearance, Propagation, PropagationEnd } from './propagations.ts';
-import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
+import type { NodeQuery, PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import type { RecordedTopic, StoredRecord } from './records.ts';
 import { applicationId, schemaVersion } from './schema.ts';
 
@@ -208,6 +208,23 @@ export class RecordingFile {
       if (rows.length < rowsPerRead) return;
       last = rows.at(-1)?.id ?? last;
     }
+  }
+
+  /** Records until a time that an event of a Node caused, or an event of one Node. */
+  recordsOfNodes({ to, node }: Pick<NodeQuery, 'to' | 'node'>): readonly KeyedRecord[] {
+    const named = `SELECT id FROM texts WHERE instr('; ' || text, ?)`;
+    const start = node === undefined ? '; Node ' : `; Node ${node} `;
+    // Most files have none, and their records need not be read.
+    if (this.#all(`${named} LIMIT 1`, start).length === 0) return [];
+    const rows = this.#all(
+      `SELECT records.*, key FROM records JOIN services ON services.id = service
+       WHERE text IN (${named}) AND received_at <= ? ORDER BY records.id`,
+      ...[start, to],
+    ) as unknown as readonly (Row & { readonly key: string })[];
+    return rows.flatMap((row) => {
+      const payload = this.#payload(row, new Map());
+      return payload === undefined ? [] : { key: row.key, ...toStored(row, payload) };
+    });
   }
 
   /** Problems that begin until a time, in the order of their start. `isOpen`: without those that end in the file and began in it. */

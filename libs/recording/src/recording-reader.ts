@@ -4,6 +4,7 @@ import type {
   Coverage,
   RecordedHistory,
   RecordedManagerChanges,
+  RecordedNodeDisruptions,
   RecordedOutages,
   RecordedPods,
   RecordedProblems,
@@ -13,11 +14,13 @@ import type {
 } from './answers.ts';
 import { ExistingServices } from './existing-services.ts';
 import { filesIn } from './file-names.ts';
+import { type NodeChange, nodeChangesIn } from './node-changes.ts';
+import { withImpacts } from './node-disruptions.ts';
 import { podTimelines } from './pod-timelines.ts';
 import { type FileProblem, JoinedProblems } from './problems/joined-problems.ts';
 import { outagesOf } from './problems/outages-of.ts';
 import type { Propagation } from './propagations.ts';
-import type { PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
+import type { NodeQuery, PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import {
   fileStart,
   type KeyedRecord,
@@ -37,6 +40,7 @@ export type Recording = {
 export type Question =
   | 'coverage'
   | 'managerChanges'
+  | 'nodeDisruptions'
   | 'outages'
   | 'pods'
   | 'problems'
@@ -222,6 +226,15 @@ export class RecordingReader {
     return { removals, unreadable };
   }
 
+  /** When Nodes could not run Pods as they should, of those that overlap with a period, and what it did to Services. */
+  nodeDisruptions(query: NodeQuery): RecordedNodeDisruptions {
+    const changes: NodeChange[] = [];
+    const unreadable = this.#read((file) => {
+      for (const record of file.recordsOfNodes(query)) changes.push(...nodeChangesIn(record, query.node));
+    });
+    return { isKnown: changes.length > 0, disruptions: withImpacts(this, changes, query), unreadable };
+  }
+
   close(): void {
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
@@ -270,6 +283,7 @@ export function firstOf(
 export const questionsTo = (reader: RecordingReader): Recording => ({
   coverage: async () => reader.coverage(),
   managerChanges: async (query) => reader.managerChanges(query),
+  nodeDisruptions: async (query) => reader.nodeDisruptions(query),
   outages: async (period) => reader.outages(period),
   pods: async (...asked) => reader.pods(...asked),
   problems: async (query) => reader.problems(query),

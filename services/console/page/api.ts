@@ -1,6 +1,7 @@
 import type {
   DrainView,
   HistoryView,
+  NodeDisruptionView,
   Overview,
   ProblemCounts,
   PropagationView,
@@ -84,5 +85,7 @@ export const api = {
   readinessChanges: (query: Query, signal?: AbortSignal) =>
     get<Items<ReadinessChangesView>>('readiness-changes', query, signal),
   drains: (query: Query, signal?: AbortSignal) => get<Items<DrainView>>('drains', query, signal),
+  nodeDisruptions: (query: Query, signal?: AbortSignal) =>
+    get<Items<NodeDisruptionView>>('node-disruptions', query, signal),
   items: <T>(what: 'partitions' | 'parked' | 'dead-letters', signal?: AbortSignal) => get<Items<T>>(what, {}, signal),
 };

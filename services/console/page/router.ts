@@ -42,6 +42,7 @@ export const questions = {
   slow: 'Slow',
   flapping: 'Flapping',
   drain: 'Drain',
+  node: 'Node',
 } as const;
 export type Question = keyof typeof questions;
 

@@ -1,5 +1,5 @@
 import type { Propagation } from '../propagations.ts';
-import type { ServiceQuery } from '../queries.ts';
+import { matchesKeys, type ServiceQuery } from '../queries.ts';
 import type { Recording } from '../recording-reader.ts';
 import type { ServiceProblem } from './joined-problems.ts';
 import { type ProblemSeverity, problemReasons, problemSeverities } from './problem-reasons.ts';
@@ -117,10 +117,4 @@ async function competing(
       const message = `${before} and ${after} overwrote each other ${changes} times in 10 minutes`;
       return { key, reason: 'CompetingManagers', message, from: firstAt, to: null, isStartKnown: true, event: null };
     });
-}
-
-/** As the LIKE pattern of a query, whose parts are names or `%`. */
-export function matchesKeys(pattern: string, key: string): boolean {
-  const parts = key.split('/');
-  return pattern.split('/').every((part, i) => part === '%' || part === parts[i]);
 }

@@ -3,6 +3,7 @@ import { api } from '../api.ts';
 import { dateAndTime, shortTime } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
+import { NodeDisruptions } from '../parts/node-disruptions.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { OutageBelts } from '../parts/outage-belts.ts';
 import { ProblemMap } from '../parts/problem-map.ts';
@@ -154,5 +155,10 @@ const answers = {
     'How long Services take to stop sending traffic to a Pod that is deleted, and whether preStop hooks sleep long enough.',
     (asked, signal) => api.drains({ ...asked }, signal),
     Drains,
+  ),
+  node: answer(
+    'Nodes that were not ready, cordoned, evicted their Pods or were deleted, and what it did to Services. Last first.',
+    (asked, signal) => api.nodeDisruptions({ ...asked }, signal),
+    NodeDisruptions,
   ),
 } as const satisfies Readonly<Record<Question, unknown>>;

@@ -4,6 +4,7 @@ import type { Entry } from '../view/entry-schemas.ts';
 import type {
   DrainView,
   HistoryView,
+  NodeDisruptionView,
   Overview,
   ParkedView,
   PodDetail,
@@ -95,6 +96,10 @@ export class ConsoleClient {
 
   drains(query: Query): Promise<readonly DrainView[]> {
     return this.#items('/api/v1/drains', query);
+  }
+
+  nodeDisruptions(query: Query): Promise<readonly NodeDisruptionView[]> {
+    return this.#items('/api/v1/node-disruptions', query);
   }
 
   log(name: ServiceName): Promise<ServiceLogView> {

@@ -71,9 +71,23 @@ function knownServices({ journals }: RouteContext['history'], wanted: ServiceKey
     .filter(({ cluster }) => cluster === wanted.cluster)
     .sort((a, b) => likeness(b) - likeness(a));
   if (known.length === 0) return 'no Service of this cluster has been observed yet';
-  const names = known.slice(0, maxKnown).map(({ namespace, service }) => `${namespace}/${service}`);
+  return firstKnown(
+    known.map(({ namespace, service }) => `${namespace}/${service}`),
+    ', which the page lists',
+  );
+}
+
+/** The Nodes that Pods are on whose names are most alike. @throws Problem */
+export function missingNode(node: string, nodes: Iterable<string>): never {
+  const known = [...nodes].sort((a, b) => sharedPrefix(b, node) - sharedPrefix(a, node));
+  const hint = known.length === 0 ? 'no Pod of a Service is on a Node' : firstKnown(known);
+  throw new Problem(404, `no Pod of a Service is or was on Node ${node}`, hint);
+}
+
+function firstKnown(known: readonly string[], where = ''): string {
+  const names = known.slice(0, maxKnown);
   const more = known.length - names.length;
-  return `known: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more, which the page lists`}`;
+  return `known: ${names.join(', ')}${more === 0 ? '' : ` and ${more} more${where}`}`;
 }
 
 function sharedPrefix(a: string, b: string): number {

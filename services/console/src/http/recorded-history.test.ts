@@ -74,6 +74,28 @@ const recording: Recording = {
     queries.push(query);
     return { unreadable: [], pods: [{ key: 'cluster-uid/shop/web', pod: 'web-1', changes: 7, firstAt: 1, lastAt: 5 }] };
   },
+  nodeDisruptions: async (query) => {
+    queries.push(query);
+    const impact = {
+      isStartKnown: true,
+      pods: 4,
+      onNode: 2,
+      shown: 2,
+      leftAfterMs: [40, 180],
+      deleted: [],
+      replaced: 0,
+      outages: [],
+    };
+    const pay = { pods: 1, onNode: 1, shown: 1, leftAfterMs: [], outages: [{ from: 10, to: null }] };
+    const services = [
+      { key: 'cluster-uid/shop/web', ...impact },
+      { key: 'cluster-uid/pay/web', ...impact, ...pay },
+    ];
+    const events = [{ at: 10, text: 'became not ready (NodeStatusUnknown)' }];
+    const one = { cluster: 'cluster-uid', node: 'n1', from: 10, to: null, isDeleted: false, events, services };
+    const isKnown = query.node === undefined || query.node === 'n1';
+    return { isKnown, disruptions: isKnown && query.from < 100 ? [one] : [], unreadable: [] };
+  },
   removals: async (query) => {
     queries.push(query);
     const times = (count: number, ms: number) => Array.from({ length: count }, () => ms);
@@ -299,6 +321,31 @@ describe('with a recording', () => {
     expect((await json('/api/v1/drains')).items[1]).toMatchObject({ neededSeconds: 3 });
   });
 
+  test('the disruption of a Node is summarized by Service, longest without a ready endpoint first', async () => {
+    const { json, error } = await open();
+    const { items } = await json('/api/v1/node-disruptions?node=n1&cluster=prod&limit=3');
+    expect(queries.at(-1)).toEqual({
+      ...{ from: 0, to: Number.MAX_SAFE_INTEGER, keys: 'cluster-uid/%/%', node: 'n1', limit: 3 },
+    });
+    expect(items).toMatchObject([
+      {
+        ...{ clusterName: 'prod', node: 'n1', from: 10, to: null, events: [{ at: 10 }] },
+        services: [
+          { namespace: 'pay', name: 'web', onNode: 1, left: 0, p50Ms: null, maxMs: null },
+          { namespace: 'shop', name: 'web', onNode: 2, pods: 4, shown: 2, left: 2, p50Ms: 40, maxMs: 180 },
+        ],
+      },
+    ]);
+    expect((await json('/api/v1/node-disruptions?node=n1&since=100')).items).toEqual([]);
+    expect((await json('/api/v1/node-disruptions')).items).toHaveLength(1);
+    // A Pod is on it, but nothing happened to it.
+    expect((await json('/api/v1/node-disruptions?node=node-a')).items).toEqual([]);
+    const missing = [404, 'no Pod of a Service is or was on Node node-b'];
+    expect(await error('/api/v1/node-disruptions?node=node-b')).toEqual([...missing, 'known: node-a']);
+    const hint = 'no Pod of a Service is on a Node';
+    expect(await error('/api/v1/node-disruptions?node=node-b&cluster=other')).toEqual([...missing, hint]);
+  });
+
   test('the Pods of a Service are listed by their owner, in the order of their start', async () => {
     const { json, error } = await open();
     const { pods, from, to } = await json('/api/v1/services/prod/shop/web/rollout?since=5&until=100');
@@ -319,7 +366,7 @@ describe('with a recording', () => {
   });
 });
 
-test.each(['outages', 'propagations', 'readiness-changes', 'drains'])(
+test.each(['outages', 'propagations', 'readiness-changes', 'drains', 'node-disruptions'])(
   'without a recording there are no %s',
   async (question) => {
     const { error } = await serveConsole();

@@ -4,8 +4,9 @@ import { findProblems, repeatedReasons } from '@sluice/recording/problems';
 import { z } from 'zod';
 import { countProblems } from '../view/count-problems.ts';
 import * as schemas from '../view/schemas.ts';
+import { summarizeDisruption } from '../view/summarize-disruption.ts';
 import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
-import { keyOf } from './find-journal.ts';
+import { keyOf, missingNode } from './find-journal.ts';
 import { Problem } from './problem.ts';
 import { items, limit, type Route, route } from './route.ts';
 import { noParams, period, type RouteContext, serviceParams, text } from './route-context.ts';
@@ -160,7 +161,35 @@ export const recordingRoutes: readonly Route[] = [
       return { items: drains.sort((a, b) => b.p99Ms - a.p99Ms) };
     },
   ),
+  route(
+    '/api/v1/node-disruptions',
+    'when Nodes were not ready, cordoned, evicted their Pods or were deleted, and what it did to Services, oldest first',
+    noParams,
+    z.object({ ...scope, node: text.optional(), limit: limit(1_000, 20).describe('the last ones') }),
+    items(schemas.nodeDisruption),
+    async (context, _, query) => {
+      const { recording, ...question } = asked(context, query);
+      const { node, limit } = query;
+      const { disruptions, isKnown } = await recording.nodeDisruptions({ ...question, node, limit });
+      if (node !== undefined && !isKnown) await checkNode(context, node, query.cluster);
+      const names = clusterNames(context);
+      const until = Math.min(question.to, context.now());
+      const named = (one: string) => ({ clusterName: names.get(one) ?? one, until });
+      return { items: disruptions.map((one) => summarizeDisruption(one, named(one.cluster))) };
+    },
+  ),
 ];
+
+/** @throws Problem with similar Nodes if no Pod is on the Node */
+async function checkNode({ history, sources, budget }: RouteContext, node: string, cluster?: string): Promise<void> {
+  const nodes = new Set<string>();
+  const identity = identityOf({ sources }, cluster);
+  for await (const { key, state } of budget.iterate(history.journals)) {
+    if (identity !== undefined && identity !== key.cluster) continue;
+    for (const { pod } of state.pods.values()) if (pod.nodeName !== '') nodes.add(pod.nodeName);
+  }
+  if (!nodes.has(node)) missingNode(node, nodes);
+}
 
 /** Reading more would take seconds. */
 const maxRecords = 20_000;
@@ -175,7 +204,7 @@ interface Asked {
 
 function asked({ sources }: RouteContext, { since = 0, until, cluster, namespace, service }: Scope): Asked {
   const recording = recordingOf({ sources });
-  const identity = sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
+  const identity = identityOf({ sources }, cluster);
   const keys = [identity, namespace, service].map((part) => part ?? '%').join('/');
   return { recording, from: since, to: until ?? Number.MAX_SAFE_INTEGER, keys };
 }
@@ -195,6 +224,14 @@ async function askedUntilEnd(context: RouteContext, query: Scope): Promise<Asked
   return { ...question, start, to: Math.min(question.to, end), isAtEnd: question.to >= end };
 }
 
+/** Of a cluster that is given by name or identity. */
+const identityOf = ({ sources }: Pick<RouteContext, 'sources'>, cluster: string | undefined): string | undefined =>
+  sources.clusters().find(({ name }) => name === cluster)?.identity ?? cluster;
+
+/** By identity. */
+const clusterNames = ({ sources }: Pick<RouteContext, 'sources'>): ReadonlyMap<string, string> =>
+  new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
+
 function recordingOf({ sources: { recording } }: Pick<RouteContext, 'sources'>): Recording {
   if (recording !== undefined) return recording;
   const hint = '"sluice observe" and "sluice open" have one, "sluice run" and "sluice console" with --recording-dir';
@@ -203,11 +240,11 @@ function recordingOf({ sources: { recording } }: Pick<RouteContext, 'sources'>):
 
 /** Replaces keys by names, and leaves those that do not match out. */
 function named<T extends { readonly key: string }>(
-  { sources }: RouteContext,
+  context: RouteContext,
   { cluster, namespace, service }: Scope,
   found: readonly T[],
 ): readonly (Omit<T, 'key'> & schemas.NamedService)[] {
-  const names = new Map(sources.clusters().map(({ identity, name }) => [identity, name]));
+  const names = clusterNames(context);
   return found.flatMap(({ key: text, ...rest }) => {
     const key = parseServiceKey(text);
     const clusterName = names.get(key.cluster) ?? key.cluster;

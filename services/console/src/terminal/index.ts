@@ -3,6 +3,7 @@ export * from './find-service.ts';
 export * from './print-answers.ts';
 export * from './print-dead-letters.ts';
 export * from './print-diff.ts';
+export * from './print-disruptions.ts';
 export * from './print-explanation.ts';
 export * from './print-history.ts';
 export * from './print-parked.ts';

@@ -238,6 +238,47 @@ export const drain = z.object({
 });
 export type DrainView = z.infer<typeof drain>;
 
+const disruptedService = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  isStartKnown: z
+    .boolean()
+    .describe('false: how it was at the start is not recorded, or before too many records; all but outages is 0 then'),
+  pods: z.number().describe('of the Service when the first event of the Node affected it'),
+  onNode: z.number().describe('those on the Node'),
+  shown: z.number().describe('those on the Node that slices showed as ready'),
+  left: z.number().describe('of these, those that slices stopped to show as ready'),
+  p50Ms: duration
+    .nullable()
+    .describe(
+      'since the Node or the Pod was not ready or was deleted, until slices no longer showed it; null: none left',
+    ),
+  maxMs: duration.nullable(),
+  deleted: list(
+    z.object({
+      pod: z.string(),
+      at: time,
+      reason: z.string().describe('of the condition DisruptionTarget, such as DeletionByTaintManager; empty: unknown'),
+    }),
+  ).describe('those on the Node that were deleted'),
+  replaced: z.number().describe('of these, those whose controller has a new Pod that became ready on another Node'),
+  outages: list(z.object({ from: time, to: time.nullable().describe('null: it continues') })).describe(
+    'when it lost its last ready endpoint meanwhile',
+  ),
+});
+
+export const nodeDisruption = z.object({
+  cluster: serviceName.cluster,
+  clusterName: serviceName.clusterName,
+  node: z.string(),
+  from: time,
+  to: time.nullable().describe('null: neither a recovery nor the deletion of the Node was recorded'),
+  isDeleted: z.boolean(),
+  events: list(z.object({ at: time, text: z.string() })).describe('of the Node, in the order of time'),
+  services: list(disruptedService).describe('those with Pods on the Node, longest without a ready endpoint first'),
+});
+export type NodeDisruptionView = z.infer<typeof nodeDisruption>;
+
 export const serviceLog = z.object({
   complete: z.boolean().describe('whether nothing earlier is missing'),
   messages: list(z.looseObject({ kind: z.string() })).describe('in the order in which they were applied'),

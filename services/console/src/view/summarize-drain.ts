@@ -57,6 +57,6 @@ function lengthOf(hook: string): number | null {
 }
 
 /** Nearest rank; of few values, the 99th percentile is the largest one. */
-function quantile(sorted: readonly number[], share: number): number {
+export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
 }

@@ -15,7 +15,7 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['history', 'explain', 'trace'], load: async () => (await import('./inspect.ts')).addInspectCommands },
   {
-    names: ['problems', 'outages', 'slow', 'stuck', 'flapping', 'drain'],
+    names: ['problems', 'outages', 'slow', 'stuck', 'flapping', 'drain', 'node'],
     load: async () => (await import('./questions.ts')).addQuestionCommands,
   },
   { names: ['record'], load: async () => (await import('./record.ts')).addRecordCommand },

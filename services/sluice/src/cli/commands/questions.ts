@@ -1,10 +1,12 @@
 import type { ConsoleClient } from '@sluice/console/client';
 import {
+  listDisruptions,
   listDrains,
   listOutages,
   listProblems,
   listPropagations,
   listReadinessChanges,
+  printDisruptions,
   type TextFormat,
   textFormatFor,
 } from '@sluice/console/terminal';
@@ -35,11 +37,17 @@ interface Scope {
 
 /** A question about all Services that a recording answers: what is asked, and how the answer is printed. */
 interface Question<T> {
+  /** With the argument, if it has one. */
   readonly name: string;
   readonly summary: string;
   readonly description: string;
-  readonly ask: (client: ConsoleClient, scope: Scope, options: Options) => Promise<readonly T[]>;
-  readonly list: (found: readonly T[], format: TextFormat, options: Options) => string;
+  readonly ask: (
+    client: ConsoleClient,
+    scope: Scope,
+    options: Options,
+    argument: string | undefined,
+  ) => Promise<readonly T[]>;
+  readonly list: (found: readonly T[], format: TextFormat, argument: string | undefined) => string;
 }
 
 /** Adds the questions about all Services that a recording answers. */
@@ -113,6 +121,20 @@ export function addQuestionCommands(program: Command): void {
       client.drains({ ...scope, proxyDelayMs: proxyDelay && durationOf('--proxy-delay', proxyDelay) }),
     list: listDrains,
   }).option('--proxy-delay <duration>', 'time from the slices to the rules of the last proxy (default: 2s)');
+  addLimit(
+    add(program, {
+      name: 'node [node]',
+      summary: 'what the loss, drain or reboot of a Node did to Services',
+      description:
+        'Lists when a Node was not ready, cordoned, evicted its Pods or was deleted, and for each Service with Pods on it: how\n' +
+        'many, how many of these left the slices and how long the slowest took since the Node or the Pod was not ready or was\n' +
+        'deleted, how many were deleted and replaced on other Nodes, and how long the Service had no ready endpoint. Without an\n' +
+        'argument, lists the disruptions of all Nodes. A Node is known from the Pods of Services on it.',
+      ask: (client, scope, { limit }, node) => client.nodeDisruptions({ ...scope, limit, node }),
+      list: (found, format, node) =>
+        node === undefined ? listDisruptions(found, format) : printDisruptions(node, found, format),
+    }),
+  );
 }
 
 function add<T>(program: Command, { name, summary, description, ask, list }: Question<T>): Command {
@@ -126,13 +148,15 @@ function add<T>(program: Command, { name, summary, description, ask, list }: Que
     .option('--cluster <name>', 'only the cluster with this name or UID')
     .option('-n, --namespace <name>', 'only this namespace');
   addOutput(addPeriod(command, 'the whole recording'), 'table', 'json');
-  return addConsoleAddress(command).action(async (options: Options) => {
+  return addConsoleAddress(command).action(async () => {
+    const options = command.opts<Options>();
+    const [argument] = command.args;
     const { cluster, namespace, output } = options;
     const scope = { since: sinceOf(options.since), until: untilOf(options.until), cluster, namespace };
-    const found = await ask(clientFor(options, { wait: waitForConsole }), scope, options);
+    const found = await ask(clientFor(options, { wait: waitForConsole }), scope, options, argument);
     const format = textFormatFor(process.stdout, systemClock.now());
     const lines = found.map((one) => `${JSON.stringify(one)}\n`);
-    print(process.stdout, output === 'json' ? lines.join('') : list(found, format, options));
+    print(process.stdout, output === 'json' ? lines.join('') : list(found, format, argument));
   });
 }
 
