@@ -20,10 +20,6 @@ export interface Coverage extends Answer {
   readonly gaps: readonly RecordedPeriod[];
 }
 
-export interface RecordedOutages extends Answer {
-  readonly outages: readonly ServiceProblem[];
-}
-
 export interface RecordedProblems extends Answer {
   readonly problems: readonly ServiceProblem[];
 }

@@ -1,7 +1,8 @@
-import type { RecordedHistory, RecordedNodeDisruption, RecordedOutages } from './answers.ts';
+import type { RecordedHistory, RecordedNodeDisruption, RecordedProblems } from './answers.ts';
 import { disruptionsOf, type NodeChange, type NodeDisruption } from './node-changes.ts';
 import { earlyMs, nodeImpact } from './node-impact.ts';
 import type { ServiceProblem } from './problems/joined-problems.ts';
+import { outagesOf } from './problems/outages-of.ts';
 import { matchesKeys, type NodeQuery, type RecordedPeriod, type RecordedRange } from './queries.ts';
 
 /** Reading more would take seconds. */
@@ -11,7 +12,7 @@ const minRecordsPerService = 100;
 const settleMs = 3_600_000;
 
 interface Source {
-  outages(period: RecordedPeriod): RecordedOutages;
+  problems(query: RecordedPeriod & { readonly isOpen: boolean }): RecordedProblems;
   records(key: string, range: RecordedRange): RecordedHistory;
 }
 
@@ -29,9 +30,9 @@ export function withImpacts(
   if (last.length === 0) return [];
   const services = last.reduce((sum, one) => sum + one.services.size, 0);
   const records = Math.max(minRecordsPerService, Math.floor(maxRecords / services));
-  const { outages } = recording.outages({ from: last[0]?.from ?? from, to });
-  const byService = Map.groupBy(outages, ({ key }) => key);
-  return last.map((one) => withImpact(recording, one, { outages: byService, records, to }));
+  const { problems } = recording.problems({ from: 0, to, isOpen: false });
+  const outages = Map.groupBy(outagesOf(problems, { from: last[0]?.from ?? from, to }), ({ key }) => key);
+  return last.map((one) => withImpact(recording, one, { outages, records, to }));
 }
 
 interface Given {

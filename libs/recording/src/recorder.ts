@@ -4,13 +4,7 @@ import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
 import type { Propagation } from './propagations.ts';
-import {
-  matchesKeys,
-  type PropagationQuery,
-  type RecordedPeriod,
-  type RecordedRange,
-  type ServiceQuery,
-} from './queries.ts';
+import { matchesKeys, type PropagationQuery, type RecordedRange, type ServiceQuery } from './queries.ts';
 import { RecordConverter } from './record-converter.ts';
 import type { RecordingLimits } from './recording-directory.ts';
 import { firstOf, type Question, type Recording, type RecordingReader } from './recording-reader.ts';
@@ -146,11 +140,6 @@ export class Recorder implements Recording {
 
   coverage() {
     return this.#ask('coverage');
-  }
-
-  /** When Services had no ready endpoint in this period. */
-  outages(period: RecordedPeriod) {
-    return this.#ask('outages', period);
   }
 
   /** When Services had problems in this period. */

@@ -5,7 +5,6 @@ import type {
   RecordedHistory,
   RecordedManagerChanges,
   RecordedNodeDisruptions,
-  RecordedOutages,
   RecordedPods,
   RecordedProblems,
   RecordedPropagations,
@@ -17,8 +16,7 @@ import { filesIn } from './file-names.ts';
 import { type NodeChange, nodeChangesIn } from './node-changes.ts';
 import { withImpacts } from './node-disruptions.ts';
 import { podTimelines } from './pod-timelines.ts';
-import { type FileProblem, JoinedProblems } from './problems/joined-problems.ts';
-import { outagesOf } from './problems/outages-of.ts';
+import { JoinedProblems } from './problems/joined-problems.ts';
 import type { Propagation } from './propagations.ts';
 import type { NodeQuery, PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import {
@@ -41,7 +39,6 @@ export type Question =
   | 'coverage'
   | 'managerChanges'
   | 'nodeDisruptions'
-  | 'outages'
   | 'pods'
   | 'problems'
   | 'propagations'
@@ -155,25 +152,15 @@ export class RecordingReader {
     return { from, to, pods: podTimelines(key, found.records, { from, gaps }), unreadable: found.unreadable };
   }
 
-  /** When Services had no ready endpoint in a period, in the order of the start. */
-  outages(period: RecordedPeriod): RecordedOutages {
-    const { found, unreadable } = this.#problems(period, { of: outagesOf });
-    return { outages: found, unreadable };
-  }
-
   /** When Services had problems in a period, in the order of the start. `isOpen`: only those that continue. */
   problems({ isOpen, ...period }: RecordedPeriod & { readonly isOpen: boolean }): RecordedProblems {
-    const { found, unreadable } = this.#problems(period, { isOpen });
-    return { problems: isOpen ? found.filter(({ to }) => to === null) : found, unreadable };
-  }
-
-  #problems(period: RecordedPeriod, { isOpen = false, of = (problems: readonly FileProblem[]) => problems } = {}) {
     const joined = new JoinedProblems();
     const unreadable = this.#read((file) => {
       const firstSnapshots = file.firstSnapshots(period.to);
-      joined.addFile({ period: file.period, firstSnapshots, problems: of(file.problems(period.to, isOpen)) });
+      joined.addFile({ period: file.period, firstSnapshots, problems: file.problems(period.to, isOpen) });
     });
-    return { found: joined.in(period), unreadable };
+    const found = joined.in(period);
+    return { problems: isOpen ? found.filter(({ to }) => to === null) : found, unreadable };
   }
 
   /**
@@ -284,7 +271,6 @@ export const questionsTo = (reader: RecordingReader): Recording => ({
   coverage: async () => reader.coverage(),
   managerChanges: async (query) => reader.managerChanges(query),
   nodeDisruptions: async (query) => reader.nodeDisruptions(query),
-  outages: async (period) => reader.outages(period),
   pods: async (...asked) => reader.pods(...asked),
   problems: async (query) => reader.problems(query),
   propagations: async (query) => reader.propagations(query),

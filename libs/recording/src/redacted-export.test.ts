@@ -26,7 +26,19 @@ const steps = fc.array(
     service: fc.constantFrom('secret-web', 'secret-db'),
     afterMs: fc.constantFrom(10, 400, 31_000),
     pod: fc.integer({ min: 0, max: 2 }),
-    what: fc.constantFrom('ready', 'ready', 'unready', 'unready', 'deleted', 'slice', 'slice', 'selector', 'port'),
+    what: fc.constantFrom(
+      'ready',
+      'ready',
+      'unready',
+      'unready',
+      'deleted',
+      'slice',
+      'slice',
+      'selector',
+      'port',
+      'lost',
+      'recovered',
+    ),
     manager: fc.constantFrom('kube-controller-manager', 'secret-operator'),
   }),
   { minLength: 5, maxLength: 40 },
@@ -98,6 +110,11 @@ function record(directory: string, events: Steps): number {
     } else if (what === 'deleted') {
       known.delete(pod);
       add(service, { kind: 'pod', name: `${service}-${pod}`, pod: null, node: null }, `Pod ${name} deleted`);
+    } else if (what === 'lost' || what === 'recovered') {
+      const fact = podOf(service, pod, known.get(pod) === true);
+      const condition = what === 'lost' ? 'not ready (NodeStatusUnknown)' : '';
+      const node = { zone: 'secret-zone', condition };
+      add(service, { ...fact, node } as Fact, `Node secret-node-${pod} became ${condition || 'ready'}`);
     } else if (what === 'slice') {
       const slice = sliceOf(service, known);
       const uid = slice.metadata.uid ?? '';
@@ -130,7 +147,7 @@ async function answers(directory: string, to: number, names: RegExp): Promise<un
   const found = [
     await findProblems(questionsTo(reader), { ...query, isOpen: true, all: true }),
     await findProblems(questionsTo(reader), { ...query, isOpen: false, all: true }),
-    reader.outages(query),
+    reader.nodeDisruptions({ ...query, limit: 100 }),
     reader.propagations(propagations),
     reader.readinessChanges({ ...query, limit: 100 }),
     reader.managerChanges(query),

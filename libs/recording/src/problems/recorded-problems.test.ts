@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RecordConverter } from '../record-converter.ts';
 import { RecordingDirectory } from '../recording-directory.ts';
 import { RecordingReader } from '../recording-reader.ts';
+import { outagesOf } from './outages-of.ts';
 
 const limits = { maxBytes: 1024 ** 3, retentionMs: 1e12, minFreeBytes: 0 };
 let directory: string;
@@ -66,10 +67,14 @@ function append(
 
 const web: Fact = { kind: 'service', service: aService() };
 const whole = { part: { first: true, last: true } };
+const found = (from = 0, to = 1e6) => outagesOf(reader.problems({ from: 0, to, isOpen: false }).problems, { from, to });
 const outages = (from = 0, to = 1e6) =>
-  reader
-    .outages({ from, to })
-    .outages.map((one) => [one.key.split('/')[2], one.from, one.to, ...(one.isStartKnown ? [] : ['start unknown'])]);
+  found(from, to).map((one) => [
+    one.key.split('/')[2],
+    one.from,
+    one.to,
+    ...(one.isStartKnown ? [] : ['start unknown']),
+  ]);
 
 test('a Service is out while no endpoint of any of its slices is ready', () => {
   append(10, [web, slice('a', 1), slice('b', 1)], whole);
@@ -99,7 +104,7 @@ test('the last event before it is named', () => {
   append(10, [web, slice('a', 1)], whole);
   append(15, [{ kind: 'pod', name: 'web-1', pod: null, node: null }], { event: 'Pod shop/web-1 deleted' });
   append(20, [slice('a', 0)], { event: 'EndpointSlice shop/a changed' });
-  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Pod shop/web-1 deleted' }]);
+  expect(found()).toMatchObject([{ event: 'Pod shop/web-1 deleted' }]);
 });
 
 test('the event that the slices show is named', () => {
@@ -116,7 +121,7 @@ test('the event that the slices show is named', () => {
   append(15, [pod('web-1', false)], { event: 'Pod shop/web-1 became not ready' });
   append(16, [pod('web-2', false)], { event: 'Pod shop/web-2 added' });
   append(20, [shown(false)], { event: 'EndpointSlice shop/a changed' });
-  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Pod shop/web-1 became not ready' }]);
+  expect(found()).toMatchObject([{ event: 'Pod shop/web-1 became not ready' }]);
 });
 
 test('the parts of a snapshot are one', () => {
@@ -147,14 +152,14 @@ test('a Service without a selector is out once slices that were watched are gone
   append(30, [endpoints], { event: 'Endpoints shop/web deleted' });
   append(40, [slice('a', null)]);
   expect(outages()).toEqual([['web', 40, null]]);
-  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Endpoints shop/web deleted' }]);
+  expect(found()).toMatchObject([{ event: 'Endpoints shop/web deleted' }]);
 });
 
 test('a Service that is created is out until it has a ready endpoint, because it was created', () => {
   append(10, [web], { part: { ...whole.part, initial: false }, event: 'Service shop/web added' });
   append(20, [slice('a', 1)]);
   expect(outages()).toEqual([['web', 10, 20]]);
-  expect(reader.outages({ from: 0, to: 1e6 }).outages).toMatchObject([{ event: 'Service shop/web added' }]);
+  expect(found()).toMatchObject([{ event: 'Service shop/web added' }]);
 });
 
 test('outages continue over files', () => {

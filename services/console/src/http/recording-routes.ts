@@ -1,6 +1,6 @@
 import { formatServiceKey, parseServiceKey } from '@sluice/messages';
 import type { PodTimeline, Recording } from '@sluice/recording';
-import { findProblems, repeatedReasons } from '@sluice/recording/problems';
+import { findProblems, outagesOf, repeatedReasons } from '@sluice/recording/problems';
 import { z } from 'zod';
 import { countProblems } from '../view/count-problems.ts';
 import * as schemas from '../view/schemas.ts';
@@ -36,7 +36,9 @@ export const recordingRoutes: readonly Route[] = [
     items(schemas.serviceOutage),
     async (context, _, query) => {
       const { recording, from, to } = asked(context, query);
-      return { items: named(context, query, (await recording.outages({ from, to })).outages) };
+      // An outage may start as another problem before the period.
+      const { problems } = await recording.problems({ from: 0, to, isOpen: false });
+      return { items: named(context, query, outagesOf(problems, { from, to })) };
     },
   ),
   route(
