@@ -197,7 +197,10 @@ test('a recorder whose thread has ended rejects questions and takes no records',
 });
 
 test('a directory that cannot be used is said at once', async () => {
-  await expect(Recorder.open(options())).rejects.toThrow('another process is recording to it');
+  const opening = Recorder.open(options());
+  // Meanwhile the thread answers and ends.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  await expect(opening).rejects.toThrow('another process is recording to it');
   const file = join(directory, 'file');
   writeFileSync(file, '');
   await expect(Recorder.open(options({ directory: file }))).rejects.toThrow(`cannot record to ${file}`);

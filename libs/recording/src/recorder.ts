@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { BusRecord, Topic } from '@sluice/bus';
 import { isServiceKey } from '@sluice/messages';
@@ -75,7 +74,7 @@ export class Recorder implements Recording {
   #nextId = 0;
   readonly #ended = Promise.withResolvers<void>();
 
-  private constructor(options: RecorderOptions, thread: Worker) {
+  private constructor(options: RecorderOptions, thread: Worker, ended: Promise<void>) {
     this.#options = options;
     this.#thread = thread;
     this.#converter = new RecordConverter(options.logger);
@@ -83,7 +82,7 @@ export class Recorder implements Recording {
     this.#cancelIdle = repeat(options.clock, idleMs, () => this.#flush());
     thread.on('message', (answer: ThreadAnswer) => this.#answered(answer));
     thread.on('error', (error) => this.#stopped(error));
-    thread.on('exit', () => this.#stopped(new Error(stoppedReason)));
+    void ended.then(() => this.#stopped(new Error(stoppedReason)));
   }
 
   /** @throws Error with a message for people if the directory cannot be used */
@@ -93,14 +92,16 @@ export class Recorder implements Recording {
     const thread = new Worker(new URL('./recorder-thread.ts', import.meta.url), { resourceLimits });
     const started = Promise.withResolvers<ThreadAnswer>();
     thread.once('message', started.resolve).once('error', started.reject);
+    // When this thread is busy, the other one may answer and end before it continues here.
+    const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
     thread.postMessage({ directory, limits, version } satisfies ThreadOptions);
     const answer = await started.promise;
     thread.off('error', started.reject);
     if (answer.kind === 'unusable') {
-      await once(thread, 'exit');
+      await ended;
       throw new Error(answer.reason);
     }
-    return new Recorder(options, thread);
+    return new Recorder(options, thread, ended);
   }
 
   add(topic: Topic, record: BusRecord): void {
