@@ -9,6 +9,7 @@ import {
 } from '@sluice/model';
 import type { ServiceState } from '@sluice/service-state';
 import { hasReady } from './has-ready.ts';
+import { isDoneJob } from './is-done-job.ts';
 import type { ProblemReason } from './problem-reasons.ts';
 import type { ServicePast } from './service-pasts.ts';
 
@@ -80,8 +81,7 @@ function checkReady({ pods, slices }: ServiceState, service: Service, known: Kno
   const texts = Object.entries(counts).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
   const text = `${found.length} ${found.length === 1 ? 'Pod' : 'Pods'}: ${texts.join(', ')}`;
   // A Job that is done needs no Pods.
-  if (found.every(({ terminal, details }) => terminal && details?.owner.startsWith('Job ')))
-    return { ScaledToZero: text };
+  if (found.every(isDoneJob)) return { ScaledToZero: text };
   return known.past?.hasServed === false ? { NotStarted: text } : { NoReadyEndpoints: text };
 }
 

@@ -33,6 +33,12 @@ interface FileContent {
   readonly problems: readonly FileProblem[];
 }
 
+/** They differ only in what was before. A recorder that has just started does not know it, but the file before does. */
+const knownByPast: readonly (readonly ProblemReason[])[] = [
+  ['NoMatchingPods', 'ScaledToZero'],
+  ['NoReadyEndpoints', 'NotStarted'],
+];
+
 /** Joins the problems that continue from file to file, which are added in their order. */
 export class JoinedProblems {
   readonly #problems: ServiceProblem[] = [];
@@ -46,7 +52,7 @@ export class JoinedProblems {
     this.#existing.addFile(period, firstSnapshots);
     const continued = new Set<string>();
     for (const { isContinued, ...problem } of problems) {
-      const id = idOf(problem);
+      const id = isContinued ? this.#continued(problem) : idOf(problem);
       if (isContinued) continued.add(id);
       if (isContinued && this.#open.has(id)) {
         if (problem.to !== null) this.#end(id, problem.to);
@@ -69,6 +75,15 @@ export class JoinedProblems {
   /** Those that overlap with a period, in the order of their start. */
   in({ from, to }: RecordedPeriod): readonly ServiceProblem[] {
     return this.#problems.filter((one) => one.from <= to && (one.to === null || one.to >= from));
+  }
+
+  /** Id of the problem that this one continues. */
+  #continued(problem: Pick<FileProblem, 'key' | 'reason'>): string {
+    const other = knownByPast
+      .find((reasons) => reasons.includes(problem.reason))
+      ?.find((one) => one !== problem.reason);
+    const [id, otherId] = [idOf(problem), other && idOf({ key: problem.key, reason: other })];
+    return !this.#open.has(id) && otherId !== undefined && this.#open.has(otherId) ? otherId : id;
   }
 
   #end(id: string, to: number): void {

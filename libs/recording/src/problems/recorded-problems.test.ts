@@ -298,3 +298,18 @@ test('a new Service starts, and loses its Pods when its workload is scaled to ze
     ['web', 40, null],
   ]);
 });
+
+test('a recorder that has just started continues what the one before knew', () => {
+  append(10, [web], { part: { first: true, last: true, initial: false }, event: 'Service shop/web added' });
+  const { metadata, ...empty } = aSlice('a');
+  const written: Fact = {
+    kind: 'slice',
+    name: 'a',
+    uid: 'a',
+    slice: { ...empty, metadata: { ...metadata, generation: 2 } },
+  };
+  append(20, [written]);
+  converter = new RecordConverter(silentLogger);
+  append(30, [web, written], { ...whole, afterLoss: true });
+  expect(problems()).toEqual([['NoMatchingPods', 10, null]]);
+});

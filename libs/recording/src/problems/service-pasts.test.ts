@@ -67,6 +67,17 @@ test('Pods after a while without any start again; those that replace others do n
   expect(past(310, pod('web-2', 'ready'), slice(true))).toMatchObject({ hasServed: true });
 });
 
+test('after a Job that is done, another one starts, also at once', () => {
+  isCreated = true;
+  const job = (name: string, given: Parameters<typeof aPodNamed>[1]): Fact => {
+    const details = { owner: 'Job report', disruption: '', gracePeriodSeconds: 30, preStop: [], containers: [] };
+    return { kind: 'pod', name, pod: aPodNamed(name, { ...given, details }), node: { zone: 'a' } };
+  };
+  past(0, service(), job('web-1', {}), slice(true));
+  past(100, job('web-1', { terminal: true, ready: false }), slice(false));
+  expect(past(101, job('web-2', { ready: false }))).toMatchObject({ hasServed: false });
+});
+
 test('Pods that were evicted are missed, and what replaces them too late is no new start', () => {
   isCreated = true;
   past(0, service(), pod('web-1', 'ready'), slice(true));

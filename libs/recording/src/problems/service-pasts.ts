@@ -1,5 +1,6 @@
 import type { FieldChange, ServiceState } from '@sluice/service-state';
 import { hasReady } from './has-ready.ts';
+import { isDoneJob } from './is-done-job.ts';
 
 /** What a Service was like before, as far as it follows from earlier records. */
 export interface ServicePast {
@@ -55,7 +56,8 @@ function after(before: Known | undefined, { state, changes, at, isCreated }: Obs
   const hasServed = isServing || (before?.hasServed ?? !isCreated);
   if (hasRunning(state)) {
     const { emptySince, pods } = before ?? {};
-    const isStarting = emptySince !== undefined && at - emptySince >= replacedMs && pods !== 'evicted';
+    const isLater = emptySince !== undefined && (at - emptySince >= replacedMs || hasDoneJob(state));
+    const isStarting = isLater && pods !== 'evicted';
     return { selector, pods: true, hasServed: isServing || (hasServed && !isStarting), emptySince: undefined };
   }
   const emptySince = before?.emptySince ?? at;
@@ -67,5 +69,11 @@ function after(before: Known | undefined, { state, changes, at, isCreated }: Obs
 
 function hasRunning({ pods }: ServiceState): boolean {
   for (const { pod } of pods.values()) if (!pod.terminal) return true;
+  return false;
+}
+
+/** A Job that is done is not replaced: another one starts. */
+function hasDoneJob({ pods }: ServiceState): boolean {
+  for (const { pod } of pods.values()) if (isDoneJob(pod)) return true;
   return false;
 }
