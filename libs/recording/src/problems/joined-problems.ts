@@ -48,7 +48,7 @@ export class JoinedProblems {
   #recordedUntil = 0;
 
   addFile({ period, firstSnapshots, problems }: FileContent): void {
-    const before = [...this.#open].map(([id, index]) => ({ id, key: this.#problems[index]?.key ?? '' }));
+    const before = [...this.#open];
     this.#existing.addFile(period, firstSnapshots);
     const continued = new Set<string>();
     for (const { isContinued, ...problem } of problems) {
@@ -58,13 +58,16 @@ export class JoinedProblems {
         if (problem.to !== null) this.#end(id, problem.to);
         continue;
       }
+      // It had recovered before it began again.
+      this.#end(id, Math.min(firstSnapshots.get(problem.key) ?? problem.from, problem.from));
       const index = this.#problems.push({ ...problem, isStartKnown: !isContinued }) - 1;
       if (problem.to === null) this.#open.set(id, index);
       else this.#open.delete(id);
     }
     // A Service that is published in this file without the problem had recovered before, or it was deleted during a gap.
-    for (const { id, key } of before) {
-      if (continued.has(id)) continue;
+    for (const [id, index] of before) {
+      if (continued.has(id) || this.#open.get(id) !== index) continue;
+      const key = this.#problems[index]?.key ?? '';
       const at = firstSnapshots.get(key);
       if (at !== undefined) this.#end(id, at);
       else if (!this.#existing.has(key, period.to)) this.#end(id, this.#recordedUntil);

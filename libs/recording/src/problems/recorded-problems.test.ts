@@ -313,3 +313,22 @@ test('a recorder that has just started continues what the one before knew', () =
   append(30, [web, written], { ...whole, afterLoss: true });
   expect(problems()).toEqual([['NoMatchingPods', 10, null]]);
 });
+
+test('what recovered while nothing was recorded has ended, also if it begins again later in the file', () => {
+  append(10, [web, slice('a', 1)], whole);
+  append(20, [slice('a', 0)]);
+  append(50, [web, slice('a', 1)], { ...whole, afterLoss: true });
+  append(60, [slice('a', 0)]);
+  append(70, [slice('a', 1)]);
+  expect(outages()).toEqual([
+    ['web', 20, 50],
+    ['web', 60, 70],
+  ]);
+  append(80, [slice('a', 0)]);
+  append(100, [web, slice('a', 1)], { ...whole, afterLoss: true });
+  append(110, [slice('a', 0)]);
+  expect(outages(75)).toEqual([
+    ['web', 80, 100],
+    ['web', 110, null],
+  ]);
+});
