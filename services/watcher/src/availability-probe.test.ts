@@ -13,8 +13,11 @@ let availability: AvailabilityMonitor;
 let outages: (Outage | null)[];
 /** When a ping was sent. */
 let pings: number[];
-let answers: number;
+/** Whether the server was silent before each response that was reported. */
+let responses: boolean[];
 let answer: () => Promise<void>;
+/** Whether other requests succeed while the server responds. */
+let serves: boolean;
 let stop: AbortController;
 let running: Promise<void>;
 
@@ -22,7 +25,8 @@ beforeEach(() => {
   clock = new VirtualClock(0);
   outages = [];
   pings = [];
-  answers = 0;
+  serves = true;
+  responses = [];
   answer = async () => {};
   stop = new AbortController();
   availability = new AvailabilityMonitor({ clock, logger: silentLogger, onAvailability: (one) => outages.push(one) });
@@ -32,11 +36,11 @@ beforeEach(() => {
       return answer();
     },
   };
-  const onAnswer = () => {
-    answers++;
-    availability.answered();
+  const onResponse = (wasSilent: boolean) => {
+    responses.push(wasSilent);
+    if (serves) availability.answered();
   };
-  running = probeAvailability({ reader, clock, availability, onAnswer }, stop.signal);
+  running = probeAvailability({ reader, clock, availability, onResponse }, stop.signal);
 });
 
 afterEach(async () => {
@@ -60,7 +64,7 @@ test('a server that sends events is not probed', async () => {
 
 test('a silent one is probed every five seconds, and its answers are no news', async () => {
   await advance(clock, 16_000);
-  expect([pings, answers, outages]).toEqual([[5_000, 10_000, 15_000], 0, []]);
+  expect([pings, responses, outages]).toEqual([[5_000, 10_000, 15_000], [], []]);
 });
 
 test('one that does not answer is out within ten seconds of its last answer, since it was probed', async () => {
@@ -75,7 +79,7 @@ test('it is probed each second, until it answers', async () => {
   expect(pings).toEqual([5_000, 9_000, 13_000, 17_000]);
   answer = async () => {};
   await advance(clock, 1_000);
-  expect([answers, outages.at(-1)]).toEqual([1, null]);
+  expect([responses, outages.at(-1)]).toEqual([[true], null]);
   await advance(clock, 4_000);
   expect(pings).toEqual([5_000, 9_000, 13_000, 17_000, 21_000]);
 });
@@ -84,5 +88,22 @@ test('when requests fail, its next answer is news', async () => {
   await advance(clock, 1_000);
   availability.failed(new ApiError('refused', { kind: 'retry', status: 0, reason: 'ECONNREFUSED' }));
   await advance(clock, 4_500);
-  expect([pings, answers]).toEqual([[5_000], 1]);
+  expect([pings, responses]).toEqual([[5_000], [false]]);
+});
+
+test('open connections are replaced once, however long requests fail after that', async () => {
+  answer = afterThreeSeconds;
+  await advance(clock, 8_000);
+  answer = async () => {};
+  serves = false;
+  await advance(clock, 3_500);
+  expect(responses).toEqual([true, false, false]);
+});
+
+test('a probe that fails after an event has arrived says nothing', async () => {
+  answer = afterThreeSeconds;
+  await advance(clock, 7_000);
+  availability.answered();
+  await advance(clock, 4_000);
+  expect([pings, outages]).toEqual([[5_000], []]);
 });

@@ -6,23 +6,27 @@ interface ProbeOptions {
   readonly reader: Pick<ClusterReader, 'ping'>;
   readonly clock: Clock;
   readonly availability: AvailabilityMonitor;
-  /** The API server answers again: what waits for it, or reads connections from before, need not wait longer. */
-  readonly onAnswer: () => void;
+  /**
+   * The API server responds, while the last other request has failed. `wasSilent`: the first response after probes have failed, so open
+   * connections may be dead.
+   */
+  readonly onResponse: (wasSilent: boolean) => void;
 }
 
-/** Watches of an idle cluster are silent for up to a minute, until the next bookmark. */
+/** An idle cluster sends nothing until the next bookmark, which may take a minute. */
 const maxSilentMs = 5_000;
-/** Between attempts while the API server does not answer. */
+/** Between probes while requests fail. */
 const retryMs = 1_000;
 
 /**
- * Sends the API server a small request when it has sent nothing for a while, so that one that is silent, such as a frozen one
- * or one behind a dead link, is noticed within ten seconds, and one that answers again within two.
+ * Probes the API server when it has sent nothing for a while. One that is frozen or behind a dead link is noticed within ten seconds,
+ * and one that responds again within a few seconds.
  */
 export async function probeAvailability(options: ProbeOptions, signal: AbortSignal): Promise<void> {
-  const { reader, clock, availability, onAnswer } = options;
+  const { reader, clock, availability, onResponse } = options;
   const { ping } = reader;
   if (ping === undefined) return;
+  let isSilent = false;
   while (!signal.aborted) {
     const silentMs = clock.monotonic() - availability.lastAnsweredAt;
     const waitMs = availability.isFailing ? retryMs : maxSilentMs - silentMs;
@@ -31,15 +35,19 @@ export async function probeAvailability(options: ProbeOptions, signal: AbortSign
       if (!availability.isFailing && clock.monotonic() - availability.lastAnsweredAt < maxSilentMs) continue;
     }
     if (signal.aborted) return;
-    const sentAt = clock.now();
+    const sent = { at: clock.now(), monotonic: clock.monotonic() };
     try {
       await ping(signal);
       availability.responded();
-      if (availability.isFailing) onAnswer();
+      if (availability.isFailing) onResponse(isSilent);
+      isSilent = false;
     } catch (error) {
       if (signal.aborted) return;
       if (!isApiError(error)) throw error;
-      availability.failed(error, sentAt);
+      // An event has arrived meanwhile.
+      if (availability.lastAnsweredAt > sent.monotonic) continue;
+      isSilent = true;
+      availability.failed(error, sent.at);
     }
   }
 }

@@ -79,14 +79,15 @@ export class Informer {
     const { reader, clock } = this.#options;
     const reflectors = resourcesOfReader(reader).map((resource) => this.#reflector(resource));
     const availability = this.#availability;
-    const onAnswer = () => {
-      // Those that fail show themselves whether the API server serves them.
-      if (reflectors.every((one) => one.status().state === 'watching')) availability.answered();
-      for (const reflector of reflectors) reflector.restart();
+    const onResponse = (wasSilent: boolean) => {
+      const isRetrying = (one: Reflector<unknown>) => one.status().state === 'retrying';
+      // Retries show whether the API server serves their resource.
+      if (!reflectors.some(isRetrying)) availability.answered();
+      for (const reflector of reflectors) if (wasSilent || isRetrying(reflector)) reflector.restart();
     };
     await Promise.all([
       ...reflectors.map((reflector) => reflector.run(signal)),
-      probeAvailability({ reader, clock, availability, onAnswer }, signal),
+      probeAvailability({ reader, clock, availability, onResponse }, signal),
     ]);
   }
 
