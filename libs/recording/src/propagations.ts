@@ -114,9 +114,9 @@ export class Propagations {
     return ended;
   }
 
-  /** Ends every difference of a cluster that is no longer watched. */
-  removeCluster(cluster: string): void {
-    for (const key of this.#open.keys()) if (key.startsWith(`${cluster}/`)) this.#open.delete(key);
+  /** The Service is no longer watched. */
+  remove(key: string): void {
+    this.#open.delete(key);
   }
 
   #update(of: Subject, expected: string, shown: string, { kind, at, text }: Trigger, ended: Propagation[]): void {

@@ -1,5 +1,12 @@
 import type { BusRecord, Topic } from '@sluice/bus';
-import { type Change, encodeMessage, isServiceKey, type Message, type SimilarPods } from '@sluice/messages';
+import {
+  type Change,
+  type ClusterRemoved,
+  encodeMessage,
+  isServiceKey,
+  type Message,
+  type SimilarPods,
+} from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
 import type { ServiceState } from '@sluice/service-state';
 import { objectsOf, textOf } from './message-summary.ts';
@@ -37,13 +44,8 @@ export class RecordConverter {
     if (message === undefined || (!isServiceKey(record.key) && message.kind !== 'clusterRemoved')) return undefined;
     const { key, headers, payload } = record;
     const text = textOf(message);
-    if (message.kind === 'clusterRemoved') {
-      this.#propagations.removeCluster(message.cluster);
-      this.#managers.removeCluster(message.cluster);
-      this.#pasts.removeCluster(message.cluster);
-      for (const one of this.#similarPods.keys())
-        if (one.startsWith(`${message.cluster}/`)) this.#similarPods.delete(one);
-    }
+    // Each partition of a log has the removal of a cluster. Only the first one changes anything.
+    if (message.kind === 'clusterRemoved' && !this.#removeCluster(message)) return undefined;
     return {
       ...{ key, topic, receivedAt, text, payload },
       startsSnapshot: message.kind === 'change' && message.snapshot?.first === true,
@@ -52,6 +54,15 @@ export class RecordConverter {
       managerChanges: this.#managers.observe(key, message),
       ...this.#consequences(key, message, { text, receivedAt }),
     };
+  }
+
+  #removeCluster(removal: ClusterRemoved): boolean {
+    const removed = this.#states.removeCluster(removal);
+    for (const key of removed) {
+      for (const known of [this.#propagations, this.#managers, this.#pasts]) known.remove(key);
+      this.#similarPods.delete(key);
+    }
+    return removed.length > 0;
   }
 
   /** Whether the Service, a slice of it or its Endpoints exist. */

@@ -154,6 +154,18 @@ test('what is added while it is paused only shows how the Services are when it r
   expect(filesIn(directory).flatMap(({ path }) => servicesOf(path))).toEqual([web]);
 });
 
+test('a log that repeats the removal of a cluster removes nothing that a later watcher has published', async () => {
+  add(snapshot(1));
+  const removal = { kind: 'clusterRemoved', cluster: 'c', epoch: 1 } as const;
+  add(removal, 'c');
+  add({ ...snapshot(1), stamp: { epoch: 2, sequence: 1 } });
+  add(removal, 'c');
+  const { records } = await recorder.records(web, { ...all, records: 1 });
+  expect(records.map(({ startsSnapshot }) => startsSnapshot)).toEqual([true]);
+  const query = { from: 0, to: 1e6, isOpen: true };
+  expect((await recorder.problems(query)).problems.map(({ reason }) => reason)).toEqual(['NoMatchingPods']);
+});
+
 test('the removal of a cluster is recorded, requests and malformed records are not', async () => {
   add(snapshot(1));
   add({ kind: 'clusterRemoved', cluster: 'c', epoch: 2 }, 'c');

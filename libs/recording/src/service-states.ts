@@ -22,7 +22,7 @@ export class ServiceStates {
 
   /** Undefined for a message that is not about one Service. */
   apply(key: string, message: Message, now: number): AppliedMessage | undefined {
-    if (message.kind === 'clusterRemoved') this.#removeCluster(message);
+    if (message.kind === 'clusterRemoved') this.removeCluster(message);
     if (message.kind === 'clusterRemoved' || message.kind === 'resync' || !isServiceKey(key)) return undefined;
     const state = this.#stateFor(key, message, now);
     evolve(state, message, now, defaultSettings);
@@ -53,9 +53,12 @@ export class ServiceStates {
     return message.kind === 'change' ? stateBefore(state, message, now) : state;
   }
 
-  /** What a later watcher has published stays. */
-  #removeCluster({ cluster, epoch }: ClusterRemoved): void {
-    for (const [key, { snapshot }] of this.#states)
-      if (key.startsWith(`${cluster}/`) && snapshot.stamp.epoch <= epoch) this.#states.delete(key);
+  /** Forgets the Services of a cluster, except those that a later watcher has published, and returns their formatted keys. */
+  removeCluster({ cluster, epoch }: ClusterRemoved): readonly string[] {
+    const removed = [...this.#states]
+      .filter(([key, { snapshot }]) => key.startsWith(`${cluster}/`) && snapshot.stamp.epoch <= epoch)
+      .map(([key]) => key);
+    for (const key of removed) this.#states.delete(key);
+    return removed;
   }
 }

@@ -36,7 +36,7 @@ export class ObjectManagers {
     return changes;
   }
 
-  removeCluster(cluster: string): void {
-    for (const key of this.#managers.keys()) if (key.startsWith(`${cluster}/`)) this.#managers.delete(key);
+  remove(key: string): void {
+    this.#managers.delete(key);
   }
 }

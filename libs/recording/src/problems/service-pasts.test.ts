@@ -99,6 +99,6 @@ test('a Service without a selector, and a cluster that was removed, have no past
   past(0, service(), pod('web-1', 'ready'), slice(true));
   expect(past(1, { kind: 'service', service: aService({ selector: null }) })).toBeUndefined();
   past(2, service());
-  pasts.removeCluster('c');
+  pasts.remove('c/shop/web');
   expect(past(3, pod('web-1', 'gone'))).toMatchObject({ pods: undefined });
 });

@@ -46,8 +46,8 @@ export class ServicePasts {
     return known;
   }
 
-  removeCluster(cluster: string): void {
-    for (const key of this.#services.keys()) if (key.startsWith(`${cluster}/`)) this.#services.delete(key);
+  remove(key: string): void {
+    this.#services.delete(key);
   }
 }
 
