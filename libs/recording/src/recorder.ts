@@ -17,7 +17,7 @@ export interface RecorderOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Until `resume`, nothing is written; what is added is older, and only shows how the Services are. Default: false. */
+  /** Until `resume`, records are applied and not written: they are older than the recording. Default: false. */
   readonly isPaused?: boolean;
 }
 
@@ -108,10 +108,10 @@ export class Recorder implements Recording {
     const added = this.#converter.convert(topic, record, this.#options.clock.now());
     if (added === undefined || this.#isStopped) return;
     if (!this.#isPaused) this.#append(added);
-    else if (isServiceKey(added.key)) this.#snapshots.learned(added.key);
+    else if (isServiceKey(added.key)) this.#snapshots.added(added);
   }
 
-  /** Begins to write, with the state of each Service. */
+  /** Starts to write, with the state of each Service. */
   resume(): void {
     this.#isPaused = false;
     this.#flushSoon();

@@ -2,7 +2,7 @@ import { controllers } from '@sluice/controllers';
 import type { Change, Fact, SimilarPods } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
 
-/** An Outcome that takes longer is not waited for. A reader of the log may have read it before its plan. */
+/** How long the Outcome of a plan is waited for, in milliseconds. A reader of the log may receive it before its plan. */
 const maxPlanMs = 60_000;
 
 /**

@@ -21,11 +21,6 @@ export class SnapshotSchedule {
     else if (records >= recordsPerSnapshot) this.#due.add(key);
   }
 
-  /** The Service exists, and no file has it yet. */
-  learned(key: string): void {
-    this.#records.set(key, 0);
-  }
-
   /** A file begins with these records. It shall have every Service, also those that do not change. */
   restart(records: readonly NewRecord[]): void {
     for (const key of this.#records.keys()) this.#due.add(key);

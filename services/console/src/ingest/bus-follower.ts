@@ -16,7 +16,7 @@ import type { RecordSink } from '../ports.ts';
 interface FollowerOptions {
   readonly bus: Bus;
   readonly history: History;
-  /** Gets the same records. */
+  /** Receives the same records. */
   readonly recorder?: RecordSink | undefined;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,3 +1,4 @@
+import type { Configuration } from '@sluice/fleet/configuration';
 import { parseServiceKey } from '@sluice/messages';
 import { UsageError } from '@sluice/platform/process';
 import type { FoundProblem } from '@sluice/recording/problems';
@@ -14,6 +15,13 @@ type NameOf = (identity: string) => string;
 
 const timeoutMs = 10_000;
 const runbook = 'docs/operations/runbooks/service-problems.md#problems-of-services';
+
+/** The webhook that the configuration names. @throws UsageError if it is no address */
+export function configuredWebhook(
+  recording: Pick<Configuration['recording'], 'webhookUrl'> | undefined,
+): Notify | undefined {
+  return recording?.webhookUrl === undefined ? undefined : problemWebhook(recording.webhookUrl);
+}
 
 /**
  * Sends problems to an address, in the format of Alertmanager's webhooks, which chat and paging services understand. The address may

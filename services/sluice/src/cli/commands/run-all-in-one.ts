@@ -18,7 +18,7 @@ import { Metrics } from '@sluice/telemetry';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import { configuredRecorder } from '../../composition/configured-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
-import { problemWebhook } from '../../composition/problem-webhook.ts';
+import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
@@ -33,8 +33,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const { configuration } = run;
   const addresses = servedAt(run);
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { webhookUrl } = configuration.recording;
-  const notify = webhookUrl === undefined ? undefined : problemWebhook(webhookUrl);
+  const notify = configuredWebhook(configuration.recording);
   const hasMany = selectsManyClusters(configuration);
   const display = createDisplay(run.output, hasMany);
   const statistics = new Statistics();

@@ -12,7 +12,7 @@ import {
 import { Metrics } from '@sluice/telemetry';
 import { openRecorder } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
-import { problemWebhook } from '../../composition/problem-webhook.ts';
+import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
@@ -30,8 +30,7 @@ export async function runObserver(
   const { console: limits, watcher } = configuration;
   const addresses = pageAddressesOf(configuration);
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { webhookUrl } = configuration.recording;
-  const notify = webhookUrl === undefined ? undefined : problemWebhook(webhookUrl);
+  const notify = configuredWebhook(configuration.recording);
   const clusters = await openClusterSet(configuration, logger, { readOnly: true });
   const { names, phases, threadUses, health, hooks } = clusters;
   const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });

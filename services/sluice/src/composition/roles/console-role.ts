@@ -16,7 +16,7 @@ import { isLoopback, type RootLogger, UsageError, version } from '@sluice/platfo
 import type { Recorder } from '@sluice/recording';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
 import { ProblemReporter } from '../problem-reporter.ts';
-import { problemWebhook } from '../problem-webhook.ts';
+import { configuredWebhook } from '../problem-webhook.ts';
 import { rereadConsole } from './reread-console.ts';
 
 export interface ConsoleRoleOptions {
@@ -24,7 +24,7 @@ export interface ConsoleRoleOptions {
     Partial<Pick<OpenInfrastructure, 'openLogs' | 'generation'>>;
   readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'> &
     Partial<Pick<Configuration, 'recording'>>;
-  /** Is paused. Default: the history is in memory only. */
+  /** Paused until the history is loaded. Default: the history is in memory only. */
   readonly recorder?: Recorder | undefined;
   /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
   readonly reread?: () => Pick<Configuration, 'console'>;
@@ -51,6 +51,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const { infrastructure, configuration, recorder, clock, random, logger } = options;
   const { console: settings, metricsBindAddress } = configuration;
   checkTls(settings.tls);
+  const notify = configuredWebhook(configuration.recording);
   const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
   const history = new History({ clock, maxBytes, retentionMs });
   const follower = new BusFollower({ bus: infrastructure.bus, history, recorder, clock, random, logger });
@@ -106,14 +107,14 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
       },
     });
   const working = new AbortController();
+  let problems: ProblemReporter | undefined;
   void follower.caughtUp.then(() => {
     ready = true;
     logger.info('history loaded', { services: history.size, bytes: history.bytes });
-    recorder?.resume();
+    if (recorder === undefined || working.signal.aborted) return;
+    recorder.resume();
+    problems = new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify });
   });
-  const notify = webhookOf(configuration);
-  const problems: ProblemReporter | undefined =
-    recorder && new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify });
   return {
     url: server.url,
     done: Promise.all([readHistory(working.signal), sources.run(working.signal)]),
@@ -125,10 +126,6 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
       await Promise.all(servers.map((one) => one?.close()));
     },
   };
-}
-
-function webhookOf({ recording }: ConsoleRoleOptions['configuration']) {
-  return recording?.webhookUrl === undefined ? undefined : problemWebhook(recording.webhookUrl);
 }
 
 /** Reads the logs of former generations of partitions that may have records within the retention. */
