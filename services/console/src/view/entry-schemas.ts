@@ -100,3 +100,12 @@ export type CompletedEntry = z.infer<typeof completedEntry>;
 
 export const historyEntry = z.discriminatedUnion('kind', [observedEntry, decidedEntry, completedEntry]);
 export type Entry = z.infer<typeof historyEntry>;
+
+export const serviceName = {
+  cluster: z.string().describe('UID of the cluster: that of namespace kube-system'),
+  clusterName: z.string(),
+  namespace: z.string(),
+  name: z.string(),
+};
+
+export type NamedService = { readonly [K in keyof typeof serviceName]: string };

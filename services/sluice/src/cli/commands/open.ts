@@ -10,9 +10,10 @@ export function addOpenCommand(program: Command): void {
     .summary('serve a recording without its clusters')
     .description(
       'Serves the page and the HTTP API of a recording, in the foreground, until SIGINT or SIGTERM: a directory or one of\n' +
-        'its files, by default those that "sluice observe" writes, also while it runs. "sluice explain", "sluice slow" and the others then answer from it. With --at, kubectl reads the objects of that\n' +
-        'time from an API server on loopback. Services, EndpointSlices and Endpoints are complete; Pods and Nodes have what\n' +
-        'endpoints depend on. It reads only the recording, and changes nothing.\n' +
+        'its files, by default those that "sluice observe" writes, also while it runs. "sluice explain", "sluice slow" and the\n' +
+        'others then answer from it. With --at, kubectl reads the objects of that time from an API server on loopback. Services,\n' +
+        'EndpointSlices and Endpoints are complete; Pods and Nodes have what endpoints depend on. It reads only the recording,\n' +
+        'and changes nothing.\n' +
         'Exits with status 2 if the path contains no recording, or no such time.',
     )
     .option(
