@@ -11,31 +11,22 @@ type Disruption = Omit<NodeDisruptionView, 'services'>;
 interface Row {
   readonly disruption: Disruption;
   readonly service: NodeDisruptionView['services'][number];
-  /** How long it had no ready endpoint, in milliseconds. */
-  readonly lostMs: number;
 }
 
 /** What the disruptions of Nodes did to Services: a row for each Service with Pods on the Node. */
-export function NodeDisruptions({
-  items,
-  until,
-  showsCluster,
-}: AnswerProps & { items: readonly NodeDisruptionView[] }) {
+export function NodeDisruptions({ items, showsCluster }: AnswerProps & { items: readonly NodeDisruptionView[] }) {
   if (items.length === 0) return html`<${Empty} title="None">No Node with Pods of a Service was disrupted.<//>`;
-  const rows = items.toReversed().flatMap(({ services, ...disruption }) =>
-    services.map((service) => {
-      const lostMs = service.outages.reduce((sum, { from, to }) => sum + (to ?? until) - from, 0);
-      return { disruption, service, lostMs };
-    }),
-  );
-  const row = ({ disruption, service, lostMs }: Row) => {
+  const rows = items
+    .toReversed()
+    .flatMap(({ services, ...disruption }) => services.map((service) => ({ disruption, service })));
+  const row = ({ disruption, service }: Row) => {
     const { cluster, clusterName, node, from, events } = disruption;
     return html`<tr>
       <td title=${textOf(events)}>${showsCluster && `${clusterName} · `}${node}</td>
       <td>${dateAndTime(from, true)}</td><td>${lengthOf(disruption)}</td>
       <td><${RecordedService} service=${{ ...service, cluster, clusterName }} at=${from} showsCluster=${false} /></td>
       ${service.isStartKnown ? impactCells(service) : html`<td colspan="5" class="faint">unknown</td>`}
-      <td class=${lostMs > 0 ? 'poor' : ''}>${lostMs > 0 ? duration(lostMs) : ''}</td>
+      <td class=${service.lostMs > 0 ? 'poor' : ''}>${service.lostMs > 0 ? duration(service.lostMs) : ''}</td>
     </tr>`;
   };
   return html`<${SortableTable} label="disruptions of Nodes" columns=${columns} items=${rows} row=${row} />`;
@@ -51,7 +42,7 @@ const columns: readonly Column<Row>[] = [
   { name: 'slowest', value: ({ service }) => service.maxMs ?? 0 },
   { name: 'deleted', value: ({ service }) => service.deleted.length },
   { name: 'replaced', value: ({ service }) => service.replaced },
-  { name: 'no ready endpoint', value: ({ lostMs }) => lostMs },
+  { name: 'no ready endpoint', value: ({ service }) => service.lostMs },
 ];
 
 const impactCells = ({ pods, onNode, shown, left, maxMs, deleted, replaced }: Row['service']) => html`

@@ -24,6 +24,7 @@ const cart = {
     { pod: 'cart-2', at: lostAt + 300_000, reason: '' },
   ],
   outages: [],
+  lostMs: 0,
 };
 const pay = {
   ...{
@@ -39,9 +40,10 @@ const pay = {
     replaced: 0,
   },
   outages: [{ from: lostAt, to: lostAt + 458_000 }],
+  lostMs: 458_000,
 };
 // It has the same Pods.
-const cartHeadless = { ...cart, name: 'cart-headless', outages: [{ from: lostAt, to: null }] };
+const cartHeadless = { ...cart, name: 'cart-headless', outages: [{ from: lostAt, to: null }], lostMs: 1 };
 const disruption: NodeDisruptionView = {
   ...{ cluster: 'uid', clusterName: 'prod', node: 'n1', from: lostAt, to: lostAt + 457_000, isDeleted: false },
   events: [

@@ -36,7 +36,7 @@ function printDisruption(disruption: NodeDisruptionView, format: TextFormat): st
       ['NAMESPACE', 'SERVICE', 'ON NODE', 'LEFT SLICES', 'LONGEST', 'DELETED', 'REPLACED', 'NO READY ENDPOINT'],
       services.map((one) => [
         ...[one.namespace, one.name, ...(one.isStartKnown ? impactCells(one) : ['unknown', '', '', '', ''])],
-        outagesText(one.outages, format.now),
+        outagesText(one, format.now),
       ]),
       format.width,
     ),
@@ -64,9 +64,8 @@ function deletedText(services: readonly Service[], format: TextFormat): string {
   return wrapIndented('  ', `Pods deleted: ${reasons.join(', ')}`, format);
 }
 
-function outagesText(outages: Service['outages'], now: number): string {
-  if (outages.length === 0) return '';
+function outagesText({ outages, lostMs }: Service, now: number): string {
   const open = outages.find(({ to }) => to === null);
   if (open !== undefined) return `since ${localTime(open.from, now)}`;
-  return formatDuration(outages.reduce((sum, { from, to }) => sum + (to ?? now) - from, 0));
+  return lostMs === 0 ? '' : formatDuration(lostMs);
 }

@@ -133,6 +133,7 @@ const disruptedService = z.object({
   outages: list(z.object({ from: time, to: time.nullable().describe('null: it continues') })).describe(
     'when it lost its last ready endpoint meanwhile',
   ),
+  lostMs: duration.describe('sum of the outages, until the end of the period'),
 });
 
 export const nodeDisruption = z.object({

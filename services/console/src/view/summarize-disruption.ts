@@ -8,17 +8,22 @@ export function summarizeDisruption(
   { services, ...disruption }: RecordedNodeDisruption,
   { clusterName, until }: { readonly clusterName: string; readonly until: number },
 ): NodeDisruptionView {
-  const lostFor = ({ outages }: Pick<DisruptedService, 'outages'>) =>
-    outages.reduce((sum, { from, to }) => sum + (to ?? until) - from, 0);
-  const sorted = services.toSorted((a, b) => lostFor(b) - lostFor(a) || (a.key < b.key ? -1 : 1));
-  return { ...disruption, clusterName, services: sorted.map(summarizeService) };
+  const summarized = services
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+    .map((one) => summarizeService(one, until))
+    .sort((a, b) => b.lostMs - a.lostMs);
+  return { ...disruption, clusterName, services: summarized };
 }
 
-function summarizeService({ key, leftAfterMs, ...impact }: DisruptedService): NodeDisruptionView['services'][number] {
+function summarizeService(
+  { key, leftAfterMs, ...impact }: DisruptedService,
+  until: number,
+): NodeDisruptionView['services'][number] {
   const { namespace, service: name } = parseServiceKey(key);
   const left = leftAfterMs.length;
+  const lostMs = impact.outages.reduce((sum, { from, to }) => sum + (to ?? until) - from, 0);
   return {
-    ...{ namespace, name, ...impact, left },
+    ...{ namespace, name, ...impact, left, lostMs },
     p50Ms: left === 0 ? null : quantile(leftAfterMs, 0.5),
     maxMs: leftAfterMs.at(-1) ?? null,
   };
