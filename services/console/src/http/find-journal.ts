@@ -31,7 +31,8 @@ const recordsBefore = 500;
 const maxRecords = 5_000;
 
 /**
- * The last entries that match, from the recording if those in memory are not enough.
+ * The last entries that match: those in memory and, if they are not enough, earlier ones from the recording, which may itself have
+ * begun later than the history in memory.
  *
  * @throws Problem with similar Services if there is no history
  */
@@ -53,7 +54,9 @@ export async function findEntries(
   const range = { since, until: until + maxDelayMs, records: pod === undefined ? limit : maxRecords };
   const recorded = await readRecording(sources.recording, key, range);
   if (recorded === undefined && journal === undefined) return missing(context, key);
-  return { key, entries: recorded?.entries.filter(isWanted) ?? known, unreadable: recorded?.unreadable ?? [] };
+  const start = journal?.entries[0]?.at ?? Number.POSITIVE_INFINITY;
+  const earlier = recorded?.entries.filter((entry) => entry.at < start && isWanted(entry)) ?? [];
+  return { key, entries: [...earlier, ...known], unreadable: recorded?.unreadable ?? [] };
 }
 
 /** How much later than it was observed a change is recorded at most. */

@@ -192,6 +192,15 @@ describe('with a recording', () => {
     ]);
   });
 
+  test('a recording that began later than the history in memory hides none of it', async () => {
+    const { json } = await open();
+    records = [];
+    const known = causesOf(await json(`${web}/history?since=0`));
+    expect(known.length).toBeGreaterThan(0);
+    records = [[20_000, { ...first, snapshot: { ...startsHere, initial: false } }]];
+    expect(causesOf(await json(`${web}/history?since=0`))).toEqual(known);
+  });
+
   test('a snapshot that only continues the history is no entry', async () => {
     const { json } = await open();
     const again = { ...first, snapshot: { ...startsHere, initial: false } };
