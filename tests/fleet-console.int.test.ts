@@ -103,6 +103,10 @@ test('explains when and why the endpoint of a deleted Pod was removed', async ()
 });
 
 test('records what it reads, and answers from the recording', async () => {
+  const reader = new RecordingReader(directory);
+  onTestFinished(() => reader.close());
+  // A Service is recorded once no plan of it is in flight.
+  await expect.poll(() => reader.servicesAt(systemClock.now())).toHaveLength(3);
   const { namespace, name } = population.services[1] ?? {};
   for (let i = 0; i < 3; i++) {
     const pod = population.pod(1, i);
@@ -110,13 +114,12 @@ test('records what it reads, and answers from the recording', async () => {
   }
   const outages = async () => (await sluice('outages', '--since', '10m')).stdout;
   await expect.poll(outages).toMatch(new RegExp(`production +${namespace} +${name} `));
-  const reader = new RecordingReader(directory);
-  onTestFinished(() => reader.close());
-  const keys = reader.servicesAt(systemClock.now());
-  expect(keys).toHaveLength(3);
-  const key = keys.find((one) => one.endsWith(`/${name}`)) ?? '';
-  const { records } = reader.records(key, { since: 0, until: systemClock.now(), records: 1_000 });
-  expect(new Set(records.map(({ topic }) => topic))).toEqual(new Set(['changes', 'mutations']));
+  const key = reader.servicesAt(systemClock.now()).find((one) => one.endsWith(`/${name}`)) ?? '';
+  const topics = () => {
+    const { records } = reader.records(key, { since: 0, until: systemClock.now(), records: 1_000 });
+    return new Set(records.map(({ topic }) => topic));
+  };
+  await expect.poll(topics).toEqual(new Set(['changes', 'mutations']));
   expect([...reader.clusterNames().values()]).toEqual(['production']);
 });
 

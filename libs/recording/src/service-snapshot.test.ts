@@ -1,6 +1,6 @@
-import { encodeMessage, type Fact, type Message } from '@sluice/messages';
+import { encodeMessage, type Fact, type Message, noCauses, type PlannedMutations } from '@sluice/messages';
 import { type Random, randomInteger, seededRandom } from '@sluice/platform';
-import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
+import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { expect, test } from 'vitest';
 import { messageOf } from './records.ts';
 import { snapshotOf } from './service-snapshot.ts';
@@ -97,4 +97,18 @@ test('no snapshot is taken while something is about to follow', () => {
   const { resourceVersions: _, ...partial } = aChange(2, [fact.pod('b')]);
   expect(snapshot(statesAfter([first, partial]))).toBeUndefined();
   expect(snapshot(statesAfter([aChange(1, [fact.pod('a')])]))).toBeUndefined();
+});
+
+const aPlan = (number: number, decidedAt: number): PlannedMutations => ({
+  ...{ kind: 'mutations', key, controller: 'endpointslice', plan: { epoch: 1, number }, groups: [], events: [] },
+  ...{ incomplete: [], serviceUid: 'service-uid', causes: noCauses, decidedAt },
+});
+
+test('a plan is waited for until its Outcome, in whichever order a log delivers them, or for a minute', () => {
+  const [plan, next] = [aPlan(1, 4_000), aPlan(2, 4_000)];
+  expect(snapshot(statesAfter([first, plan]))).toBeUndefined();
+  expect(snapshot(statesAfter([first, plan, anOutcome(plan)]))).toBeDefined();
+  expect(snapshot(statesAfter([first, anOutcome(plan), plan]))).toBeDefined();
+  expect(snapshot(statesAfter([first, anOutcome(plan), plan, next]))).toBeUndefined();
+  expect(snapshot(statesAfter([first, aPlan(1, 5_000 - 60_000)]))).toBeDefined();
 });

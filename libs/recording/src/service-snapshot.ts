@@ -2,7 +2,7 @@ import { controllers } from '@sluice/controllers';
 import type { Change, Fact, SimilarPods } from '@sluice/messages';
 import type { ServiceState } from '@sluice/service-state';
 
-/** How long the Outcome of a plan is waited for, in milliseconds. A reader of the log may receive it before its plan. */
+/** How long the Outcome of a plan is waited for, in milliseconds. It may be lost. */
 const maxPlanMs = 60_000;
 
 /**

@@ -1,4 +1,13 @@
-import { type ClusterRemoved, isServiceKey, type Message, parseServiceKey } from '@sluice/messages';
+import {
+  type ClusterRemoved,
+  comparePlans,
+  isServiceKey,
+  type Message,
+  type PlanId,
+  parseServiceKey,
+} from '@sluice/messages';
+import type { Controller } from '@sluice/model';
+import { getOrCreate } from '@sluice/platform';
 import {
   defaultSettings,
   evolve,
@@ -19,17 +28,32 @@ export interface AppliedMessage {
 /** The states of the Services that are recorded, as reconcilers keep them. */
 export class ServiceStates {
   readonly #states = new Map<string, ServiceState>();
+  /** The last plan of each controller with an Outcome, by formatted key of the Service. */
+  readonly #completed = new Map<string, Map<Controller, PlanId>>();
 
   /** Undefined for a message that is not about one Service. */
   apply(key: string, message: Message, now: number): AppliedMessage | undefined {
     if (message.kind === 'clusterRemoved') this.removeCluster(message);
     if (message.kind === 'clusterRemoved' || message.kind === 'resync' || !isServiceKey(key)) return undefined;
     const state = this.#stateFor(key, message, now);
+    if (this.#isCompleted(key, message)) return { state, changes: [] };
     evolve(state, message, now, defaultSettings);
     const changes = state.drainChanges();
-    if (isDisposable(state, now)) this.#states.delete(key);
+    if (isDisposable(state, now)) this.remove(key);
     else this.#states.set(key, state);
     return { state, changes };
+  }
+
+  /** Whether this is a plan whose Outcome was applied before: plans and Outcomes are in different topics of a log. */
+  #isCompleted(key: string, message: ServiceMessage): boolean {
+    if (message.kind !== 'mutations' && message.kind !== 'outcome') return false;
+    const { controller, plan } = message;
+    const plans = getOrCreate(this.#completed, key, () => new Map<Controller, PlanId>());
+    const last = plans.get(controller);
+    const isNewer = last === undefined || comparePlans(plan, last) > 0;
+    if (message.kind === 'mutations') return !isNewer;
+    if (isNewer) plans.set(controller, plan);
+    return false;
   }
 
   get(key: string): ServiceState | undefined {
@@ -45,6 +69,7 @@ export class ServiceStates {
   remove(key: string): ServiceState | undefined {
     const state = this.#states.get(key);
     this.#states.delete(key);
+    this.#completed.delete(key);
     return state;
   }
 
@@ -58,7 +83,7 @@ export class ServiceStates {
     const removed = [...this.#states]
       .filter(([key, { snapshot }]) => key.startsWith(`${cluster}/`) && snapshot.stamp.epoch <= epoch)
       .map(([key]) => key);
-    for (const key of removed) this.#states.delete(key);
+    for (const key of removed) this.remove(key);
     return removed;
   }
 }
