@@ -31,8 +31,8 @@ const recordsBefore = 500;
 const maxRecords = 5_000;
 
 /**
- * The last entries that match: those in memory and, if they are not enough, earlier ones from the recording, which may itself have
- * begun later than the history in memory.
+ * The last entries that match: those in memory and, if they are not enough, earlier ones from the recording, which may have
+ * started later than the history in memory.
  *
  * @throws Problem with similar Services if there is no history
  */
