@@ -6,6 +6,8 @@ import { messageOf, type RetainedRecord } from './retained-record.ts';
 
 export interface RecordedHistory {
   readonly journal: Journal;
+  /** When the recorder began to record the Service, if it knew it from before; in milliseconds since the Unix epoch. */
+  readonly continuesAt: number | undefined;
   readonly entries: readonly Entry[];
   /** What cannot be read, for people. */
   readonly unreadable: readonly string[];
@@ -26,13 +28,14 @@ export async function readRecording(
   if (first === undefined) return undefined;
   const journal = new Journal(key);
   for (const { topic, record } of retained) journal.add(topic, record);
-  const startedAt = startOf(first.record);
-  return { journal, entries: journal.entries.filter(({ at }) => at > startedAt), unreadable };
+  const continuesAt = startOf(first.record);
+  const entries = journal.entries.filter(({ at }) => continuesAt === undefined || at > continuesAt);
+  return { journal, continuesAt, entries, unreadable };
 }
 
 /** When the history was continued with a snapshot, which shows what was known before. The first snapshot of a watcher is news. */
-function startOf(record: RetainedRecord): number {
+function startOf(record: RetainedRecord): number | undefined {
   const message = messageOf(record);
-  if (message?.kind !== 'change' || message.snapshot?.initial !== false) return Number.NEGATIVE_INFINITY;
+  if (message?.kind !== 'change' || message.snapshot?.initial !== false) return undefined;
   return message.causes.first[0]?.observedAt ?? record.receivedAt;
 }

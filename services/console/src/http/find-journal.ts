@@ -31,8 +31,8 @@ const recordsBefore = 500;
 const maxRecords = 5_000;
 
 /**
- * The last entries that match: those in memory and, if they are not enough, earlier ones from the recording, which may have
- * started later than the history in memory.
+ * The last entries that match, from the recording if those in memory are not enough. What it continues is in memory, if anywhere: it
+ * may have started later than the log that a console reads.
  *
  * @throws Problem with similar Services if there is no history
  */
@@ -47,16 +47,21 @@ export async function findEntries(
   const isWanted = entryFilter(filter);
   const known = journal?.entries.filter(isWanted) ?? [];
   const { since = 0, until = Number.POSITIVE_INFINITY, pod, limit } = filter;
-  const isEnough = journal !== undefined && (journal.since <= since || known.length >= limit);
+  const start = Math.min(
+    journal?.since ?? Number.POSITIVE_INFINITY,
+    journal?.entries[0]?.at ?? Number.POSITIVE_INFINITY,
+  );
+  const isEnough = journal !== undefined && (start <= since || known.length >= limit);
   if (sources.recording === undefined || isEnough)
     return journal === undefined ? missing(context, key) : { key, entries: known, unreadable: [] };
   // A change may have been received after it was observed. Entries of one Pod are among those of others.
   const range = { since, until: until + maxDelayMs, records: pod === undefined ? limit : maxRecords };
   const recorded = await readRecording(sources.recording, key, range);
   if (recorded === undefined && journal === undefined) return missing(context, key);
-  const start = journal?.entries[0]?.at ?? Number.POSITIVE_INFINITY;
-  const earlier = recorded?.entries.filter((entry) => entry.at < start && isWanted(entry)) ?? [];
-  return { key, entries: [...earlier, ...known], unreadable: recorded?.unreadable ?? [] };
+  if (recorded === undefined) return { key, entries: known, unreadable: [] };
+  const { continuesAt = Number.NEGATIVE_INFINITY, entries, unreadable } = recorded;
+  const before = known.filter(({ at }) => at <= continuesAt);
+  return { key, entries: [...before, ...entries.filter(isWanted)], unreadable };
 }
 
 /** How much later than it was observed a change is recorded at most. */

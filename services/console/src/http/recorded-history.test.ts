@@ -197,8 +197,13 @@ describe('with a recording', () => {
     records = [];
     const known = causesOf(await json(`${web}/history?since=0`));
     expect(known.length).toBeGreaterThan(0);
-    records = [[20_000, { ...first, snapshot: { ...startsHere, initial: false } }]];
+    const snapshotAt = (at: number) =>
+      caused({ ...first, snapshot: { ...startsHere, initial: false } }, 'snapshot', at);
+    records = [[20_000, snapshotAt(20_000)]];
     expect(causesOf(await json(`${web}/history?since=0`))).toEqual(known);
+    // What was recorded is not shown twice.
+    records = [[100, snapshotAt(100)]];
+    expect(causesOf(await json(`${web}/history?since=0`))).toEqual([]);
   });
 
   test('a snapshot that only continues the history is no entry', async () => {
