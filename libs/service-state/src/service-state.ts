@@ -86,6 +86,7 @@ const noSnapshot: SnapshotState = {
 };
 
 const none: readonly Tombstone[] = [];
+const noEntries: ReadonlyMap<string, never> = new Map<string, never>();
 
 const nothing: Readonly<SingleFields> = {
   service: undefined,
@@ -105,24 +106,21 @@ const nothing: Readonly<SingleFields> = {
 export class ServiceState {
   readonly key: ServiceKey;
   #single: SingleFields = { ...nothing };
-  readonly #named: { readonly [K in keyof NamedFields]: Map<string, NamedFields[K]> } = {
-    pod: new Map(),
-    slice: new Map(),
-    controller: new Map(),
-  };
-  readonly #changed = new Map<string, FieldChange>();
-  readonly #parts = new StoredParts();
+  /** Created when needed, like all maps here: a process may know a million Services, most of which rest. */
+  readonly #named: { -readonly [K in keyof NamedFields]?: Map<string, NamedFields[K]> } = {};
+  #changed: Map<string, FieldChange> | undefined;
+  #parts: StoredParts | undefined;
 
   constructor(key: ServiceKey) {
     this.key = key;
   }
 
   get pods(): ReadonlyMap<string, PodEntry> {
-    return this.#named.pod;
+    return this.#named.pod ?? noEntries;
   }
 
   get slices(): ReadonlyMap<string, SliceEntry> {
-    return this.#named.slice;
+    return this.#named.slice ?? noEntries;
   }
 
   get service(): ServiceEntry | null {
@@ -151,7 +149,7 @@ export class ServiceState {
   }
 
   controller(controller: Controller): ControllerState {
-    return this.#named.controller.get(controller) ?? initialControllerState;
+    return this.#named.controller?.get(controller) ?? initialControllerState;
   }
 
   setService(entry: ServiceEntry): void {
@@ -179,7 +177,7 @@ export class ServiceState {
   }
 
   removePod(name: string): void {
-    if (this.#named.pod.has(name)) this.#set('pod', name, undefined);
+    if (this.pods.has(name)) this.#set('pod', name, undefined);
   }
 
   setSlice(name: string, entry: SliceEntry): void {
@@ -187,7 +185,7 @@ export class ServiceState {
   }
 
   removeSlice(name: string): void {
-    if (this.#named.slice.has(name)) this.#set('slice', name, undefined);
+    if (this.slices.has(name)) this.#set('slice', name, undefined);
   }
 
   setController(controller: Controller, state: ControllerState): void {
@@ -212,8 +210,7 @@ export class ServiceState {
     const copy = new ServiceState(this.key);
     copy.#single = { ...this.#single };
     for (const kind of namedKinds) {
-      const [from, to]: readonly Map<string, unknown>[] = [this.#named[kind], copy.#named[kind]];
-      for (const [name, value] of from ?? []) to?.set(name, value);
+      for (const [name, value] of this.#named[kind] ?? []) copy.#assign(kind, name, value);
     }
     return copy;
   }
@@ -221,32 +218,38 @@ export class ServiceState {
   /** Removes every field. */
   clear(): void {
     for (const kind of singleKinds) this.#set(kind, '', undefined);
-    for (const kind of namedKinds) for (const name of [...this.#named[kind].keys()]) this.#set(kind, name, undefined);
+    for (const kind of namedKinds)
+      for (const name of [...(this.#named[kind]?.keys() ?? [])]) this.#set(kind, name, undefined);
   }
 
   /** Takes a stored field whose parts have been joined (see `joinParts`). */
   load({ field, value }: StoredField): void {
     const slash = field.indexOf('/');
     const kind = slash < 0 ? field : field.slice(0, slash);
-    this.#parts.load(kind, field, value);
+    this.#storedParts.load(kind, field, value);
     this.#assign(kind as Kind, field.slice(slash + 1), value);
   }
 
   /** Returns and clears the fields that changed since the last call, each once. */
   drainChanges(): readonly FieldChange[] {
-    const changes = [...this.#changed.values()];
-    this.#changed.clear();
+    const changes = [...(this.#changed?.values() ?? [])];
+    this.#changed = undefined;
     return changes;
   }
 
   /** Returns and clears the changes in the form in which a store keeps them, under `key`. */
   drainStoredFields(key: string): StoredField[] {
     const fields: StoredField[] = [];
-    for (const [changed, { kind, after }] of this.#changed) {
-      this.#parts.split(kind, changed, after, (field, value) => fields.push({ key, field, value }));
+    for (const [changed, { kind, after }] of this.#changed ?? []) {
+      this.#storedParts.split(kind, changed, after, (field, value) => fields.push({ key, field, value }));
     }
-    this.#changed.clear();
+    this.#changed = undefined;
     return fields;
+  }
+
+  get #storedParts(): StoredParts {
+    this.#parts ??= new StoredParts();
+    return this.#parts;
   }
 
   #setTombstones(tombstones: readonly Tombstone[]): void {
@@ -255,6 +258,7 @@ export class ServiceState {
 
   #set<K extends Kind>(kind: K, name: string, after: Fields[K] | undefined): void {
     const field = name === '' ? kind : `${kind}/${name}`;
+    this.#changed ??= new Map();
     const known = this.#changed.get(field);
     const before = known === undefined ? this.#get(kind, name) : known.before;
     this.#changed.set(field, { kind, name, before, after } as FieldChange);
@@ -262,7 +266,7 @@ export class ServiceState {
   }
 
   #get(kind: Kind, name: string): FieldChange['before'] {
-    return isNamed(kind) ? this.#named[kind].get(name) : this.#single[kind];
+    return isNamed(kind) ? this.#named[kind]?.get(name) : this.#single[kind];
   }
 
   /** `value` is one of this kind. */
@@ -272,9 +276,14 @@ export class ServiceState {
       single[kind] = value;
       return;
     }
-    const named: Map<string, unknown> = this.#named[kind];
-    if (value === undefined) named.delete(name);
-    else named.set(name, value);
+    const maps: { -readonly [K in keyof NamedFields]?: Map<string, unknown> } = this.#named;
+    if (value === undefined) {
+      maps[kind]?.delete(name);
+      return;
+    }
+    const named = maps[kind] ?? new Map<string, unknown>();
+    maps[kind] = named;
+    named.set(name, value);
   }
 }
 
