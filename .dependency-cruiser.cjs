@@ -56,6 +56,7 @@ module.exports = {
     room('libs/service-state', 'controllers', 'messages', 'model', 'platform'),
     room('libs/bus', 'platform'),
     room('libs/store', 'platform'),
+    room('libs/logical-services', 'controllers', 'messages', 'model', 'service-state'),
     room('libs/recording', 'bus', 'controllers', 'messages', 'model', 'platform', 'service-state'),
     room('libs/kubernetes', 'controllers', 'model', 'platform'),
     room('libs/telemetry', 'controllers', 'messages', 'model', 'platform'),
@@ -108,6 +109,7 @@ module.exports = {
         'controllers',
         'fleet',
         'kubernetes',
+        'logical-services',
         'messages',
         'model',
         'platform',
@@ -161,7 +163,7 @@ module.exports = {
       comment: 'decisions are pure: no I/O and no package; zod checks stored states',
       severity: 'error',
       from: {
-        path: '^libs/(model|controllers|service-state)/',
+        path: '^libs/(model|controllers|service-state|logical-services)/',
         pathNot: '(\\.test\\.ts$|/testing/|/(load-state|stored-schemas)\\.ts$)',
       },
       to: { dependencyTypes: ['core', 'npm'] },
@@ -170,7 +172,7 @@ module.exports = {
       name: 'pure-decisions-without-process',
       comment: 'decisions use pure functions of the platform, not what talks to the system',
       severity: 'error',
-      from: { path: '^libs/(model|controllers|service-state)/' },
+      from: { path: '^libs/(model|controllers|service-state|logical-services)/' },
       to: { path: '^libs/platform/src/(process|archive)/' },
     },
 

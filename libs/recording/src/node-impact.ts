@@ -1,8 +1,7 @@
 import { podOf } from '@sluice/controllers';
 import type { Message } from '@sluice/messages';
-import type { PodEntry, ServiceState } from '@sluice/service-state';
+import { type PodEntry, type ServiceState, ServiceStates } from '@sluice/service-state';
 import { messageOf, type StoredRecord } from './records.ts';
-import { ServiceStates } from './service-states.ts';
 
 /** What the disruption of a Node did to a Service. Times in milliseconds since the Unix epoch. */
 export interface NodeImpact {

@@ -1,10 +1,10 @@
 import type { Message } from '@sluice/messages';
 import type { Pod } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
+import { ServiceStates } from '@sluice/service-state';
 import type { Appearance } from './propagations.ts';
 import type { RecordedPeriod } from './queries.ts';
 import { messageOf, type StoredRecord } from './records.ts';
-import { ServiceStates } from './service-states.ts';
 
 /** Times in milliseconds since the Unix epoch. */
 export interface PodSpan {

@@ -2,8 +2,7 @@ import { absent, endpointContent, expectedPlaces, podOf, podsIn } from '@sluice/
 import type { Message } from '@sluice/messages';
 import { type Endpoint, type EndpointSlice, overCapacityAnnotation } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
-import type { FieldChange, ServiceState } from '@sluice/service-state';
-import type { AppliedMessage } from './service-states.ts';
+import type { AppliedMessage, FieldChange, ServiceState } from '@sluice/service-state';
 
 /** How a Pod appears. */
 export type Appearance = 'absent' | 'not ready' | 'ready' | 'terminating';

@@ -8,7 +8,7 @@ import {
   type SimilarPods,
 } from '@sluice/messages';
 import type { Logger } from '@sluice/platform';
-import type { ServiceState } from '@sluice/service-state';
+import { type AppliedMessage, type ServiceState, ServiceStates } from '@sluice/service-state';
 import { objectsOf, textOf } from './message-summary.ts';
 import { checkService } from './problems/check-service.ts';
 import { ObjectManagers } from './problems/object-managers.ts';
@@ -16,7 +16,6 @@ import { ServicePasts } from './problems/service-pasts.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
 import { messageOf, type NewRecord, type RecordedService } from './records.ts';
 import { snapshotOf } from './service-snapshot.ts';
-import { type AppliedMessage, ServiceStates } from './service-states.ts';
 
 /** Endpoints repeat the slices, and a recording would double. Those that differ for less are not recorded, in milliseconds. */
 const minEndpointsMs = 1_000;

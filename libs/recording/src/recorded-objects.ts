@@ -1,9 +1,8 @@
 import { type Message, parseServiceKey } from '@sluice/messages';
 import type { EndpointSlice, Endpoints } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
-import type { FieldChange, PodEntry, ServiceState } from '@sluice/service-state';
+import { type FieldChange, type PodEntry, type ServiceState, ServiceStates } from '@sluice/service-state';
 import { type RawObject, rawNode, rawPod, rawService } from './raw-objects.ts';
-import { ServiceStates } from './service-states.ts';
 
 export type RecordedResource = 'namespaces' | 'nodes' | 'services' | 'pods' | 'endpointslices' | 'endpoints';
 

@@ -1,10 +1,10 @@
 import { encodeMessage, type Fact, type Message, noCauses, type PlannedMutations } from '@sluice/messages';
 import { type Random, randomInteger, seededRandom } from '@sluice/platform';
+import { ServiceStates } from '@sluice/service-state';
 import { aChange, anOutcome, aService, aSnapshot, fact, key, keyText } from '@sluice/service-state/testing';
 import { expect, test } from 'vitest';
 import { messageOf } from './records.ts';
 import { snapshotOf } from './service-snapshot.ts';
-import { ServiceStates } from './service-states.ts';
 
 const first = aSnapshot(1, [{ kind: 'service', service: aService() }, fact.pod('a'), fact.slice('web-a')], {
   endpoints: '6',

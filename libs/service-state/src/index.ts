@@ -13,5 +13,6 @@ export { readyAsWritten } from './ready-endpoints-delta.ts';
 export { loggedSettings, managerOf, othersInFlight, settingsOfPlan, slicesOf } from './reconcile.ts';
 export * from './replay-log.ts';
 export * from './service-state.ts';
+export * from './service-states.ts';
 export * from './settings.ts';
 export { type StoredField, storedFormVersion } from './stored-form.ts';

@@ -1,7 +1,7 @@
 import type { Change, Fact } from '@sluice/messages';
 import { aPodNamed, aService, aSlice } from '@sluice/model/testing';
+import { ServiceStates } from '@sluice/service-state';
 import { beforeEach, expect, test } from 'vitest';
-import { ServiceStates } from '../service-states.ts';
 import { ServicePasts } from './service-pasts.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };

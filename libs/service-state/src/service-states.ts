@@ -8,16 +8,11 @@ import {
 } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
-import {
-  defaultSettings,
-  evolve,
-  type FieldChange,
-  initialState,
-  isDisposable,
-  type ServiceMessage,
-  type ServiceState,
-  stateBefore,
-} from '@sluice/service-state';
+import { isDisposable } from './due.ts';
+import { evolve, initialState, type ServiceMessage } from './evolve.ts';
+import { stateBefore } from './replay-log.ts';
+import type { FieldChange, ServiceState } from './service-state.ts';
+import { defaultSettings, type Settings } from './settings.ts';
 
 /** What a message changed, and the state of the Service after it. */
 export interface AppliedMessage {
@@ -25,11 +20,16 @@ export interface AppliedMessage {
   readonly changes: readonly FieldChange[];
 }
 
-/** The states of the Services that are recorded, as reconcilers keep them. */
+/** The states of all Services of a log, as reconcilers keep them. */
 export class ServiceStates {
+  readonly #settings: Settings;
   readonly #states = new Map<string, ServiceState>();
   /** The last plan of each controller with an Outcome, by formatted key of the Service. */
   readonly #completed = new Map<string, Map<Controller, PlanId>>();
+
+  constructor(settings = defaultSettings) {
+    this.#settings = settings;
+  }
 
   /** Undefined for a message that is not about one Service. */
   apply(key: string, message: Message, now: number): AppliedMessage | undefined {
@@ -37,7 +37,7 @@ export class ServiceStates {
     if (message.kind === 'clusterRemoved' || message.kind === 'resync' || !isServiceKey(key)) return undefined;
     const state = this.#stateFor(key, message, now);
     if (this.#isCompleted(key, message)) return { state, changes: [] };
-    evolve(state, message, now, defaultSettings);
+    evolve(state, message, now, this.#settings);
     const changes = state.drainChanges();
     if (isDisposable(state, now)) this.remove(key);
     else this.#states.set(key, state);

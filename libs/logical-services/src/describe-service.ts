@@ -1,0 +1,117 @@
+import type { ServiceState } from '@sluice/service-state';
+import { addCounts, countByZone, type EndpointCounts, noEndpoints } from './endpoint-counts.ts';
+import type { LogicalService } from './logical-services.ts';
+import { type Difference, differencesBetween, type ServiceSpec } from './service-spec.ts';
+
+/** A cluster of the fleet. */
+export interface ClusterStatus {
+  readonly identity: string;
+  readonly name: string;
+  /**
+   * Since when nothing is known of it, because its API server does not answer or nobody watches it; in milliseconds since the Unix
+   * epoch. Null: it is watched.
+   */
+  readonly lostSince: number | null;
+}
+
+/** What the last known endpoints of a lost cluster count for. */
+export interface LostClusterPolicy {
+  /**
+   * `keep`: they count until the cluster answers again; `age-out`: for `maxAgeMs`; `drop`: not at all. They are shown in each case,
+   * with their age.
+   */
+  readonly action: 'keep' | 'age-out' | 'drop';
+  readonly maxAgeMs: number;
+}
+
+export interface DescribeOptions {
+  readonly clusters: readonly ClusterStatus[];
+  readonly policy: LostClusterPolicy;
+  readonly now: number;
+  /** Identities of clusters that count as if they did not exist. Default: none. */
+  readonly without?: ReadonlySet<string>;
+}
+
+/** A Service in one cluster. */
+export interface ServiceInCluster {
+  readonly cluster: string;
+  readonly clusterName: string;
+  /** Its name in this cluster. Several Services of a cluster may be joined. */
+  readonly name: string;
+  /** False: the Service does not exist, but slices of it do. */
+  readonly exists: boolean;
+  /** False: not all that the cluster has of it is known yet. */
+  readonly isComplete: boolean;
+  /** Age of what is known, in milliseconds; null: the cluster is watched. */
+  readonly ageMs: number | null;
+  /** Whether its endpoints are in the totals. */
+  readonly counts: boolean;
+  readonly endpoints: EndpointCounts;
+  readonly zones: ReadonlyMap<string, EndpointCounts>;
+  readonly spec: ServiceSpec | null;
+}
+
+export interface ServiceDescription {
+  readonly namespace: string;
+  readonly name: string;
+  /** Of clusters that count. */
+  readonly endpoints: EndpointCounts;
+  /** Sorted by name of the cluster. */
+  readonly clusters: readonly ServiceInCluster[];
+  /** Names of watched clusters that do not have it. */
+  readonly missing: readonly string[];
+  readonly differences: readonly Difference[];
+}
+
+/** What is known of a Service in all clusters. */
+export function describeService(service: LogicalService, options: DescribeOptions): ServiceDescription {
+  const statuses = new Map(options.clusters.map((one) => [one.identity, one]));
+  const clusters = [...service.members]
+    .map((state) => describeMember(state, statuses.get(state.key.cluster), options))
+    .sort((a, b) => compareTexts(a.clusterName, b.clusterName) || compareTexts(a.name, b.name));
+  const having = new Set(clusters.filter(({ exists }) => exists).map(({ cluster }) => cluster));
+  const specs = clusters.flatMap(({ clusterName, name, spec }) =>
+    spec === null ? [] : [[name === service.name ? clusterName : `${clusterName} (${name})`, spec] as const],
+  );
+  return {
+    namespace: service.namespace,
+    name: service.name,
+    endpoints: clusters.reduce((sum, one) => (one.counts ? addCounts(sum, one.endpoints) : sum), noEndpoints),
+    clusters,
+    missing: options.clusters
+      .filter(({ identity, lostSince }) => lostSince === null && !having.has(identity))
+      .map(({ name }) => name)
+      .sort(),
+    differences: differencesBetween(new Map(specs)),
+  };
+}
+
+function describeMember(
+  state: ServiceState,
+  status: ClusterStatus | undefined,
+  { policy, now, without }: DescribeOptions,
+): ServiceInCluster {
+  const { cluster, service: name } = state.key;
+  const zones = countByZone(state);
+  const spec = state.service?.service ?? null;
+  const ageMs = status?.lostSince === null ? null : Math.max(0, now - (status?.lostSince ?? 0));
+  return {
+    cluster,
+    clusterName: status?.name ?? cluster,
+    name,
+    exists: spec !== null,
+    isComplete: state.snapshot.complete,
+    ageMs,
+    counts: spec !== null && without?.has(cluster) !== true && isCounted(ageMs, policy),
+    endpoints: [...zones.values()].reduce(addCounts, noEndpoints),
+    zones,
+    spec,
+  };
+}
+
+function isCounted(ageMs: number | null, { action, maxAgeMs }: LostClusterPolicy): boolean {
+  if (ageMs === null || action === 'keep') return true;
+  return action === 'age-out' && ageMs < maxAgeMs;
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
