@@ -64,6 +64,11 @@ export class LogicalServices {
     return this.#lastChangeAt.get(cluster) ?? 0;
   }
 
+  /** Identities of the clusters of which anything is known. */
+  get clusters(): Iterable<string> {
+    return this.#lastChangeAt.keys();
+  }
+
   get(namespace: string, name: string): LogicalService | undefined {
     return this.#services.get(`${namespace}/${name}`);
   }

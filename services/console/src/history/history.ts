@@ -1,4 +1,5 @@
 import type { BusRecord, Topic } from '@sluice/bus';
+import { LogicalServices } from '@sluice/logical-services';
 import { formatServiceKey, isServiceKey, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import type { Clock } from '@sluice/platform';
 import { Journal } from './journal.ts';
@@ -10,15 +11,18 @@ interface HistoryOptions {
   readonly maxBytes?: number;
   /** Default 24 h. */
   readonly retentionMs?: number;
+  /** Label of a Service with its name in all clusters, if it has another name in its own. Default: none. */
+  readonly serviceNameLabel?: string | undefined;
 }
 
 const expiryMs = 60_000;
 /** Histories smaller than this are never shortened to save memory. */
 const minBytes = 16 * 1024;
 
-/** The journals of all Services. */
+/** The journals of all Services, and the Services joined over all clusters. */
 export class History {
   readonly retentionMs: number;
+  readonly logicalServices: LogicalServices;
   readonly #clock: Clock;
   readonly #maxBytes: number;
   readonly #journals = new Map<string, Journal>();
@@ -26,18 +30,20 @@ export class History {
   #bytes = 0;
   #since: number | undefined;
 
-  constructor({ clock, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000 }: HistoryOptions) {
+  constructor({ clock, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000, serviceNameLabel }: HistoryOptions) {
     this.#clock = clock;
     this.#maxBytes = maxBytes;
     this.retentionMs = retentionMs;
+    this.logicalServices = new LogicalServices({ nameLabel: serviceNameLabel });
   }
 
-  /** Retains a record of a Service without decoding or encoding it, and the removal of a cluster. Ignores any other record. */
+  /** Retains a record of a Service, and the removal of a cluster. Ignores any other record. */
   add(topic: Topic, partition: number, record: BusRecord, receivedAt = this.#clock.now()): void {
     if (topic === 'requests') return;
     const { key } = record;
     let journal = this.#journals.get(key);
     const retained = retain(record, receivedAt);
+    if (topic === 'changes') this.#join(key, retained);
     if (journal === undefined) {
       if (!isServiceKey(key)) return this.#addRemoval(partition, key, retained);
       journal = new Journal(parseServiceKey(key), partition);
@@ -46,6 +52,11 @@ export class History {
     journal.partition = partition;
     this.#since ??= retained.receivedAt;
     this.#append(journal, topic, retained);
+  }
+
+  #join(key: string, retained: RetainedRecord): void {
+    const message = messageOf(retained);
+    if (message !== undefined) this.logicalServices.apply(key, message, retained.receivedAt);
   }
 
   /** Retains the removal of a cluster for its Services in this partition. Those in others may have been published again. */

@@ -173,7 +173,7 @@ describe('API', () => {
     expect(described.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`)).toEqual(
       ['path cluster', 'path namespace', 'path service', 'query at'],
     );
-    expect(Object.keys(description.paths)).toHaveLength(21);
+    expect(Object.keys(description.paths)).toHaveLength(23);
   });
 
   test('streams changed Services and new writes', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { defaultLostClusters, type LostClusterPolicy } from '@sluice/logical-services';
 import type { Clock, Logger } from '@sluice/platform';
 import { printable } from '@sluice/platform/process';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -6,6 +7,7 @@ import type { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { ThreadBudget } from '../thread-budget.ts';
+import { LogicalServiceIndex } from '../view/logical-service-index.ts';
 import { ServiceIndex } from '../view/service-index.ts';
 import { type Access, authorize, queryToken, sessionCookie, targetOf } from './authorize.ts';
 import { eventRoutes } from './event-routes.ts';
@@ -33,6 +35,8 @@ export interface ConsoleOptions {
   readonly jaeger?: string;
   /** Number of logs whose older records are still being read. Default: none. */
   readonly behind?: () => number;
+  /** How long the last known endpoints of a lost cluster count. */
+  readonly lostClusters?: LostClusterPolicy;
 }
 
 export interface Console {
@@ -53,6 +57,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     jaeger = null,
     behind = () => 0,
     threadShare = 1,
+    lostClusters = defaultLostClusters,
   } = options;
   const nameOf = (identity: string) =>
     sources.clusters().find((cluster) => cluster.identity === identity)?.name ?? identity;
@@ -62,6 +67,8 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const context: RouteContext = {
     history,
     index,
+    logicalServices: new LogicalServiceIndex(history.logicalServices, budget),
+    lostClusters,
     sources,
     now: () => clock.now(),
     clock,

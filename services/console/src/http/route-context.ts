@@ -1,14 +1,18 @@
+import type { LostClusterPolicy } from '@sluice/logical-services';
 import type { Clock } from '@sluice/platform';
 import { z } from 'zod';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
+import type { LogicalServiceIndex } from '../view/logical-service-index.ts';
 import type { ServiceIndex } from '../view/service-index.ts';
 
 /** Data and ports of the routes. */
 export interface RouteContext {
   readonly history: History;
   readonly index: ServiceIndex;
+  readonly logicalServices: LogicalServiceIndex;
+  readonly lostClusters: LostClusterPolicy;
   readonly sources: ConsoleSources;
   readonly now: () => number;
   readonly clock: Clock;

@@ -5,6 +5,8 @@ import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
 import { writesIn } from '../view/writes-in.ts';
 import { findEntries, findJournal, findMoment } from './find-journal.ts';
+import { knownClusters } from './known-clusters.ts';
+import { logicalServiceRoutes } from './logical-service-routes.ts';
 import { outageOf, Problem } from './problem.ts';
 import { recordingRoutes } from './recording-routes.ts';
 import { items, limit, listRoute, type Route, route } from './route.ts';
@@ -28,7 +30,7 @@ export const routes: readonly Route[] = [
     retentionMs: context.history.retentionMs,
     historyBytes: context.history.bytes,
     behind: context.behind(),
-    clusters: clusters(context),
+    clusters: knownClusters(context),
     outage: context.sources.outage?.() ?? null,
     storeProblems: context.sources.storeProblems?.() ?? [],
     fleet: context.sources.partitions !== undefined,
@@ -97,6 +99,7 @@ export const routes: readonly Route[] = [
     items(schemas.recentChange),
     async (context, _, query) => ({ items: await recentChanges(context, query.limit) }),
   ),
+  ...logicalServiceRoutes,
   ...recordingRoutes,
   listRoute('/api/v1/partitions', 'owner and lag of each partition', schemas.partitionView, async ({ sources }) =>
     sources.partitions === undefined ? unavailable('partitions') : answered(sources, sources.partitions),
@@ -175,19 +178,6 @@ async function readTrace({ sources }: RouteContext, traceId: string) {
   if (trace !== null) return trace;
   const hint = 'spans reach Jaeger one or two seconds after they end, and it deletes them after its retention';
   throw new Problem(404, `Jaeger has no trace ${traceId}`, hint);
-}
-
-/** The clusters of the fleet, and those that it does not name but of which the history knows Services. */
-function clusters({ history, sources }: RouteContext) {
-  const services = new Map<string, number>();
-  for (const { key } of history.journals) services.set(key.cluster, (services.get(key.cluster) ?? 0) + 1);
-  const known = sources.clusters();
-  const journals = [...history.journals];
-  const others = [...services.keys()]
-    .filter((identity) => !known.some((cluster) => cluster.identity === identity))
-    .filter((identity) => journals.some((journal) => journal.key.cluster === identity && !journal.state.isRemoved))
-    .map((identity) => ({ identity, name: identity, version: '', server: '', state: 'unknown' }));
-  return [...known, ...others].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
 }
 
 /** Replays only Services with records newer than the oldest write in the result. */

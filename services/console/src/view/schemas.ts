@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { duration, endpointState, historyEntry, list, serviceName, time } from './entry-schemas.ts';
 
 export type { NamedService } from './entry-schemas.ts';
+export * from './logical-service-schemas.ts';
 export * from './recording-schemas.ts';
 
 /** Responses of the API: one description for the server, the page, the CLI and the OpenAPI document. */

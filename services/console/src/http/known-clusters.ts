@@ -1,0 +1,44 @@
+import type { ClusterStatus } from '@sluice/logical-services';
+import type { ClusterView } from '../view/schemas.ts';
+import type { RouteContext } from './route-context.ts';
+
+/** The clusters of the fleet, and those that it does not name but of which the history knows Services. */
+export function knownClusters({ history, sources }: Pick<RouteContext, 'history' | 'sources'>) {
+  const services = new Map<string, number>();
+  for (const { key } of history.journals) services.set(key.cluster, (services.get(key.cluster) ?? 0) + 1);
+  const known = sources.clusters();
+  const named = new Set(known.map(({ identity }) => identity));
+  const journals = [...history.journals];
+  const others = [...services.keys()]
+    .filter((identity) => !named.has(identity))
+    .filter((identity) => journals.some((journal) => journal.key.cluster === identity && !journal.state.isRemoved))
+    .map((identity) => ({ identity, name: identity, version: '', server: '', state: 'unknown' }));
+  return [...known, ...others].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
+}
+
+/**
+ * Since when nothing is known of each cluster, also of those that the fleet does not name. Never later than what is known: of one that
+ * nobody watches, since its last Change.
+ */
+export function clusterStatuses({
+  history,
+  sources,
+}: Pick<RouteContext, 'history' | 'sources'>): readonly ClusterStatus[] {
+  const { logicalServices } = history;
+  const fleetOutage = sources.outage?.() ?? null;
+  const known = sources.clusters().map(({ identity, name, ...cluster }) => {
+    if (isWatched(cluster)) return { identity, name, lostSince: null };
+    const since = cluster.outage?.since ?? fleetOutage?.since;
+    return { identity, name, lostSince: since ?? logicalServices.lastChangeAt(identity) };
+  });
+  const named = new Set(known.map(({ identity }) => identity));
+  const others = [...logicalServices.clusters].filter((identity) => !named.has(identity));
+  return [
+    ...known,
+    ...others.map((identity) => ({ identity, name: identity, lostSince: logicalServices.lastChangeAt(identity) })),
+  ];
+}
+
+/** A recording shows its last state as if it were the present. */
+const isWatched = ({ state, outage }: Pick<ClusterView, 'state' | 'outage'>): boolean =>
+  state === 'recorded' || (state === 'watched' && outage === undefined);

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { duration, list, time } from './entry-schemas.ts';
+
+/** Responses about Services over all clusters. */
+
+export const conditionType = z
+  .enum([
+    'NotServed',
+    'ServedByOneCluster',
+    'NoReadyEndpointsInCluster',
+    'LostClusterCounts',
+    'SpecDiffers',
+    'MissingInCluster',
+  ])
+  .describe(
+    'NotServed: no cluster has a ready endpoint; ServedByOneCluster: several clusters have the Service, one serves it; ' +
+      'NoReadyEndpointsInCluster: others do; LostClusterCounts: the last known endpoints of a cluster that does not answer ' +
+      'are in the totals; SpecDiffers: in a field that clients depend on; MissingInCluster: it does not exist there',
+  );
+
+const condition = z.object({
+  type: conditionType,
+  severity: z.enum(['critical', 'warning', 'info']),
+  clusters: list(z.string()).describe('names'),
+  message: z.string(),
+});
+export type ConditionView = z.infer<typeof condition>;
+
+const counts = z.object({
+  ready: z.number().describe('get traffic'),
+  serving: z.number().describe('get traffic if none is ready'),
+  terminating: z.number(),
+  all: z.number(),
+});
+
+const clusterStatus = z.object({
+  cluster: z.string().describe('UID'),
+  clusterName: z.string(),
+  lostSince: time.nullable().describe('since when nothing is known of it; 0: it never was; null: it is watched'),
+});
+export type LogicalCluster = z.infer<typeof clusterStatus>;
+
+const inCluster = z.object({
+  cluster: z.string().describe('UID'),
+  clusterName: z.string(),
+  name: z.string().describe('name of the Service in this cluster'),
+  exists: z.boolean().describe('false: only slices of it are left'),
+  isComplete: z.boolean().describe('false: not all of it is known yet'),
+  ageMs: duration.nullable().describe('age of what is known; null: the cluster is watched'),
+  counts: z.boolean().describe('whether its endpoints are in the totals'),
+  endpoints: counts,
+});
+
+const logicalService = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  endpoints: counts.describe('of all clusters that count'),
+  conditions: list(condition).describe('the most severe first; empty: nothing is wrong'),
+  clusters: list(inCluster).describe('sorted by name'),
+});
+export type LogicalServiceSummary = z.infer<typeof logicalService>;
+
+export const logicalServiceList = z.object({
+  total: z.number().describe('matching Services'),
+  counts: z
+    .record(z.string(), z.number())
+    .describe('Services by condition, ignoring the filters by condition and severity'),
+  clusters: list(clusterStatus).describe('all clusters, sorted by name'),
+  items: list(logicalService),
+});
+export type LogicalServiceList = z.infer<typeof logicalServiceList>;
+
+export const logicalServiceDetail = logicalService.extend({
+  clusters: list(inCluster.extend({ zones: list(counts.extend({ zone: z.string().describe('empty: unknown') })) })),
+  missing: list(z.string()).describe('names of watched clusters that do not have it'),
+  differences: list(
+    z.object({
+      field: z.string(),
+      values: list(z.object({ value: z.string(), clusters: list(z.string()) })).describe('that of most clusters first'),
+    }),
+  ),
+  losses: list(
+    z.object({
+      cluster: z.string(),
+      clusterName: z.string(),
+      share: z.number().describe('of the ready endpoints, up to 1'),
+      loadFactor: z
+        .number()
+        .nullable()
+        .describe('how many times its load each remaining endpoint would get; null: none remains'),
+    }),
+  ).describe('what the loss of each cluster would mean, the worst first'),
+});
+export type LogicalServiceDetail = z.infer<typeof logicalServiceDetail>;
