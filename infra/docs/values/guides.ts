@@ -70,7 +70,10 @@ export const guides: Rows = {
     ],
     ['`connections.max.reauth.ms` must exceed 10 s', "kafkajs's reauthenticationThreshold"],
   ],
-  'docs/guides/many-clusters.md': [['reads these sources every {} and', sourcesRead]],
+  'docs/guides/many-clusters.md': [
+    ['reads these sources every {} and', sourcesRead],
+    ['`console.lostClusterMaxAge` ({});', setting('console.lostClusterMaxAge')],
+  ],
   'docs/guides/migrate.md': [
     ['checks every {} whether', duration(competing, 'changeCheckMs')],
     ['Sluice starts within about {}', duration(competing, 'changeCheckMs')],

@@ -24,9 +24,6 @@ export interface LostClusterPolicy {
   readonly maxAgeMs: number;
 }
 
-/** Most outages of an API server leave its Pods running; after ten minutes, nobody knows (ADR 0097). */
-export const defaultLostClusters: LostClusterPolicy = { action: 'age-out', maxAgeMs: 600_000 };
-
 export interface DescribeOptions {
   readonly clusters: readonly ClusterStatus[];
   readonly policy: LostClusterPolicy;

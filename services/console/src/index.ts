@@ -10,6 +10,7 @@ export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
 export type {
   ClusterView,
   HistoryView,
+  LogicalServiceDetail,
   OutageView,
   Overview,
   PodDetail,

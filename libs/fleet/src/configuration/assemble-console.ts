@@ -16,6 +16,9 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     token,
     maxBytes,
     retention: retentionMs,
+    lostClusters: action,
+    lostClusterMaxAge: maxAgeMs,
+    serviceNameLabel,
     ...rest
   } = values.section('console');
   if (address === null) problems.add(`${at} is 0; a console needs an address to listen on`);
@@ -31,5 +34,8 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     );
   }
   const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined;
-  return { bindAddress: address ?? undefined, hosts, token, tls, maxBytes, retentionMs, jaegerUrl, jaegerQueryUrl };
+  return {
+    ...{ bindAddress: address ?? undefined, hosts, token, tls, maxBytes, retentionMs, jaegerUrl, jaegerQueryUrl },
+    ...{ lostClusters: { action, maxAgeMs }, serviceNameLabel },
+  };
 }

@@ -47,6 +47,10 @@ export interface ConsoleConfiguration {
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly maxBytes: number;
   readonly retentionMs: number;
+  /** How long the last known endpoints of a cluster that does not answer count (ADR 0097). */
+  readonly lostClusters: { readonly action: 'keep' | 'age-out' | 'drop'; readonly maxAgeMs: number };
+  /** Label of Services with their name in all clusters. */
+  readonly serviceNameLabel: string | undefined;
   /** Address of a trace; `{traceId}` is replaced by its id. */
   readonly jaegerUrl: string | undefined;
   /** Address of Jaeger's query API. */

@@ -49,6 +49,8 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       retentionMs: 86_400_000,
       jaegerUrl: undefined,
       jaegerQueryUrl: undefined,
+      lostClusters: { action: 'age-out', maxAgeMs: 600_000 },
+      serviceNameLabel: undefined,
     },
     recording: { directory: undefined, maxBytes: 1024 ** 3, retention: 7 * 86_400_000, webhookUrl: undefined },
   });

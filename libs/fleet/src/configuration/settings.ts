@@ -315,6 +315,17 @@ const declared = {
   'console.retention': setting(age, 'maximum age of that history, within the retention of the bus', {
     default: 86_400_000,
   }),
+  'console.lostClusters': setting(
+    kinds.oneOf('keep', 'age-out', 'drop'),
+    'how long the last known endpoints of a cluster that does not answer count, over all clusters: always, for `console.lostClusterMaxAge`, or not at all',
+    { default: 'age-out' },
+  ),
+  'console.lostClusterMaxAge': setting(age, 'how long they count with `age-out`', { default: 600_000 }),
+  'console.serviceNameLabel': setting(
+    text,
+    'label of Services with the name under which all clusters join them, if it differs from their own',
+    { example: 'example.com/service' },
+  ),
   'console.jaegerUrl': setting(kinds.traceUrl, 'address that a console links traces to; `{traceId}` is replaced', {
     flag: '--jaeger-url <url>',
     example: 'http://127.0.0.1:16686/trace/{traceId}',

@@ -4,6 +4,8 @@ import type { Entry } from '../view/entry-schemas.ts';
 import type {
   DrainView,
   HistoryView,
+  LogicalServiceDetail,
+  LogicalServiceList,
   NodeDisruptionView,
   Overview,
   ParkedView,
@@ -60,6 +62,14 @@ export class ConsoleClient {
 
   services(query: Query): Promise<ServiceList> {
     return this.#get('/api/v1/services', query);
+  }
+
+  logicalServices(query: Query): Promise<LogicalServiceList> {
+    return this.#get('/api/v1/logical-services', query);
+  }
+
+  logicalService({ namespace, service }: Omit<ServiceName, 'cluster'>): Promise<LogicalServiceDetail> {
+    return this.#get(`/api/v1/logical-services/${encodeURIComponent(namespace)}/${encodeURIComponent(service)}`);
   }
 
   service(name: ServiceName, at?: number): Promise<ServiceDetail> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { defaultLostClusters, type LostClusterPolicy } from '@sluice/logical-services';
+import type { LostClusterPolicy } from '@sluice/logical-services';
 import type { Clock, Logger } from '@sluice/platform';
 import { printable } from '@sluice/platform/process';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -35,7 +35,7 @@ export interface ConsoleOptions {
   readonly jaeger?: string;
   /** Number of logs whose older records are still being read. Default: none. */
   readonly behind?: () => number;
-  /** How long the last known endpoints of a lost cluster count. */
+  /** How long the last known endpoints of a lost cluster count. Default: until it answers again. */
   readonly lostClusters?: LostClusterPolicy;
 }
 
@@ -57,7 +57,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     jaeger = null,
     behind = () => 0,
     threadShare = 1,
-    lostClusters = defaultLostClusters,
+    lostClusters = { action: 'keep', maxAgeMs: 0 },
   } = options;
   const nameOf = (identity: string) =>
     sources.clusters().find((cluster) => cluster.identity === identity)?.name ?? identity;

@@ -16,7 +16,8 @@ function view(name: string, given: Partial<ClusterView> = {}): ClusterView {
 
 /** A console of two clusters that both have shop/web with one Pod. */
 async function serveClusters(clusters: readonly ClusterView[] = [east, west], given: Partial<Change> = {}) {
-  const served = await serveConsole({ sources: { clusters: () => clusters } });
+  const lostClusters = { action: 'age-out', maxAgeMs: 600_000 } as const;
+  const served = await serveConsole({ sources: { clusters: () => clusters }, lostClusters });
   const removed = { kind: 'clusterRemoved', cluster: 'cluster-uid', epoch: 9 } as const;
   served.history.add('changes', 0, { ...toAppend(removed), key: 'cluster-uid' });
   for (const cluster of ['east-uid', 'west-uid']) {

@@ -1,4 +1,4 @@
-import { formatDuration, localTime } from '@sluice/platform/process';
+import { formatDuration, localTime, printable } from '@sluice/platform/process';
 import { difference, signs, subjects } from '../../page/entry-text.ts';
 import type { HistoryEntry } from '../client/console-client.ts';
 import type { EndpointChange, ObservedWrite } from '../view/entry-schemas.ts';
@@ -24,11 +24,12 @@ export function historyPreface(view: HistoryView, since: number | undefined, for
   ].join('');
 }
 
-/** One entry: time, kind or status, and what happened, why, and how long it took. */
-export function printEntry(entry: HistoryEntry, format: TextFormat): string {
+/** One entry: time, cluster if given, kind or status, and what happened, why, and how long it took. */
+export function printEntry(entry: HistoryEntry, format: TextFormat, cluster = ''): string {
   const { colors } = format;
   const [head, ...rest] = linesOf(entry);
-  const first = `${localTime(entry.at, format.now)}  ${labelOf(entry).padEnd(8)} `;
+  const where = cluster === '' ? '' : `${printable(cluster)}  `;
+  const first = `${localTime(entry.at, format.now)}  ${where}${labelOf(entry).padEnd(8)} `;
   const paint = entry.kind === 'completed' ? (entry.status === 'applied' ? colors.bold : colors.red) : colors.reset;
   const below = rest.map((line) => wrapIndented(' '.repeat(first.length), line, format, colors.dim));
   return wrapIndented(first, head ?? '', format, paint) + below.join('');

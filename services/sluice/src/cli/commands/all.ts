@@ -13,6 +13,7 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   },
   { names: ['clusters'], load: async () => (await import('./clusters.ts')).addClustersCommand },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
+  { names: ['services'], load: async () => (await import('./services.ts')).addServicesCommand },
   { names: ['history', 'explain', 'trace'], load: async () => (await import('./inspect.ts')).addInspectCommands },
   {
     names: ['problems', 'outages', 'slow', 'stuck', 'flapping', 'drain', 'node'],

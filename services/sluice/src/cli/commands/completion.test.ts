@@ -32,7 +32,7 @@ describe.each(['bash', 'zsh'] as const)('%s', (shell) => {
   test.skipIf(!isInstalled(shell))('completes commands, subcommands and flags', () => {
     expect(completed(shell, 'sluice', 'ex')).toEqual(['explain']);
     expect(completed(shell, 'sluice', 'clusters', '')).toEqual(expect.arrayContaining(['list', 'show', 'accept']));
-    expect(completed(shell, 'sluice', 'explain', 'shop/cart', '--a')).toEqual(['--at']);
+    expect(completed(shell, 'sluice', 'explain', 'shop/cart', '--at')).toEqual(['--at']);
     expect(completed(shell, 'sluice', 'parked', 'list', '--namesp')).toContain('--namespace');
   });
 });

@@ -17,6 +17,7 @@ import {
 } from '@sluice/console/terminal';
 import { print, systemClock, UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
+import { explainInAllClusters, historyInAllClusters } from './all-clusters.ts';
 import { atOf, clientFor, sinceOf, untilOf, waitForConsole } from './client-for.ts';
 import { addOutput, addPeriod, addServiceOptions, type ServiceOptions } from './service-options.ts';
 
@@ -27,6 +28,7 @@ interface Options extends ServiceOptions {
   readonly until?: string;
   readonly at?: string;
   readonly follow?: boolean;
+  readonly allClusters?: true;
   readonly id?: string;
 }
 
@@ -36,11 +38,13 @@ export function addInspectCommands(program: Command): void {
   program.enablePositionalOptions();
   const entries = add(program, 'history', 'what was observed, decided and written for a Service, with causes', history)
     .option('--pod <name>', 'only entries of this Pod')
-    .option('-f, --follow', 'follow new entries until SIGINT');
+    .option('-f, --follow', 'follow new entries until SIGINT')
+    .option('--all-clusters', 'the Service in all clusters, on one time axis');
   addPeriod(entries, 'the whole history');
   addExport(entries);
   add(program, 'explain', 'why each Pod of a Service gets traffic or not, now or at a past time', explain)
     .option('--pod <name>', 'only this Pod, which may be deleted')
+    .option('--all-clusters', 'how all clusters together serve the Service, now')
     .option(
       '--at <time>',
       'e.g. 03:12 (the most recent one), "5m ago" or 2026-03-01T03:12, with or without zone (default: now)',
@@ -99,6 +103,12 @@ function splitCluster(text: string, { cluster, namespace }: Options): readonly [
 
 async function history(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const since = sinceOf(options.since);
+  if (options.allClusters) {
+    checkAllClusters(options, ['cluster', 'follow']);
+    const question = { ...options, client, service, format: textFormatFor(process.stdout, systemClock.now()) };
+    const period = { since, until: untilOf(options.until), pod: options.pod };
+    return print(process.stdout, await historyInAllClusters(question, period));
+  }
   const name = await findService(client, await client.overview(), service, options.cluster);
   const query = { pod: options.pod };
   const until = untilOf(options.until);
@@ -117,6 +127,12 @@ async function history(service: string, options: Options, client: ConsoleClient)
   for await (const entry of fresh) printEntries([entry], options, { ...format, now: systemClock.now() });
 }
 
+/** @throws UsageError if options were given that select less than all clusters, or follow them */
+function checkAllClusters(options: Options, excluded: readonly ('cluster' | 'pod' | 'at' | 'follow')[]): void {
+  const given = excluded.find((name) => options[name] !== undefined);
+  if (given !== undefined) throw new UsageError(`--${given} and --all-clusters exclude each other; remove one of them`);
+}
+
 /** Delay before reconnecting to a console. */
 const reconnectMs = 2_000;
 
@@ -130,6 +146,11 @@ function show(value: unknown, { output }: Pick<Options, 'output'>, text: () => s
 
 async function explain(service: string, options: Options, client: ConsoleClient): Promise<void> {
   const at = atOf(options);
+  if (options.allClusters) {
+    checkAllClusters(options, ['cluster', 'pod', 'at']);
+    const question = { ...options, client, service, format: textFormatFor(process.stdout, systemClock.now()) };
+    return print(process.stdout, await explainInAllClusters(question));
+  }
   const overview = await client.overview();
   const name = await findService(client, overview, service, options.cluster);
   const format = textFormatFor(process.stdout, systemClock.now());

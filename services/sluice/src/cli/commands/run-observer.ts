@@ -38,7 +38,7 @@ export async function runObserver(
   const memory = recorder === undefined ? limits : recordedHistory;
   const { console, history } = startConsole(
     () => clusters.views(),
-    {},
+    { lostClusters: limits.lostClusters, serviceNameLabel: limits.serviceNameLabel },
     { ...ports, history: memory, recording: recorder },
   );
   const server = await serve(

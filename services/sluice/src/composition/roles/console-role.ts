@@ -52,8 +52,8 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const { console: settings, metricsBindAddress } = configuration;
   checkTls(settings.tls);
   const notify = configuredWebhook(configuration.recording);
-  const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl } = settings;
-  const history = new History({ clock, maxBytes, retentionMs });
+  const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl, lostClusters, serviceNameLabel } = settings;
+  const history = new History({ clock, maxBytes, retentionMs, serviceNameLabel });
   const follower = new BusFollower({ bus: infrastructure.bus, history, recorder, clock, random, logger });
   const identities = new StoredIdentities(infrastructure.clusterPins);
   const conflicts = () => identities.conflicts();
@@ -68,7 +68,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const sources = new FleetSources(infrastructure, ports, jaegerTraces(jaegerQueryUrl), conflicts);
   const behind = () => follower.behind;
   const access = { hosts: hostsOf(settings), token: settings.token };
-  const shown = { version, behind, ...(jaeger !== undefined && { jaeger }) };
+  const shown = { version, behind, lostClusters, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
   const backends = backendChecks(options);
   const storeProblems = storeProblemCounts(infrastructure);

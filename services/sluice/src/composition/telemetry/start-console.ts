@@ -1,5 +1,6 @@
 import { type ClusterView, type Console, History, jaegerTraces, lazyConsole } from '@sluice/console';
 import type { ConnectedCluster } from '@sluice/fleet/clusters';
+import type { ConsoleConfiguration } from '@sluice/fleet/configuration';
 import type { Clock, Logger } from '@sluice/platform';
 import { version } from '@sluice/platform/process';
 import type { Recording } from '@sluice/recording';
@@ -19,7 +20,7 @@ interface ConsolePorts {
   readonly recording?: Recording | undefined;
 }
 
-interface JaegerAddresses {
+interface ConsoleSettings extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'serviceNameLabel'>> {
   /** URL of a trace in Jaeger's UI; `{traceId}` is replaced. */
   readonly jaegerUrl?: string | undefined;
   /** URL of Jaeger's query API. */
@@ -35,10 +36,10 @@ const threadShare = 0.25;
 /** The console of a process that runs everything. Its history consists of the records that pass over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
-  { jaegerUrl, jaegerQueryUrl }: JaegerAddresses,
+  { jaegerUrl, jaegerQueryUrl, lostClusters, serviceNameLabel }: ConsoleSettings,
   { history: limits, recording, ...ports }: ConsolePorts,
 ): LocalConsole {
-  const history = new History({ ...ports, maxBytes: historyBytes, ...limits });
+  const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel });
   const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl), recording };
   const console = lazyConsole({
     history,
@@ -46,6 +47,7 @@ export function startConsole(
     access: { hosts: [] },
     version,
     threadShare,
+    ...(lostClusters && { lostClusters }),
     ...(jaegerUrl !== undefined && { jaeger: jaegerUrl }),
     ...ports,
   });

@@ -1,0 +1,16 @@
+import { formatTable } from '@sluice/platform/process';
+import type { ServiceList } from '../view/schemas.ts';
+import type { TextFormat } from './text.ts';
+
+/** Services, one line each. */
+export function listServices({ items, total }: ServiceList, { width }: Pick<TextFormat, 'width'>): string {
+  if (items.length === 0) return 'No such Service.\n';
+  const table = formatTable(
+    ['CLUSTER', 'NAMESPACE', 'SERVICE', 'STATUS', 'READY', 'SLICES', 'PROBLEM'],
+    items.map(({ clusterName, namespace, name, status, ready, endpoints, slices, problem }) => [
+      ...[clusterName, namespace, name, status, `${ready}/${endpoints}`, String(slices), problem],
+    ]),
+    width,
+  );
+  return total > items.length ? `${table}Showing ${items.length} of ${total} Services.\n` : table;
+}
