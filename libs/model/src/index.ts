@@ -1,6 +1,7 @@
 export { equalMetadata, equalStringMaps, isNoOpUpdate, structurallyEqual, withoutKeys } from './equality.ts';
 export * from './hashing/fnv-1a-128.ts';
-export * from './network/ip-address.ts';
+export { isIpv6, normaliseIp, parseIp } from './network/ip-address.ts';
+export * from './network/ip-range.ts';
 export * from './objects.ts';
 export * from './plan.ts';
 export { MalformedObjectError } from './projections/fields.ts';

@@ -5,13 +5,21 @@ export interface Check {
   /** `cluster production`, `bus`, `store`, `configuration` */
   readonly about: string;
   readonly check: string;
-  readonly result: 'ok' | 'warning' | 'failed';
+  /** A note matters only to some, or says what could not be checked. */
+  readonly result: 'ok' | 'note' | 'warning' | 'failed';
   readonly detail: string;
   /** What to do; absent if the check passed. */
   readonly advice?: string;
 }
 
 export const ok = (about: string, check: string, detail: string): Check => ({ about, check, result: 'ok', detail });
+export const note = (about: string, check: string, detail: string, advice: string): Check => ({
+  about,
+  check,
+  result: 'note',
+  detail,
+  advice,
+});
 export const warning = (about: string, check: string, detail: string, advice: string): Check => ({
   about,
   check,

@@ -2,6 +2,7 @@ export * from './access-review.ts';
 export * from './check.ts';
 export { checkCluster, checkOn } from './check-cluster.ts';
 export * from './check-connection.ts';
+export { checkNetworks, type NamedCluster } from './check-networks.ts';
 export * from './cluster-unavailable-error.ts';
 export * from './competing-controller.ts';
 export * from './competing-controller-evidence.ts';

@@ -50,7 +50,7 @@ function hasLeadingZero(text: string): boolean {
 }
 
 /** Parses the text from `start` as a 32-bit number. */
-function parseIpv4(text: string, start: number): number | null {
+export function parseIpv4(text: string, start: number): number | null {
   let address = 0;
   let octets = 0;
   let at = start;
@@ -73,7 +73,7 @@ function parseIpv4(text: string, start: number): number | null {
   }
 }
 
-function printIpv4(address: number): string {
+export function printIpv4(address: number): string {
   return `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`;
 }
 
@@ -86,7 +86,7 @@ function parseIpv6Address(text: string): IpAddress | null {
 }
 
 /** Parses the eight 16-bit groups. */
-function parseIpv6(text: string): number[] | null {
+export function parseIpv6(text: string): number[] | null {
   const groups: number[] = [];
   let gap = -1;
   let at = 0;
@@ -133,7 +133,7 @@ function isHexDigit(code: number): boolean {
 }
 
 /** RFC 5952: lower case, and the first longest run of at least two zero groups becomes `::`. */
-function printIpv6(groups: readonly number[]): string {
+export function printIpv6(groups: readonly number[]): string {
   let longest = { start: 0, length: 1 };
   for (let start = 0; start < groups.length; start++) {
     let length = 0;

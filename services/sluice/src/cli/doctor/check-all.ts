@@ -1,6 +1,6 @@
 import { clusterSources } from '@sluice/fleet/clusters';
 import type { Configuration } from '@sluice/fleet/configuration';
-import { type Check, checkCluster, warning } from '@sluice/kubernetes/preflight';
+import { type Check, checkCluster, checkNetworks, type NamedCluster, warning } from '@sluice/kubernetes/preflight';
 import { createLogger, showWait, systemClock, systemRandom } from '@sluice/platform/process';
 import { checkInfrastructure, historyCheck } from './check-infrastructure.ts';
 import { checkSource, clustersToRead } from './check-source.ts';
@@ -21,13 +21,19 @@ export async function checkAll(
   });
   const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports, sources));
   const checks: Check[] = [...infrastructure, historyCheck(configuration)];
+  const clusters: NamedCluster[] = [];
   for (const source of sources) {
     const work = checkSource<readonly Check[]>(source, {
-      check: (name, access) => checkCluster(name, access, { ...ports, logger }, { probe, controllers }),
+      check: (name, access) => {
+        clusters.push({ name, access });
+        return checkCluster(name, access, { ...ports, logger }, { probe, controllers });
+      },
       unusable: (_, check) => [check],
     });
     checks.push(...(await wait(`checking the clusters in ${source.about}`, work)).flat());
   }
+  const compared = checkNetworks(clusters, { ...ports, logger });
+  checks.push(...(await wait('comparing the addresses of the clusters', compared)));
   if (sources.length === 0) {
     const advice = 'pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE';
     checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
