@@ -1,3 +1,4 @@
+import type { Change } from '@sluice/messages';
 import { aService } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -98,6 +99,20 @@ test('a Change of a Service of which nothing exists leaves nothing', () => {
   for (const { key, message } of east.records) services.apply(key, message, 0);
   expect(services.size).toBe(0);
   expect(services.lastChangeAt('east')).toBe(1);
+});
+
+test('the API server of each cluster is a Service of its own', () => {
+  const services = new LogicalServices();
+  const kubernetes: Change = {
+    ...podChange,
+    key: { ...podChange.key, namespace: 'default', service: 'kubernetes' },
+    stamp: { epoch: 1, sequence: 1 },
+    facts: [{ kind: 'service', service: aService() }],
+  };
+  services.apply('east/default/kubernetes', kubernetes, 0);
+  expect(services.size).toBe(0);
+  services.apply('east/shop/kubernetes', { ...kubernetes, key: { ...kubernetes.key, namespace: 'shop' } }, 0);
+  expect(services.size).toBe(1);
 });
 
 test('the version changes with what is shown, and only then', () => {

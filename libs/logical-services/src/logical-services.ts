@@ -38,7 +38,7 @@ export class LogicalServices {
     this.#nameLabel = nameLabel;
   }
 
-  /** `key`: of the record. `now`: in milliseconds since the Unix epoch. */
+  /** Leaves out `default/kubernetes`, by which each cluster means its own API server. `key`: of the record. `now`: in milliseconds since the Unix epoch. */
   apply(key: string, message: Message, now: number): void {
     if (message.kind === 'clusterRemoved') {
       for (const removed of this.#states.removeCluster(message)) this.#leave(removed);
@@ -46,9 +46,10 @@ export class LogicalServices {
       return;
     }
     if (message.kind !== 'change' || !isServiceKey(key)) return;
-    const { cluster } = message.key;
+    const { cluster, namespace, service: name } = message.key;
     const at = message.causes.first[0]?.observedAt ?? 0;
     this.#lastChangeAt.set(cluster, Math.max(at, this.#lastChangeAt.get(cluster) ?? 0));
+    if (namespace === 'default' && name === 'kubernetes') return;
     const service = message.facts.find((fact) => fact.kind === 'service')?.service ?? null;
     const joined = this.#join(key, service === null ? undefined : this.#nameOf(message.key, service));
     const change = reduceChange(message, (one) => joined.share(one));

@@ -43,7 +43,7 @@ const list: LogicalServiceList = {
 const lines = (text: string) => text.split('\n').map((line) => line.trimEnd().replace(/ {2,}/g, '  '));
 
 test('lists Services below the clusters that are lost', () => {
-  expect(lines(listLogicalServices(list, format))).toEqual([
+  expect(lines(listLogicalServices(list, format, ''))).toEqual([
     '<red:west: not answering; known up to 11:56:00.000 (4 min 0 s ago)>',
     '<red:north\\u001b[2J: not answering; nothing is known of it>',
     'NAMESPACE  SERVICE  READY  CLUSTERS  CONDITION  MESSAGE',
@@ -55,7 +55,7 @@ test('lists Services below the clusters that are lost', () => {
 
 test('says that there is none', () => {
   const none = { ...list, total: 0, items: [], clusters: [] };
-  expect(listLogicalServices(none, format)).toBe('No such Service in any cluster.\n');
+  expect(listLogicalServices(none, format, 'None.\n')).toBe('None.\n');
 });
 
 test('shows each cluster, what differs and what a loss means', () => {

@@ -10,12 +10,16 @@ import { type TextFormat, wrapIndented } from './text.ts';
 type Format = Pick<TextFormat, 'width' | 'now'>;
 type InCluster = LogicalServiceSummary['clusters'][number];
 
-/** Services over all clusters, one line each, below the clusters that are lost. */
-export function listLogicalServices({ items, total, clusters }: LogicalServiceList, format: TextFormat): string {
+/** Services over all clusters, one line each, below the clusters that are lost. `none`: what to say without any. */
+export function listLogicalServices(
+  { items, total, clusters }: LogicalServiceList,
+  format: TextFormat,
+  none: string,
+): string {
   const lost = clusters.flatMap(({ clusterName, lostSince }) =>
     lostSince === null ? [] : [wrapIndented('', lostText(clusterName, lostSince, format), format, format.colors.red)],
   );
-  if (items.length === 0) return `${lost.join('')}No such Service in any cluster.\n`;
+  if (items.length === 0) return `${lost.join('')}${none}`;
   const table = formatTable(
     ['NAMESPACE', 'SERVICE', 'READY', 'CLUSTERS', 'CONDITION', 'MESSAGE'],
     items.map(({ namespace, name, endpoints, clusters: having, conditions: [worst, ...others] }) => [

@@ -48,7 +48,8 @@ function checkOptions({ allClusters, without, cluster }: Options): void {
 async function listJoined(client: ConsoleClient, { namespace, without, problems, output }: Options): Promise<void> {
   const found = await client.logicalServices({ namespace, without, limit, severity: problems && 'warning' });
   const format = textFormatFor(process.stdout, systemClock.now());
-  print(process.stdout, output === 'json' ? `${JSON.stringify(found)}\n` : listLogicalServices(found, format));
+  const none = problems ? 'Nothing is wrong with any Service.\n' : 'No such Service in any cluster.\n';
+  print(process.stdout, output === 'json' ? `${JSON.stringify(found)}\n` : listLogicalServices(found, format, none));
 }
 
 async function listEach(client: ConsoleClient, { cluster, namespace, problems, output }: Options): Promise<void> {
