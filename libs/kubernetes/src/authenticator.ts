@@ -39,6 +39,22 @@ export function plainAuthenticator(cluster: KubeconfigCluster, user: KubeconfigU
   };
 }
 
+/** Trusts the same servers, and sends no credentials. Not even a certificate: an API server prefers it to a token. */
+export function withoutCredentials(user: Authenticator): Authenticator {
+  return {
+    async applyToHTTPSOptions(options) {
+      const ofUser: RequestOptions = {};
+      await user.applyToHTTPSOptions(ofUser);
+      const { ca, servername, rejectUnauthorized } = ofUser;
+      Object.assign(options, {
+        ...(ca !== undefined && { ca }),
+        ...(servername !== undefined && { servername }),
+        ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+      } satisfies RequestOptions);
+    },
+  };
+}
+
 async function pem(file: string | undefined, data: string | undefined): Promise<Buffer | undefined> {
   if (file !== undefined) return readFile(file);
   return data === undefined ? undefined : Buffer.from(data, 'base64');

@@ -162,7 +162,8 @@ export class Connection {
     const response = await this.#send(request, limit, body, credential).catch((error: unknown) =>
       this.#afterTlsFailure(error, request, limit, body, credential),
     );
-    if (response.status !== 401) return response;
+    // A token of the caller's own tells nothing about these credentials.
+    if (response.status !== 401 || request.headers?.authorization !== undefined) return response;
     const renewed = await this.#credentials.refresh(credential);
     return renewed === undefined ? response : this.#send(request, limit, body, renewed);
   }

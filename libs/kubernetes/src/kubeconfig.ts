@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { asRecord } from '@sluice/platform';
-import { type Authenticator, plainAuthenticator } from './authenticator.ts';
+import { type Authenticator, plainAuthenticator, withoutCredentials } from './authenticator.ts';
 import type { NamespaceScope } from './cluster.ts';
 import type { KubeconfigCluster, KubeconfigEntries, KubeconfigUser } from './kubeconfig-entries.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
@@ -22,6 +22,11 @@ export interface ClusterAccess {
   readonly namespaces?: NamespaceScope | undefined;
   /** Reads the sources again and returns an authenticator without cached tokens. Throws KubeconfigError. */
   open(): Promise<Authenticator>;
+}
+
+/** Access to the same API server without credentials, for requests that bring a token of their own. */
+export function unauthenticatedAccess(access: ClusterAccess): ClusterAccess {
+  return { ...access, open: async () => withoutCredentials(await access.open()) };
 }
 
 interface KubeconfigOptions {

@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:https';
 import { asRecord, asString, type Clock } from '@sluice/platform';
 import { ApiError, isApiError } from './api-error.ts';
-import type { Authenticator } from './authenticator.ts';
+import { type Authenticator, withoutCredentials } from './authenticator.ts';
 import type { ApiClient } from './connection.ts';
 import { invalidAnswerError } from './connection-error.ts';
 import type { ClusterAccess } from './kubeconfig.ts';
@@ -47,16 +47,8 @@ function tokenAuthenticator(
         token = issued.token;
         renewAt = clock.monotonic() + issued.lifetimeSeconds * 1000 * renewAfter;
       }
-      const ofUser: RequestOptions = {};
-      await user.applyToHTTPSOptions(ofUser);
-      // Not the user's certificate: an API server prefers it to a token.
-      const { ca, servername, rejectUnauthorized } = ofUser;
-      Object.assign(options, {
-        headers: { Authorization: `Bearer ${token}` },
-        ...(ca !== undefined && { ca }),
-        ...(servername !== undefined && { servername }),
-        ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-      } satisfies RequestOptions);
+      await withoutCredentials(user).applyToHTTPSOptions(options);
+      Object.assign(options, { headers: { Authorization: `Bearer ${token}` } } satisfies RequestOptions);
     },
   };
 }

@@ -1,4 +1,11 @@
-import type { ClusterChecks, ClusterReader, ClusterWriter, Connection, NamespaceScope } from '@sluice/kubernetes';
+import type {
+  ClusterAccess,
+  ClusterChecks,
+  ClusterReader,
+  ClusterWriter,
+  Connection,
+  NamespaceScope,
+} from '@sluice/kubernetes';
 import type { Controller, EventToRecord } from '@sluice/model';
 import type { ClusterCandidate, InvalidCluster } from './cluster-source.ts';
 
@@ -81,6 +88,8 @@ export interface Leadership {
 export interface ConnectedCluster extends Cluster {
   readonly server: string;
   readonly connection: Connection;
+  /** How it is reached, for connections of other users. Default: by nobody else. */
+  readonly access?: ClusterAccess;
   /** The controllers that run. Default: all. */
   readonly controllers?: ReadonlySet<Controller> | undefined;
   readonly version: string;

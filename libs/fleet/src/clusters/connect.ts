@@ -320,6 +320,7 @@ async function openOn(
       controllers: enabled,
       server: connection.server,
       connection,
+      access,
       version: version.gitVersion,
       namespaces: access.namespaces,
       authorities: await connection.authorities(),

@@ -33,6 +33,12 @@ const access = (verb: Access['verb'], resource: Resource, subresource?: string):
   ...(subresource !== undefined && { subresource }),
 });
 
+/** What a reader needs to see the endpoints of a namespace, by default of all, in a console. */
+export const readEndpoints = (namespace: string | undefined): Access => ({
+  ...access('list', 'endpointslices'),
+  ...(namespace !== undefined && { namespace }),
+});
+
 const lease = (verb: Access['verb'], name: string): Access => ({
   ...{ verb, group: 'coordination.k8s.io', resource: 'leases' },
   ...{ namespace: 'kube-system', name },
