@@ -1,6 +1,6 @@
 export * from './conditions.ts';
 export * from './describe-service.ts';
 export type { EndpointCounts } from './endpoint-counts.ts';
-export { type LogicalService, LogicalServices } from './logical-services.ts';
+export { type LogicalService, LogicalServices, type ReadableLogicalServices } from './logical-services.ts';
 export * from './service-loss.ts';
 export type { Difference } from './service-spec.ts';

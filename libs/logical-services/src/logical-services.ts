@@ -13,6 +13,9 @@ export interface LogicalService {
   readonly members: Iterable<ServiceState>;
 }
 
+/** What is read of them. */
+export type ReadableLogicalServices = Pick<LogicalServices, 'all' | 'get' | 'clusters' | 'lastChangeAt'>;
+
 interface Options {
   /** Label of a Service whose value is its name in all clusters, if it has another name in its own. Default: none. */
   readonly nameLabel?: string | undefined;

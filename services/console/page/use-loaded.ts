@@ -12,7 +12,7 @@ const retryMs = 3_000;
 
 /**
  * Loads a value, and reloads it when a dependency changes, after a reconnect, and every `everyMs`. Retries after failures
- * except 404. Returns the value and a function that reloads it.
+ * except 403 and 404. Returns the value and a function that reloads it.
  */
 export function useLoaded<T>(
   load: (signal: AbortSignal) => Promise<T>,
@@ -36,7 +36,7 @@ export function useLoaded<T>(
         if (abort.signal.aborted) return;
         const problem = ApiProblem.from(error);
         setLoaded((before) => (before.state === 'ready' ? { ...before, problem } : { state: 'failed', problem }));
-        if (problem.status !== 404) timer = setTimeout(reload, retryMs);
+        if (problem.status !== 404 && problem.status !== 403) timer = setTimeout(reload, retryMs);
       },
     );
     return () => {

@@ -6,6 +6,7 @@ export { createConsole, lazyConsole } from './http/lazy-console.ts';
 export { BusFollower } from './ingest/bus-follower.ts';
 export { readLogs, tapBus } from './ingest/read-logs.ts';
 export { RecordingBus } from './ingest/recording-bus.ts';
+export type { AccessReviewer } from './ports.ts';
 export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
 export type {
   ClusterView,

@@ -8,6 +8,21 @@ export interface RecordSink {
   add(topic: Topic, record: BusRecord): void;
 }
 
+/** `unauthenticated`: the cluster does not accept the token. */
+export type Review = 'allowed' | 'denied' | 'unauthenticated';
+
+/** Asks API servers what a reader may read, with the reader's own token. */
+export interface AccessReviewer {
+  /** Identities of the clusters that can be asked. */
+  clusters(): readonly string[];
+  /**
+   * Whether the EndpointSlices of the namespace may be listed; undefined: those of all namespaces.
+   *
+   * @throws Error if the API server does not answer
+   */
+  review(cluster: string, token: string, namespace: string | undefined): Promise<Review>;
+}
+
 /** Data besides the history. Routes whose source is missing answer 404. */
 export interface ConsoleSources {
   /** Set while a server that all of this depends on does not answer, store or bus; everything may be outdated. */

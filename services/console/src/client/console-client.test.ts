@@ -65,6 +65,14 @@ it.each<[string, (client: ConsoleClient) => Promise<unknown>]>([
   expect(waits).toBe(1);
 });
 
+test('what an answer lacks is passed on', async () => {
+  const warnings: string[] = [];
+  answer = (_, response) => response.writeHead(200, { warning: '299 - "without a cluster"' }).end('{}');
+  await new ConsoleClient({ url, warn: (text) => warnings.push(text) }).overview();
+  await new ConsoleClient({ url }).overview();
+  expect(warnings).toEqual(['without a cluster']);
+});
+
 describe('an error', () => {
   const json = (status: number, body: object): RequestListener => {
     return (_, response) => response.writeHead(status).end(JSON.stringify(body));
@@ -74,7 +82,7 @@ describe('an error', () => {
     ['not found', json(404, { error: 'not found' })],
     ['not found\nSee /api', json(404, { error: 'not found', hint: 'see /api' })],
     [
-      'URL requires a token: pass --console-token-file FILE or set SLUICE_CONSOLE_TOKEN',
+      'a token (console at URL): pass --console-token-file FILE or set SLUICE_CONSOLE_TOKEN',
       json(401, { error: 'a token' }),
     ],
     ['URL is not a Sluice console (HTTP status 500): pass --console URL', json(500, {})],
@@ -84,9 +92,7 @@ describe('an error', () => {
   ])('says what to do: %j', async (text, listener) => {
     answer = listener;
     const failed = new ConsoleClient({ url }).overview();
-    await expect(failed).rejects.toThrow(
-      text.replace('URL requires', `the console at ${url} requires`).replace('URL', url),
-    );
+    await expect(failed).rejects.toThrow(text.replace('URL', url));
     await expect(failed).rejects.toBeInstanceOf(QueryError);
   });
 

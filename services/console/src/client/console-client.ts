@@ -28,6 +28,8 @@ export interface ConsoleClientOptions {
   readonly token?: string | undefined;
   /** Wraps the wait for each answer, for example to show that it takes long. */
   readonly wait?: <T>(answer: Promise<T>) => Promise<T>;
+  /** Called with what an answer lacks. Default: it is ignored. */
+  readonly warn?: (text: string) => void;
 }
 
 export interface ServiceName {
@@ -49,8 +51,10 @@ export class ConsoleClient {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #wait: <T>(answer: Promise<T>) => Promise<T>;
+  readonly #warn: (text: string) => void;
 
-  constructor({ url, token, wait = (answer) => answer }: ConsoleClientOptions) {
+  constructor({ url, token, wait = (answer) => answer, warn = () => {} }: ConsoleClientOptions) {
+    this.#warn = warn;
     this.#url = url.replace(/(?<!\/)\/+$/, '');
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#wait = wait;
@@ -157,6 +161,8 @@ export class ConsoleClient {
   async #read<T>(path: string, query: Query): Promise<T> {
     const response = await this.#fetch(this.#address(path, query), AbortSignal.timeout(timeoutMs));
     const body = await bodyOf(response);
+    const [, warning] = /^299 - "([^"]*)"$/.exec(response.headers.get('warning') ?? '') ?? [];
+    if (warning !== undefined) this.#warn(warning);
     if (response.ok && body !== undefined) return body as T;
     throw new QueryError(this.#describe(response, body));
   }
@@ -183,7 +189,7 @@ export class ConsoleClient {
   #describe({ status }: Response, body: unknown): string {
     const { error, hint } = asRecord(body) as { error?: string; hint?: string };
     if (status === 401) {
-      return `the console at ${this.#url} requires a token: pass --console-token-file FILE or set SLUICE_CONSOLE_TOKEN`;
+      return `${error ?? 'a token is required'} (console at ${this.#url}): pass --console-token-file FILE or set SLUICE_CONSOLE_TOKEN`;
     }
     if (error === undefined) {
       return `${this.#url} is not a Sluice console (HTTP status ${status}): pass --console URL`;

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { hostOfHeader, isLoopback } from '@sluice/platform/process';
+import type { AccessReviewer } from '../ports.ts';
 import { Problem } from './problem.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -10,16 +11,19 @@ export interface Access {
    * required. Read for each request, because it may change.
    */
   readonly token?: string | undefined;
+  /** Set: instead, each reader presents a token of their own in the same way, and sees what it allows to read. */
+  readonly reviewer?: AccessReviewer | undefined;
   /** Accepted host names, besides those of loopback. */
   readonly hosts: readonly string[];
 }
 
 /**
  * Rejects other methods than GET and HEAD, unknown host names (DNS rebinding), other origins, and a missing or wrong token.
+ * Returns the token; undefined if none is required. That of a reader is not checked yet.
  *
  * @throws Problem
  */
-export function authorize(request: IncomingMessage, access: Access, sessions: Sessions): void {
+export function authorize(request: IncomingMessage, access: Access, sessions: Sessions): string | undefined {
   const { method, headers } = request;
   if (method !== 'GET' && method !== 'HEAD') throw new Problem(405, 'the console is read-only; use GET or HEAD');
   const host = hostOfHeader(headers.host);
@@ -31,10 +35,18 @@ export function authorize(request: IncomingMessage, access: Access, sessions: Se
     );
   }
   if (isFromAnotherOrigin(headers)) throw new Problem(403, 'requests from other origins are not allowed');
-  const url = targetOf(request);
-  if (access.token !== undefined && !isAuthenticated(access.token, headers, queryToken(url), sessions)) {
-    throw new Problem(401, 'a token is required', 'send it as Authorization: Bearer TOKEN, or open /?token=TOKEN once');
+  const { token: required, reviewer } = access;
+  if (required === undefined && reviewer === undefined) return undefined;
+  const presented = presentedTokens(headers, queryToken(targetOf(request)), sessions);
+  const hint = 'as Authorization: Bearer TOKEN, or open /?token=TOKEN once';
+  if (reviewer !== undefined) {
+    const token = presented.find(isBearerToken);
+    if (token === undefined) throw new Problem(401, 'a token of the cluster is required', `send yours ${hint}`);
+    return token;
   }
+  const token = presented.find((one) => required !== undefined && isSame(one, required));
+  if (token === undefined) throw new Problem(401, 'a token is required', `send it ${hint}`);
+  return token;
 }
 
 /**
@@ -67,17 +79,22 @@ function isFromAnotherOrigin(headers: IncomingHttpHeaders): boolean {
   return headers['sec-fetch-mode'] !== 'navigate' || headers['sec-fetch-dest'] !== 'document';
 }
 
-function isAuthenticated(
-  token: string,
+/** An API server takes a request without a token for one of an anonymous user. */
+const isBearerToken = (given: string): boolean => /^[A-Za-z0-9._~+/-]{1,8192}=*$/.test(given);
+
+/** What a request names expressly comes first. */
+function presentedTokens(
   { authorization, cookie = '' }: IncomingHttpHeaders,
   fromQuery: string | undefined,
   sessions: Sessions,
-): boolean {
+): readonly string[] {
   const bearer = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
-  if ([bearer, fromQuery].some((given) => given !== undefined && isSame(given, token))) return true;
-  const pairs = cookie.split('; ').map((pair) => pair.split('='));
   const names = [sessionCookie(true), sessionCookie(false)];
-  return pairs.some(([name = '', id = '']) => names.includes(name) && sessions.has(id, token));
+  const ofSessions = cookie.split('; ').map((pair) => {
+    const [name = '', id = ''] = pair.split('=');
+    return names.includes(name) ? sessions.tokenOf(id) : undefined;
+  });
+  return [bearer, fromQuery, ...ofSessions].filter((token) => token !== undefined);
 }
 
 function isSame(given: string, token: string): boolean {

@@ -4,6 +4,7 @@ import type { Clock, Logger } from '@sluice/platform';
 import { printable } from '@sluice/platform/process';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import type { Reader } from '../access/reader.ts';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import { ThreadBudget } from '../thread-budget.ts';
@@ -15,10 +16,12 @@ import { EventStream } from './event-stream.ts';
 import { openApi } from './openapi.ts';
 import { loadPage } from './page-files.ts';
 import { Problem } from './problem.ts';
+import { Readers } from './readers.ts';
 import { RequestLimit } from './request-limit.ts';
+import { restrictUpdates } from './restrict.ts';
 import type { Route } from './route.ts';
-import type { RouteContext } from './route-context.ts';
 import { routes } from './routes.ts';
+import type { FullContext } from './scope.ts';
 import { Sessions } from './sessions.ts';
 import { UpdatePublisher } from './update-publisher.ts';
 
@@ -64,10 +67,10 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   const budget = new ThreadBudget(clock, threadShare);
   const limit = new RequestLimit(clock);
   const index = new ServiceIndex(history, nameOf, budget);
-  const context: RouteContext = {
+  const context: FullContext = {
     history,
     index,
-    logicalServices: new LogicalServiceIndex(history.logicalServices, budget),
+    logicalServices: new LogicalServiceIndex(budget),
     lostClusters,
     sources,
     now: () => clock.now(),
@@ -78,13 +81,19 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     behind,
   };
   const sessions = new Sessions(clock);
+  const readers = new Readers(context, access.reviewer);
+  /** The token of each request, if one is required. */
+  const tokens = new WeakMap<IncomingMessage, string>();
   const app = Fastify({ routerOptions: { maxParamLength: 512 } });
   app.setReplySerializer((payload) => printable(JSON.stringify(payload)));
-  // Not asynchronous, so that the budget counts it, and all of a request that needs nothing else.
+  // Not asynchronous unless readers are recognized, so that the budget counts it, and all of a request that needs nothing else.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(securityHeaders);
-    authorize(request.raw, access, sessions);
-    done();
+    const token = authorize(request.raw, access, sessions);
+    if (token !== undefined) tokens.set(request.raw, token);
+    const recognized = readers.recognize(request.raw, token);
+    if (recognized === undefined) done();
+    else recognized.then(() => done(), done);
   });
   app.setErrorHandler((error, request, reply) => {
     const { status, message, hint, retryAfter } = toProblem(error);
@@ -97,7 +106,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   app.setNotFoundHandler(() => {
     throw new Problem(404, 'not found', 'see /api/v1/openapi.json');
   });
-  for (const route of routes) addRoute(app, route, context, limit);
+  for (const route of routes) addRoute(app, route, { budget, limit, readers });
   const description = JSON.stringify(openApi(routes, eventRoutes, version));
   app.get('/api/v1/openapi.json', (_, reply) => reply.type('application/json; charset=utf-8').send(description));
   const updates = new UpdatePublisher(history, index, clock, budget);
@@ -105,17 +114,25 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   /** Streams whose data is being found. */
   let opening = 0;
   let isClosing = false;
-  for (const { path, params, query, open } of eventRoutes) {
+  for (const route of eventRoutes) {
+    const { path, params, query, open } = route;
     app.get(path, async (request, reply) => {
       const [given, filter] = [validate(params, request.params), validate(query, request.query)];
       if (streams.size + opening >= maxStreams) throw tooManyStreams();
       opening++;
-      const start = await budget.run(() => open({ ...context, updates }, given, filter)).finally(() => opening--);
+      const prepare = async () => {
+        const asked = { ...given, ...filter };
+        const { context, reader } = await readers.contextFor(request.raw, route, asked);
+        const visible = reader === undefined ? updates : restrictUpdates(updates, reader);
+        return { start: open({ ...context, updates: visible }, given, filter), asked };
+      };
+      const { start, asked } = await budget.run(prepare).finally(() => opening--);
       if (isClosing) throw new Problem(503, 'the console is closing');
       reply.hijack();
       const stream = new EventStream(reply.raw, securityHeaders, clock);
       streams.add(stream);
       stream.onEnd(() => streams.delete(stream));
+      readers.keepChecking(stream, request.raw, route, asked);
       start(stream);
     });
   }
@@ -127,7 +144,7 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
   app.get('/*', (request, reply) => {
     const url = targetOf(request.raw);
     if (queryToken(url) !== undefined) {
-      const { token } = access;
+      const token = tokens.get(request.raw);
       if (token !== undefined) reply.header('Set-Cookie', newSession(token, 'encrypted' in request.raw.socket));
       return reply.redirect('/');
     }
@@ -164,22 +181,29 @@ const securityHeaders = {
 const tooManyStreams = () =>
   new Problem(503, `more than ${maxStreams} open streams`, 'close other pages and commands that follow', 1);
 
-function addRoute(
-  app: FastifyInstance,
-  { path, params, query, handle }: Route,
-  context: RouteContext,
-  limit: RequestLimit,
-): void {
-  const { budget } = context;
+interface Serving {
+  readonly budget: ThreadBudget;
+  readonly limit: RequestLimit;
+  readonly readers: Readers;
+}
+
+function addRoute(app: FastifyInstance, route: Route, { budget, limit, readers }: Serving): void {
+  const { path, params, query, handle } = route;
   app.get(path, async (request, reply) => {
     const [given, filter] = [validate(params, request.params), validate(query, request.query)];
     reply.header('Cache-Control', 'no-store').type('application/json; charset=utf-8');
     return await limit.respond(reply.raw, async () => {
+      const { context, reader } = await readers.contextFor(request.raw, route, { ...given, ...filter });
       const result = await budget.run(() => handle(context, given, filter));
+      if (reader !== undefined && reader.unanswered > 0) reply.header('Warning', `299 - "${incomplete(reader)}"`);
       return budget.run(() => printable(JSON.stringify(result)));
     });
   });
 }
+
+/** As kubectl gets warnings of an API server. */
+const incomplete = ({ unanswered }: Reader): string =>
+  `without ${unanswered === 1 ? 'a cluster whose API server does' : `${unanswered} clusters whose API servers do`} not answer, so that it is unknown what you may see there`;
 
 function validate(schema: z.ZodObject, given: unknown): Record<string, unknown> {
   const result = schema.safeParse(given);

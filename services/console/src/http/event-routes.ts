@@ -4,16 +4,18 @@ import { update } from '../view/schemas.ts';
 import type { EventStream } from './event-stream.ts';
 import { entryFilter, findJournal } from './find-journal.ts';
 import { historyFilter, noParams, type RouteContext, serviceParams } from './route-context.ts';
+import type { Scope } from './scope.ts';
 import { streamHistory } from './stream-history.ts';
 import type { UpdatePublisher } from './update-publisher.ts';
 
 interface EventContext extends RouteContext {
-  readonly updates: UpdatePublisher;
+  readonly updates: Pick<UpdatePublisher, 'subscribe'>;
 }
 
 /** A route of server-sent events. `open` throws Problem if there is nothing to stream, and returns what starts the stream. */
 export interface EventRoute {
   readonly path: string;
+  readonly scope: Scope;
   readonly summary: string;
   readonly params: z.ZodObject;
   readonly query: z.ZodObject;
@@ -39,6 +41,7 @@ function route<P extends z.ZodObject, Q extends z.ZodObject>(
 export const eventRoutes: readonly EventRoute[] = [
   route({
     path: '/api/v1/stream',
+    scope: 'services',
     summary: 'changed Services and new writes, at most a few times per second',
     params: noParams,
     query: noParams,
@@ -52,6 +55,7 @@ export const eventRoutes: readonly EventRoute[] = [
   }),
   route({
     path: '/api/v1/services/:cluster/:namespace/:service/history/stream',
+    scope: 'service',
     summary: 'existing entries of the history of a Service, then new ones, one event each',
     params: serviceParams,
     query: historyFilter,

@@ -12,6 +12,7 @@ const without = text.optional().describe('UID or name of a cluster that counts a
 export const logicalServiceRoutes: readonly Route[] = [
   route(
     '/api/v1/logical-services',
+    'services',
     'Services joined over all clusters by namespace and name',
     noParams,
     z.object({
@@ -28,19 +29,23 @@ export const logicalServiceRoutes: readonly Route[] = [
       limit: limit(1_000, 100),
     }),
     schemas.logicalServiceList,
-    (context, _, query) => context.logicalServices.list(query, describeOptions(context, query.without)),
+    (context, _, query) => {
+      const options = describeOptions(context, query.without);
+      return context.logicalServices.list(context.history.logicalServices, query, options);
+    },
   ),
   route(
     '/api/v1/logical-services/:namespace/:service',
+    'services',
     'a Service over all clusters: endpoints by zone, differences, and what the loss of a cluster means',
     z.object({ namespace: text, service: text }),
     z.object({ without }),
     schemas.logicalServiceDetail,
     (context, { namespace, service }, query) => {
       const options = describeOptions(context, query.without);
-      const found = context.logicalServices.detail(namespace, service, options);
+      const found = context.history.logicalServices.get(namespace, service);
       if (found === undefined) throw new Problem(404, `no cluster has a Service ${namespace}/${service}`);
-      return found;
+      return context.logicalServices.detail(found, options);
     },
   ),
 ];

@@ -30,6 +30,7 @@ const milliseconds = z.coerce
 export const recordingRoutes: readonly Route[] = [
   route(
     '/api/v1/outages',
+    'services',
     'when Services had no ready endpoint, oldest first',
     noParams,
     scopeQuery,
@@ -43,6 +44,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/problems',
+    'services',
     'what is or was wrong with Services, the most severe first',
     noParams,
     z.object({
@@ -59,6 +61,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/problem-counts',
+    'services',
     'how many problems each cluster had, by time and severity',
     noParams,
     z.object({ ...scope, stepMs: z.coerce.number().int().min(1_000).default(900_000).describe('of a bucket') }),
@@ -83,6 +86,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/propagations',
+    'services',
     'how long slices and Endpoints took to show changes of Pods',
     noParams,
     z.object({
@@ -104,6 +108,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/services/:cluster/:namespace/:service/rollout',
+    'service',
     'how the Pods of a Service were over a period',
     serviceParams,
     z.object(period),
@@ -122,6 +127,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/readiness-changes',
+    'services',
     'how often Pods became ready or not ready, most often first',
     noParams,
     z.object({ ...scope, limit: limit(1_000, 20) }),
@@ -134,6 +140,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/drains',
+    'services',
     'how long Services take to stop sending traffic to a Pod that is deleted, slowest first',
     noParams,
     z.object({
@@ -165,6 +172,7 @@ export const recordingRoutes: readonly Route[] = [
   ),
   route(
     '/api/v1/node-disruptions',
+    'clusters',
     'when Nodes were not ready, cordoned, evicted their Pods or were deleted, and what it did to Services, oldest first',
     noParams,
     z.object({ ...scope, node: text.optional(), limit: limit(1_000, 20).describe('the last ones') }),

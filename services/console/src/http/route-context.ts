@@ -1,4 +1,4 @@
-import type { LostClusterPolicy } from '@sluice/logical-services';
+import type { LostClusterPolicy, ReadableLogicalServices } from '@sluice/logical-services';
 import type { Clock } from '@sluice/platform';
 import { z } from 'zod';
 import type { History } from '../history/history.ts';
@@ -7,9 +7,15 @@ import type { ThreadBudget } from '../thread-budget.ts';
 import type { LogicalServiceIndex } from '../view/logical-service-index.ts';
 import type { ServiceIndex } from '../view/service-index.ts';
 
-/** Data and ports of the routes. */
+/** What routes read of the history. */
+export interface ReadableHistory
+  extends Pick<History, 'journals' | 'get' | 'since' | 'retentionMs' | 'bytes' | 'onRecord'> {
+  readonly logicalServices: ReadableLogicalServices;
+}
+
+/** Data and ports of the routes, limited to what the reader may see. */
 export interface RouteContext {
-  readonly history: History;
+  readonly history: ReadableHistory;
   readonly index: ServiceIndex;
   readonly logicalServices: LogicalServiceIndex;
   readonly lostClusters: LostClusterPolicy;

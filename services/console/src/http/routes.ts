@@ -23,25 +23,40 @@ const serviceQuery = z.object({
 });
 
 export const routes: readonly Route[] = [
-  route('/api/v1/overview', 'state of this console', noParams, noParams, schemas.overview, async (context) => ({
-    version: context.version,
-    now: context.now(),
-    ...(await recordedOverview(context)),
-    retentionMs: context.history.retentionMs,
-    historyBytes: context.history.bytes,
-    behind: context.behind(),
-    clusters: knownClusters(context),
-    outage: context.sources.outage?.() ?? null,
-    storeProblems: context.sources.storeProblems?.() ?? [],
-    fleet: context.sources.partitions !== undefined,
-    jaeger: context.jaeger,
-    traces: context.sources.trace !== undefined,
-  })),
-  route('/api/v1/services', 'Services', noParams, serviceQuery, schemas.serviceList, ({ index }, _, query) =>
-    index.list(query),
+  route(
+    '/api/v1/overview',
+    'services',
+    'state of this console',
+    noParams,
+    noParams,
+    schemas.overview,
+    async (context) => ({
+      version: context.version,
+      now: context.now(),
+      ...(await recordedOverview(context)),
+      retentionMs: context.history.retentionMs,
+      historyBytes: context.history.bytes,
+      behind: context.behind(),
+      clusters: knownClusters(context),
+      outage: context.sources.outage?.() ?? null,
+      storeProblems: context.sources.storeProblems?.() ?? [],
+      fleet: context.sources.partitions !== undefined,
+      jaeger: context.jaeger,
+      traces: context.sources.trace !== undefined,
+    }),
+  ),
+  route(
+    '/api/v1/services',
+    'services',
+    'Services',
+    noParams,
+    serviceQuery,
+    schemas.serviceList,
+    ({ index, history }, _, query) => index.list(query, history),
   ),
   route(
     '/api/v1/services/:cluster/:namespace/:service',
+    'service',
     'a Service with its Pods and slices, now or at a past time',
     serviceParams,
     atTime,
@@ -54,6 +69,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     '/api/v1/services/:cluster/:namespace/:service/history',
+    'service',
     'what was observed, decided and written for a Service',
     serviceParams,
     historyFilter.extend({ limit: limit(5_000, 500) }),
@@ -71,6 +87,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     '/api/v1/services/:cluster/:namespace/:service/log',
+    'service',
     'the messages from which the state of a Service follows',
     serviceParams,
     noParams,
@@ -82,6 +99,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     '/api/v1/services/:cluster/:namespace/:service/pods/:pod',
+    'service',
     'endpoints of a Pod in the slices of a Service, and why',
     serviceParams.extend({ pod: text }),
     atTime,
@@ -93,6 +111,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     '/api/v1/changes',
+    'services',
     'the last writes of all Services, newest first',
     noParams,
     z.object({ limit: limit(500, 50) }),
@@ -101,20 +120,31 @@ export const routes: readonly Route[] = [
   ),
   ...logicalServiceRoutes,
   ...recordingRoutes,
-  listRoute('/api/v1/partitions', 'owner and lag of each partition', schemas.partitionView, async ({ sources }) =>
-    sources.partitions === undefined ? unavailable('partitions') : answered(sources, sources.partitions),
+  listRoute(
+    '/api/v1/partitions',
+    'fleet',
+    'owner and lag of each partition',
+    schemas.partitionView,
+    async ({ sources }) =>
+      sources.partitions === undefined ? unavailable('partitions') : answered(sources, sources.partitions),
   ),
-  listRoute('/api/v1/parked', 'writes that the API server refuses', schemas.parkedView, parked),
+  listRoute('/api/v1/parked', 'services', 'writes that the API server refuses', schemas.parkedView, parked),
   route(
     '/api/v1/traces/:trace',
+    'services',
     'a trace from Jaeger, each span below its parent',
     z.object({ trace: z.string().regex(/^[0-9a-f]{32}$/, 'a trace id has 32 hexadecimal digits') }),
     noParams,
     schemas.traceView,
     (context, { trace }) => readTrace(context, trace),
   ),
-  listRoute('/api/v1/dead-letters', 'records that cannot be processed', schemas.deadLetterView, async ({ sources }) =>
-    sources.deadLetters === undefined ? unavailable('dead letters') : answered(sources, sources.deadLetters),
+  listRoute(
+    '/api/v1/dead-letters',
+    'clusters',
+    'records that cannot be processed',
+    schemas.deadLetterView,
+    async ({ sources }) =>
+      sources.deadLetters === undefined ? unavailable('dead letters') : answered(sources, sources.deadLetters),
   ),
 ];
 
@@ -204,7 +234,7 @@ async function parked({ sources, history, index }: RouteContext) {
       return { cluster, clusterName, namespace, name, controller, message: reason, since, nextTryAt };
     });
   }
-  await index.refresh();
+  await index.refresh(history);
   return [...history.journals].flatMap((journal) => {
     const { cluster, clusterName, namespace, name } = index.summary(journal);
     return [...journal.state.refused].map(([controller, { message, since }]) => ({

@@ -4,8 +4,8 @@ import {
   type DescribeOptions,
   describeService,
   type LogicalService,
-  type LogicalServices,
   lossesOf,
+  type ReadableLogicalServices,
   type ServiceDescription,
 } from '@sluice/logical-services';
 import type { ThreadBudget } from '../thread-budget.ts';
@@ -31,20 +31,22 @@ interface Cached {
 
 /** The Services over all clusters, each cached until it changes or a cluster is lost or found. */
 export class LogicalServiceIndex {
-  readonly #services: LogicalServices;
   readonly #budget: ThreadBudget;
   #cached = new WeakMap<LogicalService, Cached>();
 
-  constructor(services: LogicalServices, budget: ThreadBudget) {
-    this.#services = services;
+  constructor(budget: ThreadBudget) {
     this.#budget = budget;
   }
 
-  async list(query: LogicalServiceQuery, options: DescribeOptions): Promise<LogicalServiceList> {
+  async list(
+    services: ReadableLogicalServices,
+    query: LogicalServiceQuery,
+    options: DescribeOptions,
+  ): Promise<LogicalServiceList> {
     const counts: Record<string, number> = {};
     const matching: LogicalServiceSummary[] = [];
     const state = stateOf(options);
-    for await (const service of this.#budget.iterate(this.#services.all)) {
+    for await (const service of this.#budget.iterate(services.all)) {
       const { namespace, name } = service;
       if (query.namespace && query.namespace !== namespace) continue;
       if (query.q && !`${namespace}/${name}`.includes(query.q)) continue;
@@ -65,10 +67,7 @@ export class LogicalServiceIndex {
     };
   }
 
-  /** Undefined: no cluster has it. */
-  detail(namespace: string, name: string, options: DescribeOptions): LogicalServiceDetail | undefined {
-    const service = this.#services.get(namespace, name);
-    if (service === undefined) return undefined;
+  detail(service: LogicalService, options: DescribeOptions): LogicalServiceDetail {
     const described = describeService(service, options);
     const summary = summarize(described);
     return {

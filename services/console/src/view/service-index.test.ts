@@ -49,7 +49,7 @@ const known = (cluster: string, namespace: string, name: string, ...facts: Fact[
   add(cluster, namespace, name, snapshot(1, 1_000, [service({ name }), ...facts]));
 
 const list = async (query: Partial<ServiceQuery> = {}) => {
-  const found = await index.list({ sort: 'name', offset: 0, limit: 100, ...query });
+  const found = await index.list({ sort: 'name', offset: 0, limit: 100, ...query }, history);
   return {
     ...found,
     names: found.items.map(({ clusterName, namespace, name }) => `${clusterName}/${namespace}/${name}`),

@@ -19,6 +19,9 @@ export interface ServiceQuery {
   readonly limit: number;
 }
 
+/** The Services in question. */
+type Journals = Pick<History, 'journals'>;
+
 /** Summaries of all Services in the history, cached until a Service gets a new record. */
 export class ServiceIndex {
   readonly #budget: ThreadBudget;
@@ -33,15 +36,15 @@ export class ServiceIndex {
     this.#nameOf = nameOf;
   }
 
-  async list(query: ServiceQuery): Promise<ServiceList> {
-    await this.refresh();
-    return this.#budget.run(() => this.#select(query));
+  async list(query: ServiceQuery, history: Journals): Promise<ServiceList> {
+    await this.refresh(history);
+    return this.#budget.run(() => this.#select(query, history));
   }
 
-  #select(query: ServiceQuery): ServiceList {
+  #select(query: ServiceQuery, history: Journals): ServiceList {
     const counts: Record<string, number> = {};
     const matching: ServiceSummary[] = [];
-    for (const journal of this.#history.journals) {
+    for (const journal of history.journals) {
       const { cluster, namespace, service } = journal.key;
       if (query.cluster && query.cluster !== cluster && query.cluster !== this.#nameOf(cluster)) continue;
       if (query.namespace && query.namespace !== namespace) continue;
@@ -54,9 +57,9 @@ export class ServiceIndex {
     return { total: matching.length, counts, items: matching.slice(query.offset, query.offset + query.limit) };
   }
 
-  /** Replays the new records of all Services. */
-  async refresh(): Promise<void> {
-    for await (const journal of this.#budget.iterate(this.#history.journals)) this.summary(journal);
+  /** Replays the new records of these Services. */
+  async refresh({ journals }: Journals): Promise<void> {
+    for await (const journal of this.#budget.iterate(journals)) this.summary(journal);
   }
 
   summary(journal: Journal): ServiceSummary {
