@@ -22,6 +22,19 @@ test('listening beyond loopback requires a token and TLS', () => {
   }
 });
 
+test('readers with tokens of their own take the place of the token', () => {
+  const environment = { SLUICE_CONSOLE_AUTHORIZATION_MODE: 'cluster' };
+  const { console } = resolve({ environment: { ...environment, ...open, ...tls } }).configuration;
+  expect(console).toMatchObject({ authorizationMode: 'cluster', token: undefined, bindAddress: { port: 8443 } });
+  expect(errorOf({ environment: { ...environment, ...open } })).toMatch(/set console\.tls\.cert/);
+  expect(errorOf({ environment: { ...environment, SLUICE_CONSOLE_TOKEN: 'hush' } })).toMatch(
+    /console\.authorizationMode\) is cluster, but .*console\.token\) is set, .* remove one of them/,
+  );
+  expect(errorOf({ environment: { SLUICE_CONSOLE_AUTHORIZATION_MODE: 'none' } })).toContain(
+    'expected token or cluster',
+  );
+});
+
 test('rejects inconsistent settings', () => {
   expect(errorOf({ environment: { SLUICE_CONSOLE_BIND_ADDRESS: '0' } })).toContain('needs an address to listen on');
   expect(errorOf({ environment: { SLUICE_CONSOLE_TLS_CERT: 'C' } })).toContain('set both');

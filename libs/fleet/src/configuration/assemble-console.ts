@@ -6,7 +6,7 @@ import type { Values } from './values.ts';
 
 /**
  * Builds the console configuration. A console shows names of everything in the clusters, so listening beyond loopback
- * requires a token and TLS.
+ * requires TLS, and a token or readers with tokens of their own.
  */
 export function assembleConsole(values: Values, problems: Problems): ConsoleConfiguration {
   const at = values.where('console.bindAddress');
@@ -14,6 +14,7 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     bindAddress: address,
     hosts = [],
     token,
+    authorizationMode,
     maxBytes,
     retention: retentionMs,
     lostClusters: action,
@@ -24,8 +25,13 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
   if (address === null) problems.add(`${at} is 0; a console needs an address to listen on`);
   checkPair(values, 'console.tls.cert', 'console.tls.key', problems);
   const { 'tls.cert': cert, 'tls.key': key, jaegerUrl, jaegerQueryUrl } = rest;
+  if (token !== undefined && authorizationMode === 'cluster') {
+    problems.add(
+      `${values.where('console.authorizationMode')} is cluster, but ${values.where('console.token')} is set, with which every reader would see everything; remove one of them`,
+    );
+  }
   const missing = [
-    ...(token === undefined ? ['console.token (--console-token-file)'] : []),
+    ...(token === undefined && authorizationMode === 'token' ? ['console.token (--console-token-file)'] : []),
     ...(cert === undefined ? ['console.tls.cert and .key (--console-tls-cert-file, --console-tls-key-file)'] : []),
   ];
   if (address && !isLoopback(address.host) && missing.length > 0) {
@@ -35,7 +41,16 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
   }
   const tls = cert !== undefined && key !== undefined ? { cert, key } : undefined;
   return {
-    ...{ bindAddress: address ?? undefined, hosts, token, tls, maxBytes, retentionMs, jaegerUrl, jaegerQueryUrl },
-    ...{ lostClusters: { action, maxAgeMs }, serviceNameLabel },
+    bindAddress: address ?? undefined,
+    hosts,
+    token,
+    authorizationMode,
+    tls,
+    maxBytes,
+    retentionMs,
+    jaegerUrl,
+    jaegerQueryUrl,
+    lostClusters: { action, maxAgeMs },
+    serviceNameLabel,
   };
 }

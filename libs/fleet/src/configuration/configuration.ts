@@ -43,6 +43,8 @@ export interface ConsoleConfiguration {
   readonly bindAddress: BindAddress | undefined;
   readonly hosts: readonly string[];
   readonly token: string | undefined;
+  /** `cluster`: readers present tokens of their own, and `token` is not set. */
+  readonly authorizationMode: 'token' | 'cluster';
   /** In PEM. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly maxBytes: number;

@@ -44,6 +44,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       bindAddress: undefined,
       hosts: [],
       token: undefined,
+      authorizationMode: 'token',
       tls: undefined,
       maxBytes: 128 * 1024 ** 2,
       retentionMs: 86_400_000,

@@ -106,6 +106,7 @@ const samples: Readonly<
   'console.bindAddress': ['127.0.0.1:8080', '127.0.0.1:8080'],
   'console.hosts': ['sluice.example.com,[::1]', ['sluice.example.com', '[::1]']],
   'console.token': ['pw', '***'],
+  'console.authorizationMode': ['cluster', 'cluster'],
   'console.tls.cert': ['C', 'C', { SLUICE_CONSOLE_TLS_KEY: 'K' }],
   'console.tls.key': ['K', '***', { SLUICE_CONSOLE_TLS_CERT: 'C' }],
   'console.maxBytes': ['1Gi', '1Gi'],

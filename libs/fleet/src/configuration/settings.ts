@@ -303,6 +303,11 @@ const declared = {
     flag: '--console-token-file <file>',
     ...secret,
   }),
+  'console.authorizationMode': setting(
+    kinds.oneOf('token', 'cluster'),
+    '`token`: `console.token` opens everything; `cluster`: readers present a token of the cluster and see namespaces whose EndpointSlices it may list',
+    { flag: '--console-authorization-mode <mode>', default: 'token' },
+  ),
   'console.tls.cert': setting(text, 'certificate of a console in PEM; required unless it listens on loopback', {
     flag: '--console-tls-cert-file <file>',
     ...pem,

@@ -7,6 +7,7 @@ import {
   formatBindAddress,
   isLoopback,
   localTime,
+  print,
   showWait,
   systemClock,
   UsageError,
@@ -69,10 +70,18 @@ export function clientFor(
     throw new UsageError(`--console: the token would go to ${parsed.host} unencrypted; give an https:// address`);
   }
   knownSecrets.remember(owner, [token]);
-  return new ConsoleClient({ ...options, url, token });
+  return new ConsoleClient({ ...options, url, token, warn });
 }
 
 const owner = {};
+
+/** Once, however many answers a command needs. As kubectl prints warnings of an API server. */
+function warn(text: string): void {
+  if (!warned.has(text)) print(process.stderr, `Warning: ${text}\n`);
+  warned.add(text);
+}
+
+const warned = new Set<string>();
 
 function tokenOf(given: string | undefined): string | undefined {
   const file = given ?? process.env.SLUICE_CONSOLE_TOKEN_FILE;

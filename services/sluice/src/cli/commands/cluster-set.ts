@@ -11,6 +11,7 @@ import {
   withIdentity,
 } from '@sluice/fleet/clusters';
 import type { Configuration } from '@sluice/fleet/configuration';
+import type { ClusterAccess } from '@sluice/kubernetes';
 import { type Logger, ThreadShares, YieldQueue } from '@sluice/platform';
 import { systemClock, systemRandom } from '@sluice/platform/process';
 import { condition } from '@sluice/telemetry';
@@ -33,6 +34,7 @@ export async function openClusterSet(
   const work = readOnly ? ({ readOnly, work: ['watch'] } as const) : { takeOver, useServiceAccountCredentials };
   const threadShares = new ThreadShares({ clock: systemClock, logger, yieldQueue: new YieldQueue(setImmediate) });
   const names = new Map<string, string>();
+  const accesses = new Map<string, ClusterAccess>();
   const synced = new Set<string>();
   const outages = new ClusterOutages();
   const competing = new CompetingManagers(systemClock);
@@ -49,11 +51,13 @@ export async function openClusterSet(
     }),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);
+      if (cluster.access !== undefined) accesses.set(cluster.identity, cluster.access);
       pending.connected(cluster.identity);
       try {
         await services.serve(cluster, signal);
       } finally {
         outages.set(cluster.identity, null);
+        accesses.delete(cluster.identity);
         synced.delete(cluster.identity);
       }
     },
@@ -72,6 +76,7 @@ export async function openClusterSet(
     ),
     initial: [],
     names,
+    accesses,
     threadUses: () => threadShares.uses,
     phases: () => clusters.states.map((state) => outages.phaseOf(state)),
     hooks: {

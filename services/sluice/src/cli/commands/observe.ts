@@ -25,7 +25,7 @@ export function addObserveCommand(program: Command): void {
   );
   addRecordingFlags(command);
   command.optionsGroup('Output:').option('--for <duration>', 'stop after this time, e.g. 20s or 1m30s', durationFlag);
-  addFlags(command, 'Output:', 'log.level', 'console.bindAddress', 'metricsBindAddress');
+  addFlags(command, 'Output:', 'log.level', 'console.bindAddress', 'console.authorizationMode', 'metricsBindAddress');
   command.action(async (options: { readonly for?: number; readonly namespace?: readonly string[] }) => {
     const warnings: string[] = [];
     const given = await runConfiguration(command, process.env, (warning) => warnings.push(warning));

@@ -31,6 +31,7 @@ export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logg
     ],
     initial: [cluster],
     names: new Map([[cluster.identity, cluster.name]]),
+    accesses: new Map(cluster.access && [[cluster.identity, cluster.access]]),
     leadership,
     phases: () => {
       const phase = phaseOf(outage, cluster.writesPausedBecause?.());

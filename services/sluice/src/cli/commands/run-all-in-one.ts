@@ -1,4 +1,4 @@
-import { type ClusterView, tapBus } from '@sluice/console';
+import { type AccessReviewer, type ClusterView, tapBus } from '@sluice/console';
 import { toCompaction, toSettings } from '@sluice/fleet/configuration';
 import type { Logger } from '@sluice/platform';
 import {
@@ -15,6 +15,7 @@ import {
 } from '@sluice/platform/process';
 import type { Recording } from '@sluice/recording';
 import { Metrics } from '@sluice/telemetry';
+import { reviewsOf } from '../../composition/access-reviews.ts';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import { configuredRecorder } from '../../composition/configured-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
@@ -59,7 +60,8 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       ? undefined
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
   const recorder = await configuredRecorder(configuration, { ...ports, environment: process.env });
-  const console = openConsole(() => clusters.views(), run, logger, recorder);
+  const reviews = reviewsOf(configuration, clusters.accesses, ports);
+  const console = openConsole(() => clusters.views(), run, logger, recorder, reviews);
   const server =
     metrics &&
     (await serve(
@@ -135,6 +137,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
         { component: 'recording', graceMs: marginMs, stop: () => recorder?.close() },
         { component: 'console', graceMs: marginMs, stop: () => console?.console.close() },
         { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
+        { component: 'access reviews', graceMs: marginMs, stop: () => reviews?.close() },
         { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
       ],
       ports,
@@ -154,6 +157,7 @@ export function openConsole(
   run: Pick<Run, 'console' | 'configuration'>,
   logger: Logger,
   recording?: Recording,
+  reviewer?: AccessReviewer,
 ): LocalConsole | undefined {
   const { page, metrics } = servedAt(run);
   const address = page ?? metrics;
@@ -162,5 +166,5 @@ export function openConsole(
     logger.info('console disabled: the bind address is not loopback; set --console-bind-address to a loopback address');
     return undefined;
   }
-  return startConsole(clusters, run.configuration.console, { clock: systemClock, logger, recording });
+  return startConsole(clusters, run.configuration.console, { clock: systemClock, logger, recording, reviewer });
 }

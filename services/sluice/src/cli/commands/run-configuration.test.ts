@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Configuration, Environment } from '@sluice/fleet/configuration';
-import { isUsageError } from '@sluice/platform/process';
+import { createLogger, isUsageError } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
 import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
+import { checkReviewing } from './console.ts';
 import { runConfiguration } from './run-configuration.ts';
+import { runOpened } from './run-opened.ts';
 import {
   addRunOptions,
   checkRun,
@@ -120,6 +122,31 @@ test.each([
 test('--leader-elect is accepted for one cluster', async () => {
   const given = await called(['--leader-elect', '--in-cluster']);
   expect(() => checkRun(given)).not.toThrow();
+});
+
+describe('--console-authorization-mode cluster', () => {
+  const mode = ['--console-authorization-mode', 'cluster'];
+
+  test.each([[], ['--distributed'], ['--shadow', '--in-cluster'], ['--no-console', '--shadow', '--in-cluster']])(
+    'needs a cluster that reviews readers, and a console: refused with %j',
+    async (...args) => {
+      const given = await called([...mode, ...args]);
+      expect(() => checkRun(given)).toThrow('requires a console and a cluster that reviews');
+    },
+  );
+
+  test('is accepted for clusters', async () => {
+    const given = await called([...mode, '--in-cluster']);
+    expect(() => checkRun(given)).not.toThrow();
+  });
+
+  test('is refused in a console of a fleet that knows no cluster, and in one without clusters', async () => {
+    const { configuration } = await called(mode);
+    expect(() => checkReviewing(configuration)).toThrow(/knows no cluster that reviews .*: configure clusters/);
+    expect(() => checkReviewing({ ...configuration, clusters: [{ inCluster: true }] })).not.toThrow();
+    const context = { configuration, logger: createLogger('text', 'error') };
+    await expect(runOpened('/none', {}, Promise.resolve(), context)).rejects.toThrow('served without its clusters');
+  });
 });
 
 test('without a file, the environment is ignored, except in a Pod', async () => {

@@ -10,6 +10,7 @@ import {
   systemRandom,
 } from '@sluice/platform/process';
 import { Metrics } from '@sluice/telemetry';
+import { reviewsOf } from '../../composition/access-reviews.ts';
 import { openRecorder } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
@@ -36,10 +37,11 @@ export async function runObserver(
   const metrics = new Metrics({ clusters: names, fleet: true, phases, threadUses });
   const recorder = await openRecorder(configuration.recording, { ...ports, environment: process.env });
   const memory = recorder === undefined ? limits : recordedHistory;
+  const reviews = reviewsOf(configuration, clusters.accesses, ports);
   const { console, history } = startConsole(
     () => clusters.views(),
     { lostClusters: limits.lostClusters, serviceNameLabel: limits.serviceNameLabel },
-    { ...ports, history: memory, recording: recorder },
+    { ...ports, history: memory, recording: recorder, reviewer: reviews },
   );
   const server = await serve(
     addresses,
@@ -77,6 +79,7 @@ export async function runObserver(
         { component: 'recording', graceMs: marginMs, stop: () => observer.close().then(() => recorder?.close()) },
         { component: 'console', graceMs: marginMs, stop: () => console.close() },
         { component: 'metrics server', graceMs: marginMs, stop: () => server.close() },
+        { component: 'access reviews', graceMs: marginMs, stop: () => reviews?.close() },
         { component: 'cluster connections', graceMs: marginMs, stop: () => clusters.close() },
       ],
       ports,

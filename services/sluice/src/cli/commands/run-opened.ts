@@ -46,6 +46,11 @@ async function serveRecording(
   { configuration, logger }: Context,
 ): Promise<void> {
   const addresses = pageAddressesOf(configuration);
+  if (configuration.console.authorizationMode === 'cluster') {
+    throw new UsageError(
+      'console.authorizationMode is cluster, but a recording is served without its clusters, so that nobody reviews the access of readers: remove the setting',
+    );
+  }
   const { at, ...others } = past;
   if (at === undefined && (others.speed ?? others.allowWrites ?? others.writeKubeconfig) !== undefined) {
     throw new UsageError('--speed, --allow-writes and --write-kubeconfig need --at, the time that kubectl reads');

@@ -79,7 +79,7 @@ export function addRunOptions(command: Command): Command {
     .option('--rate <n>', 'simulated cluster: actions per second', Number);
   addRecordingFlags(command);
   command.optionsGroup(mode);
-  addFlags(command, mode, 'log.level', 'console.bindAddress', 'metricsBindAddress');
+  addFlags(command, mode, 'log.level', 'console.bindAddress', 'console.authorizationMode', 'metricsBindAddress');
   addFlags(command, mode, 'console.jaegerUrl', 'console.jaegerQueryUrl');
   return addLeaderElectionOptions(addServiceFlags(command));
 }
@@ -97,6 +97,11 @@ export function checkRun(run: Run): void {
   if (run.distributed && (metricsBindAddress !== undefined || console.bindAddress !== undefined)) {
     throw new UsageError(
       '--console-bind-address and --metrics-bind-address are for one process; --distributed prints the address of its console, and each process has metrics of its own',
+    );
+  }
+  if (console.authorizationMode === 'cluster' && (!namesCluster || run.shadow)) {
+    throw new UsageError(
+      '--console-authorization-mode cluster requires a console and a cluster that reviews the access of readers: pass --kubeconfig FILE, --context NAME or --in-cluster, and remove --shadow',
     );
   }
   if (run.bus !== undefined && !run.distributed) {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { ClusterView } from '@sluice/console';
 import type { Cluster, FleetIdentity, Leadership } from '@sluice/fleet/clusters';
 import type { LeaderElectionConfiguration } from '@sluice/fleet/configuration';
+import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
 
@@ -17,6 +18,8 @@ export interface ServedClusters {
   readonly initial: readonly Cluster[];
   /** Cluster names by identity, for metrics. */
   readonly names: ReadonlyMap<string, string>;
+  /** How the clusters are reached that are connected, by identity. Empty for the simulated cluster. */
+  readonly accesses: ReadonlyMap<string, ClusterAccess>;
   /** Default: there is no election. */
   readonly leadership?: Leadership | undefined;
   readonly phases: NonNullable<ConstructorParameters<typeof Metrics>[0]['phases']>;

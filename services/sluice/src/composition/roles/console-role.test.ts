@@ -31,6 +31,7 @@ afterEach(async () => {
 
 const plain: ConsoleConfiguration = {
   ...{ bindAddress: { host: '127.0.0.1', port: 0 }, hosts: [], token: undefined, tls: undefined },
+  authorizationMode: 'token',
   ...{ maxBytes: 1024 ** 2, retentionMs: 60_000, jaegerUrl: undefined, jaegerQueryUrl: undefined },
   ...{ lostClusters: { action: 'age-out', maxAgeMs: 600_000 }, serviceNameLabel: undefined },
 };

@@ -15,15 +15,19 @@ import { type Clock, errorMessage, type Random } from '@sluice/platform';
 import { isLoopback, type RootLogger, UsageError, version } from '@sluice/platform/process';
 import type { Recorder } from '@sluice/recording';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
+import { AccessReviews } from '../access-reviews.ts';
 import { ProblemReporter } from '../problem-reporter.ts';
 import { configuredWebhook } from '../problem-webhook.ts';
 import { rereadConsole } from './reread-console.ts';
+import type { ReviewingClusters } from './reviewing-clusters.ts';
 
 export interface ConsoleRoleOptions {
   readonly infrastructure: Omit<OpenInfrastructure, 'document' | 'intended' | 'openLogs' | 'generation'> &
     Partial<Pick<OpenInfrastructure, 'openLogs' | 'generation'>>;
   readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'> &
     Partial<Pick<Configuration, 'recording'>>;
+  /** The clusters that review the access of readers. Default: none do. */
+  readonly reviewing?: ReviewingClusters | undefined;
   /** Paused until the history is loaded. Default: the history is in memory only. */
   readonly recorder?: Recorder | undefined;
   /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
@@ -67,7 +71,8 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const ports = { clock, logger, recording: recorder, onClusters };
   const sources = new FleetSources(infrastructure, ports, jaegerTraces(jaegerQueryUrl), conflicts);
   const behind = () => follower.behind;
-  const access = { hosts: hostsOf(settings), token: settings.token };
+  const reviews = options.reviewing && new AccessReviews(options.reviewing.accesses, { clock, logger });
+  const access = { hosts: hostsOf(settings), token: settings.token, reviewer: reviews };
   const shown = { version, behind, lostClusters, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
   const backends = backendChecks(options);
@@ -107,6 +112,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
       },
     });
   const working = new AbortController();
+  const identifying = options.reviewing?.run(working.signal);
   let problems: ProblemReporter | undefined;
   void follower.caughtUp.then(() => {
     ready = true;
@@ -117,12 +123,14 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   });
   return {
     url: server.url,
-    done: Promise.all([readHistory(working.signal), sources.run(working.signal)]),
+    done: Promise.all([readHistory(working.signal), sources.run(working.signal), identifying]),
     async stop() {
       working.abort();
       stopRereading?.();
       problems?.close();
       await console.close();
+      await identifying?.catch(() => {});
+      await reviews?.close();
       await Promise.all(servers.map((one) => one?.close()));
     },
   };

@@ -1,4 +1,11 @@
-import { type ClusterView, type Console, History, jaegerTraces, lazyConsole } from '@sluice/console';
+import {
+  type AccessReviewer,
+  type ClusterView,
+  type Console,
+  History,
+  jaegerTraces,
+  lazyConsole,
+} from '@sluice/console';
 import type { ConnectedCluster } from '@sluice/fleet/clusters';
 import type { ConsoleConfiguration } from '@sluice/fleet/configuration';
 import type { Clock, Logger } from '@sluice/platform';
@@ -18,6 +25,8 @@ interface ConsolePorts {
   readonly history?: { readonly maxBytes: number; readonly retentionMs: number };
   /** Default: the history is in memory only. */
   readonly recording?: Recording | undefined;
+  /** Default: everybody who reaches the console sees everything. */
+  readonly reviewer?: AccessReviewer | undefined;
 }
 
 interface ConsoleSettings extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'serviceNameLabel'>> {
@@ -37,14 +46,14 @@ const threadShare = 0.25;
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl, lostClusters, serviceNameLabel }: ConsoleSettings,
-  { history: limits, recording, ...ports }: ConsolePorts,
+  { history: limits, recording, reviewer, ...ports }: ConsolePorts,
 ): LocalConsole {
   const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel });
   const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl), recording };
   const console = lazyConsole({
     history,
     sources,
-    access: { hosts: [] },
+    access: { hosts: [], reviewer },
     version,
     threadShare,
     ...(lostClusters && { lostClusters }),
