@@ -18,6 +18,8 @@ export const guides: Rows = {
     ['Jaeger that is slow ({})', duration('services/console/src/traces/fetch-trace.ts', 'timeoutMs')],
     ['a session of {} in a cookie', duration('services/console/src/http/sessions.ts', 'lifetimeMs')],
     ['`console.retention` ({})', setting('console.retention')],
+    ['answers 403, and 503 while', 'statuses of HTTP'],
+    ['takes effect within {}.', duration('services/console/src/access/access-decisions.ts', 'ttlMs')],
     ['`console.maxBytes` ({};', setting('console.maxBytes')],
     ['{} in `sluice run`)', bytes('services/sluice/src/composition/telemetry/start-console.ts', 'historyBytes')],
   ],

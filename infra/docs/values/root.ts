@@ -82,6 +82,12 @@ export const root: Rows = {
       count('libs/telemetry/src/server/limit-connections.ts', 'defaultLimits.pipelined'),
     ],
     ['streams of the console | {} |', streams],
+    [
+      '{} tokens in review; {} decisions',
+      count('services/console/src/http/readers.ts', 'maxChecked'),
+      count('services/console/src/access/access-decisions.ts', 'maxDecisions'),
+    ],
+    ['is noticed after up to {}.', duration('services/console/src/access/access-decisions.ts', 'ttlMs')],
     ['{} in progress, {} of unread', count(requestLimit, 'maxRequests'), bytes(requestLimit, 'maxUnreadBytes')],
     [
       '{} of the thread, after a burst of {} |',
