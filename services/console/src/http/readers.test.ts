@@ -31,6 +31,8 @@ describe('a reader of one namespace', () => {
       expect([await statusOf(path), await errorOf(path)]).toEqual([403, text]);
       expect(await statusOf(`${path}/history/stream`)).toBe(403);
     }
+    expect(await errorOf(service('uid-amber', 'ns1-amber'))).toContain('of cluster amber');
+    expect(await errorOf(service('uid-beryl', 'ns0-beryl'))).toContain('of cluster uid-beryl');
     expect(await errorOf(`${list}/amber/ns0-amber/nothing`)).toBe(
       'no history for Service ns0-amber/nothing in cluster amber',
     );

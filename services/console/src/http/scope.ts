@@ -58,7 +58,9 @@ async function decideService(context: FullContext, reader: Reader, params: Given
   const given = serviceParams.parse(params);
   const place = keyOf(context, given);
   await reader.decide([place]);
-  check([reader.decisionOf(place)], `in namespace ${given.namespace} of cluster ${given.cluster}`);
+  const known = context.sources.clusters().find(({ identity }) => identity === place.cluster);
+  const name = known !== undefined && reader.knowsCluster(known.identity) ? known.name : given.cluster;
+  check([reader.decisionOf(place)], `in namespace ${given.namespace} of cluster ${name}`);
 }
 
 /** Without what the query names, a list would look as if there were nothing. */

@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { MemoryBus } from '@sluice/bus';
 import type { ConsoleConfiguration } from '@sluice/fleet/configuration';
 import { makeServingCertificate } from '@sluice/local';
-import { seededRandom, VirtualClock } from '@sluice/platform';
+import { aborted, seededRandom, VirtualClock } from '@sluice/platform';
 import { createLogger, systemClock } from '@sluice/platform/process';
 import { advance } from '@sluice/platform/testing';
 import { MemoryClusterDirectory, MemoryDeadLetters, MemoryDocument, MemoryLeases, MemoryStore } from '@sluice/store';
@@ -39,7 +39,7 @@ const plain: ConsoleConfiguration = {
 async function start(
   given: Partial<ConsoleConfiguration>,
   bus = new MemoryBus({ partitions: 2 }),
-  more: Partial<Pick<ConsoleRoleOptions, 'clock' | 'reread'>> = {},
+  more: Partial<Pick<ConsoleRoleOptions, 'clock' | 'reread' | 'reviewing'>> = {},
 ) {
   const infrastructure = {
     ...{ bus, store: new MemoryStore(), leases: new MemoryLeases(systemClock), deadLetters: new MemoryDeadLetters() },
@@ -116,6 +116,27 @@ test('serves a replaced certificate and requires the replaced token, without a r
   await advance(clock, 60_000);
   expect(await ask('old')).toEqual([401, 'replaced']);
   expect(await ask('new')).toEqual([200, 'replaced']);
+});
+
+test('with clusters that review readers, nothing is served without a token, or while none of them is identified', async () => {
+  let isRunning = false;
+  const reviewing = {
+    accesses: new Map(),
+    run: async (signal: AbortSignal) => {
+      isRunning = true;
+      await aborted(signal);
+      isRunning = false;
+    },
+  };
+  const { url } = await start({ authorizationMode: 'cluster' }, new MemoryBus({ partitions: 2 }), { reviewing });
+  expect((await fetch(`${url}/api/v1/services`)).status).toBe(401);
+  const authorization = 'Bearer of-a-reader';
+  expect((await fetch(`${url}/api/v1/services`, { headers: { authorization } })).status).toBe(503);
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+  expect(isRunning).toBe(true);
+  await running?.stop();
+  expect(isRunning).toBe(false);
+  running = undefined;
 });
 
 test('reports why it cannot listen', async () => {

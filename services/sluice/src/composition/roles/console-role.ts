@@ -27,7 +27,7 @@ export interface ConsoleRoleOptions {
   readonly configuration: Pick<Configuration, 'console' | 'metricsBindAddress'> &
     Partial<Pick<Configuration, 'recording'>>;
   /** The clusters that review the access of readers. Default: none do. */
-  readonly reviewing?: ReviewingClusters | undefined;
+  readonly reviewing?: Pick<ReviewingClusters, 'accesses' | 'run'> | undefined;
   /** Paused until the history is loaded. Default: the history is in memory only. */
   readonly recorder?: Recorder | undefined;
   /** Loads the configuration again, for secrets that were replaced. Default: they stay. */
