@@ -3,6 +3,7 @@ import { seededRandom, VirtualClock } from '@sluice/platform';
 import { describe, expect, it } from 'vitest';
 import { type ClusterActivity, describeActivity } from './activity.ts';
 import { ClusterSimulator } from './cluster-simulator.ts';
+import { outdatedObjects } from './outdated-objects.ts';
 
 function newSimulator(seed: number, rate?: number) {
   const clock = new VirtualClock(Date.parse('2026-05-01T10:00:00Z'));
@@ -47,6 +48,18 @@ describe('ClusterSimulator', () => {
     expect(server.get('services', 'shop', 'catalog')).toMatchObject({ spec: { ipFamilies: ['IPv4', 'IPv6'] } });
     expect(server.get('pods', 'payments', 'ledger-db-0')).toMatchObject({ spec: { hostname: 'ledger-db-0' } });
     expect(activities).toEqual([]);
+  });
+
+  it('runs objects that differ from those of other clusters', () => {
+    const { server, clock } = newSimulator(1);
+    const outdated = new FakeApiServer({ clock, random: seededRandom(2) });
+    new ClusterSimulator({ api: outdated, clock, random: seededRandom(2), objects: outdatedObjects }).start();
+    const names = (of: FakeApiServer) => of.list('services').items.map(({ metadata }) => metadata.name);
+    expect(names(server).filter((name) => !names(outdated).includes(name))).toEqual(['otel-collector', 'search']);
+    const portsOf = (of: FakeApiServer) => of.get('services', 'payments', 'payments-api').spec;
+    expect(portsOf(server)).toMatchObject({ ports: [{ port: 443 }] });
+    expect(portsOf(outdated)).toMatchObject({ ports: [{ port: 8443 }] });
+    expect(outdated.list('pods').items.filter(({ metadata }) => metadata.name.startsWith('search'))).toEqual([]);
   });
 
   it.each(seeds)('keeps addresses unique and Pods on existing Nodes (seed %i)', (seed) => {

@@ -6,7 +6,7 @@ import { Deployment } from './deployment.ts';
 import { kubernetesService } from './kubernetes-service.ts';
 import { Nodes } from './nodes.ts';
 import { Pods, type SimulatedPod } from './pods.ts';
-import { namespaces, services, type WorkloadSpec, workloads } from './sample-objects.ts';
+import { namespaces, type SampleObjects, sampleObjects, type WorkloadSpec } from './sample-objects.ts';
 import { SimulationContext } from './simulation-context.ts';
 import type { SimulatorApi } from './simulator-api.ts';
 import { StatefulSet } from './stateful-set.ts';
@@ -19,6 +19,8 @@ export interface ClusterSimulatorOptions {
   readonly random: Random;
   /** Average activities per second, 5 by default; 0 disables activity. */
   readonly rate?: number;
+  /** Default: those of all clusters that are up to date. */
+  readonly objects?: SampleObjects;
 }
 
 const resyncIntervalMs = 1000;
@@ -29,6 +31,7 @@ const resyncIntervalMs = 1000;
  */
 export class ClusterSimulator {
   readonly #context: SimulationContext;
+  readonly #objects: SampleObjects;
   readonly #nodes: Nodes;
   readonly #pods: Pods;
   readonly #endpoints: CustomEndpoints;
@@ -36,7 +39,8 @@ export class ClusterSimulator {
   readonly #generator: ActivityGenerator;
   #listeners: readonly ((activity: ClusterActivity) => void)[] = [];
 
-  constructor({ api, clock, random, rate = 5 }: ClusterSimulatorOptions) {
+  constructor({ api, clock, random, rate = 5, objects = sampleObjects }: ClusterSimulatorOptions) {
+    this.#objects = objects;
     this.#context = new SimulationContext(api, clock, random);
     this.#nodes = new Nodes(this.#context);
     this.#pods = new Pods(this.#context, this.#nodes, (pod) => this.#changed(pod));
@@ -60,9 +64,9 @@ export class ClusterSimulator {
   start(): void {
     for (const name of namespaces) this.#context.attempt((api) => api.create('namespaces', { metadata: { name } }));
     this.#nodes.populate();
-    for (const object of [...services, ...kubernetesService]) this.#create(object);
+    for (const object of [...this.#objects.services, ...kubernetesService]) this.#create(object);
     this.#endpoints.populate();
-    for (const spec of workloads) this.#add(spec).populate();
+    for (const spec of this.#objects.workloads) this.#add(spec).populate();
     this.#context.onActivity((activity) => {
       for (const listener of this.#listeners) listener(activity);
     });

@@ -49,7 +49,7 @@ const deployment = (
     startupMs: quick,
   }) satisfies WorkloadSpec;
 
-export const workloads: readonly WorkloadSpec[] = [
+const workloads: readonly WorkloadSpec[] = [
   deployment('shop', 'frontend', 9, '3.14.2', port('http', 8080)),
   {
     ...deployment('shop', 'cart', 4, '1.8.3', port('http', 8080), port('grpc', 9090)),
@@ -87,7 +87,7 @@ const object = (namespace: string, name: string, metadata: RawObject, spec: RawO
 const labelled = (name: string, team: string) => ({ labels: { app: name, team } });
 const http = { name: 'http', port: 80, targetPort: 'http', appProtocol: 'http' };
 
-export const services: readonly RawObject[] = [
+const services: readonly RawObject[] = [
   object(
     'shop',
     'frontend',
@@ -144,6 +144,14 @@ export const services: readonly RawObject[] = [
     ],
   }),
 ];
+
+/** What a simulated cluster runs. */
+export interface SampleObjects {
+  readonly services: readonly RawObject[];
+  readonly workloads: readonly WorkloadSpec[];
+}
+
+export const sampleObjects: SampleObjects = { services, workloads };
 
 /** The objects of a short-lived preview environment. */
 export function preview(number: number): { readonly workload: WorkloadSpec; readonly service: RawObject } {

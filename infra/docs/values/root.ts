@@ -128,6 +128,8 @@ export const root: Rows = {
     ['on your laptop in a minute', 'a measured time'],
     ['Node ≥ {}, npm and git', launcherNode],
     ['about half a minute', 'measured'],
+    ['stops answering every {}', duration('demo/src/recurring-outage.ts', 'answeringMs')],
+    ['for {}; the log', duration('demo/src/recurring-outage.ts', 'outageMs')],
   ],
   'docs/glossary.md': [],
 };

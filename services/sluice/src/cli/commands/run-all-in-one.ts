@@ -23,11 +23,13 @@ import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
-import { recordOutcome, Statistics } from '../display/display.ts';
+import { type ClusterPhase, recordOutcome, Statistics } from '../display/display.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';
 import { type Run, selectsManyClusters } from './run-options.ts';
 import { type Addresses, addressesOf, serve } from './serve-page.ts';
+import type { ServedClusters } from './served-clusters.ts';
+import { openSimulatedClusters } from './simulated-clusters.ts';
 
 /** Runs all services in this process until `stopped` resolves. */
 export async function runAllInOne(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
@@ -35,12 +37,12 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const addresses = servedAt(run);
   const ports = { clock: systemClock, random: systemRandom, logger };
   const notify = configuredWebhook(configuration.recording);
-  const hasMany = selectsManyClusters(configuration);
+  const hasMany = (run.clusters ?? 1) > 1 || selectsManyClusters(configuration);
   const display = createDisplay(run.output, hasMany);
   const statistics = new Statistics();
   const stopping = new AbortController();
   void stopped.then(() => stopping.abort());
-  const opened = hasMany ? openClusterSet(configuration, logger) : openOneCluster(run, stopping.signal, logger);
+  const opened = openClusters(run, stopping.signal, logger);
   const clusters = await opened.catch((error: unknown) => {
     if (stopping.signal.aborted) return undefined;
     throw error;
@@ -109,6 +111,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...(server?.introduction ?? [])]);
+  let phasesAtEnd: readonly ClusterPhase[] = [];
   try {
     // As in kube-controller-manager, a former leader ends, and starts again as a standby.
     const lost = leadership?.ended.then(() => (process.exitCode = exitStatus.failure));
@@ -119,6 +122,8 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       return `${cluster}/${key.namespace}/${key.service}/${controller}`;
     });
     statistics.keepRefused(new Set(parked));
+    // Before they are stopped, which changes their phases.
+    phasesAtEnd = hasMany ? phases() : [];
     stopping.abort();
     problems?.close();
     clusters.pause();
@@ -143,8 +148,16 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       ports,
     );
   }
-  display.ended(statistics, systemClock.now() - startedAt);
+  display.ended(statistics, systemClock.now() - startedAt, phasesAtEnd);
   if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
+}
+
+function openClusters(run: Run, signal: AbortSignal, logger: Logger): Promise<ServedClusters> {
+  const { configuration, clusters = 1 } = run;
+  if (clusters > 1) return openSimulatedClusters(clusters, run, logger);
+  return selectsManyClusters(configuration)
+    ? openClusterSet(configuration, logger)
+    : openOneCluster(run, signal, logger);
 }
 
 /** Where this process serves. @throws UsageError if the addresses contradict each other */

@@ -189,6 +189,11 @@ describe('the cluster of a run', () => {
   test.each([
     [['--in-cluster', '--context', 'west'], '--in-cluster and --context are mutually exclusive'],
     [['--context', 'west', '--seed', '1'], '--seed is for the simulated cluster only'],
+    [['--context', 'west', '--clusters', '3'], '--clusters is for simulated clusters only'],
+    [['--clusters', '0'], '--clusters must be a number from 1 to 16'],
+    [['--clusters', 'three'], '--clusters must be a number from 1 to 16'],
+    [['--clusters', '3', '--shadow'], '--clusters cannot be combined with --shadow'],
+    [['--clusters', '3', '--distributed'], '--clusters cannot be combined with --distributed'],
     [['--context', 'west', '--distributed'], '--distributed runs the simulated cluster'],
     [['--namespaces', 'a'], '--namespaces and --exclude-namespaces require a cluster that Sluice writes to'],
     [['--shadow', '--in-cluster', '--namespaces', 'a'], 'require a cluster that Sluice writes to'],

@@ -25,6 +25,8 @@ export interface RunOptions extends LeaderElectionOptions {
   readonly output: OutputFormat;
   readonly distributed?: boolean;
   readonly bus?: DistributedBus;
+  /** Number of simulated clusters. Default: one, which does not fail. */
+  readonly clusters?: number;
   readonly shadow?: boolean;
   readonly dryRun?: boolean;
   readonly shadowGracePeriod: number;
@@ -75,6 +77,7 @@ export function addRunOptions(command: Command): Command {
         .default('text'),
     )
     .option('--no-console', 'disable the page and its history')
+    .option('--clusters <n>', 'simulate this many clusters, of which one fails and returns', Number)
     .option('--seed <n>', 'simulated cluster: repeat the actions of this seed', Number)
     .option('--rate <n>', 'simulated cluster: actions per second', Number);
   addRecordingFlags(command);
@@ -124,11 +127,28 @@ export function checkRun(run: Run): void {
       '--leader-elect requires one cluster that Sluice writes to: pass --kubeconfig FILE, --context NAME or --in-cluster; for several clusters, run one Deployment per cluster, or a fleet',
     );
   }
+  checkClusters(run);
   for (const name of ['seed', 'rate'] as const) {
     const value = run[name];
     if (value === undefined) continue;
     if (!Number.isFinite(value) || value < 0) throw new UsageError(`--${name} must be a non-negative number`);
     if (namesCluster) throw new UsageError(`--${name} is for the simulated cluster only`);
+  }
+}
+
+/** Limit of `--clusters`; each has an API server in this process. */
+const maxSimulatedClusters = 16;
+
+function checkClusters({ clusters, configuration, shadow, distributed }: Run): void {
+  if (clusters === undefined) return;
+  if (!Number.isInteger(clusters) || clusters < 1 || clusters > maxSimulatedClusters) {
+    throw new UsageError(`--clusters must be a number from 1 to ${maxSimulatedClusters}`);
+  }
+  if (selectsCluster(configuration)) {
+    throw new UsageError('--clusters is for simulated clusters only; for real ones, see --kubeconfig and --context');
+  }
+  if (shadow || distributed) {
+    throw new UsageError(`--clusters cannot be combined with ${shadow ? '--shadow' : '--distributed'}: remove one`);
   }
 }
 

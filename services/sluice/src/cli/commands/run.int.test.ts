@@ -112,3 +112,39 @@ test.runIf(process.platform === 'linux')(
     }
   },
 );
+
+test('of three simulated clusters, one stops answering and returns, and the others are served meanwhile', async () => {
+  const [port] = await freePorts(1);
+  const args = ['--clusters', '3', '--seed', '1', '--metrics-bind-address', `127.0.0.1:${port}`, '--output', 'json'];
+  const run = spawn(process.execPath, [main, 'run', ...args]);
+  const ended = once(run, 'exit');
+  let stdout = '';
+  let stderr = '';
+  run.stdout.on('data', (text) => {
+    stdout += text;
+  });
+  run.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined))?.text();
+  const servicesOf = (cluster: string) => {
+    const plans = stdout.split('\n').filter((line) => line.includes(`"cluster":"${cluster}"`));
+    return new Set(plans.map((line) => /"service":"([^"]+)"/.exec(line)?.[1]));
+  };
+  try {
+    await expect.poll(() => servicesOf('cluster-3')).toContain('search');
+    await expect.poll(() => servicesOf('cluster-2')).toContain('payments-api');
+    expect(servicesOf('cluster-2')).not.toContain('search');
+    await expect.poll(() => read('/metrics')).toContain('phase{cluster="cluster-3",phase="unavailable"} 1');
+    expect(await read('/metrics')).toContain('phase{cluster="cluster-1",phase="serving"} 1');
+    expect(await read('/api/v1/overview')).toMatch(/"name":"cluster-3"[^}]*"state":"not answering"/);
+    expect(stderr).toMatch(/"cluster":"cluster-3","for":"20s","msg":"simulated API server stopped"/);
+    await expect.poll(() => stderr).toMatch(/"cluster":"cluster-3".*"msg":"cluster responding again"/);
+    await expect.poll(() => read('/metrics')).toContain('phase{cluster="cluster-3",phase="serving"} 1');
+  } finally {
+    run.kill();
+    await ended;
+  }
+  const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+  expect(summary.clusters).toHaveLength(3);
+});

@@ -6,7 +6,13 @@ export interface Display {
   /** All caches are synced. */
   synced(): void;
   applied(applied: Applied): void;
-  ended(statistics: Statistics, ranMs: number): void;
+  /** `clusters`: their phases at the end, if there may be several. */
+  ended(statistics: Statistics, ranMs: number, clusters?: readonly ClusterPhase[]): void;
+}
+
+export interface ClusterPhase {
+  readonly name: string;
+  readonly phase: string;
 }
 
 /** Counts an outcome and shows it. */

@@ -65,9 +65,13 @@ test('the keys of the summary are the same with and without plans', () => {
   statistics.add(anApplied({ latencyMs: 4.00048828125 }));
   const [before = '', after = ''] = lines((display) => {
     display.ended(new Statistics(), 10.4);
-    display.ended(statistics, 10.4);
+    display.ended(statistics, 10.4, [{ name: 'east', phase: 'unavailable' }]);
   });
   expect(JSON.parse(before)).toMatchObject({ event: 'summary', ranMs: 10, plans: 0, latencyMs: null });
-  expect(JSON.parse(after)).toMatchObject({ plans: 1, latencyMs: { p50: 4, p99: 4, max: 4 } });
+  expect(JSON.parse(after)).toMatchObject({
+    clusters: [{ name: 'east', phase: 'unavailable' }],
+    plans: 1,
+    latencyMs: { p50: 4, p99: 4, max: 4 },
+  });
   expect(Object.keys(JSON.parse(before))).toEqual(Object.keys(JSON.parse(after)));
 });

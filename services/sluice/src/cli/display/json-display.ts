@@ -1,4 +1,4 @@
-import type { Applied, Display, Latencies, Statistics } from './display.ts';
+import type { Applied, ClusterPhase, Display, Latencies, Statistics } from './display.ts';
 import { writesOf } from './writes.ts';
 
 /** Prints one JSON object per line, with stable keys. */
@@ -35,12 +35,13 @@ export class JsonDisplay implements Display {
     });
   }
 
-  ended(statistics: Statistics, ranMs: number): void {
+  ended(statistics: Statistics, ranMs: number, clusters: readonly ClusterPhase[] = []): void {
     const { services, plans, writes, failures, conflicts, refusals, refused, retries, malformed, latencies } =
       statistics;
     this.#line({
       event: 'summary',
       ranMs: Math.round(ranMs),
+      clusters: clusters.map(({ name, phase }) => ({ name, phase })),
       services,
       plans,
       writes,

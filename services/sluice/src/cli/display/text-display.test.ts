@@ -161,5 +161,15 @@ test('prints a summary at the end', () => {
   expect(text).toContain('2 objects for 2 Services: 2 created, 0 updated, 0 deleted');
   expect(text).toContain('p50 4.0 ms, p99 8.0 ms, max 8.0 ms');
   expect(text).toContain('1 conflict, 1 refused plan, 2 retries, 0 malformed objects');
+  expect(text).not.toContain('clusters');
   expect(text).toContain('the API server still refuses 1 write:\n    sim/shop/db/endpointslice: denied by a webhook');
+});
+
+test('the summary names clusters that are not served at the end', () => {
+  const clusters = [
+    { name: 'east', phase: 'serving' },
+    { name: 'west', phase: 'unavailable' },
+  ];
+  const text = plain(colored(200, (display) => display.ended(new Statistics(), 5, clusters)).join('\n'));
+  expect(text).toContain('  clusters  1 serving, west unavailable');
 });

@@ -11,7 +11,7 @@ import {
   wrap,
 } from '@sluice/platform/process';
 import colors from 'picocolors';
-import type { Applied, Display, Statistics } from './display.ts';
+import type { Applied, ClusterPhase, Display, Statistics } from './display.ts';
 import { type Write, writesOf } from './writes.ts';
 
 const signs = { create: colors.green('+'), update: colors.cyan('~'), delete: colors.red('-') };
@@ -73,7 +73,7 @@ export class TextDisplay implements Display {
     }
   }
 
-  ended(statistics: Statistics, ranMs: number): void {
+  ended(statistics: Statistics, ranMs: number, clusters: readonly ClusterPhase[] = []): void {
     const { writes, latencies } = statistics;
     this.#lastCause = '';
     this.#line('');
@@ -98,6 +98,7 @@ export class TextDisplay implements Display {
       ].join(', '),
     );
     this.#refused([...statistics.refused]);
+    if (clusters.length > 0) this.#hanging('  clusters  ', clustersText(clusters));
   }
 
   #refused(refused: readonly (readonly [name: string, reason: string])[]): void {
@@ -133,6 +134,13 @@ export class TextDisplay implements Display {
   #line(text: string): void {
     this.#write(`${truncate(text, this.#width())}\n`);
   }
+}
+
+/** `2 serving, east unavailable`. */
+function clustersText(clusters: readonly ClusterPhase[]): string {
+  const others = clusters.filter(({ phase }) => phase !== 'serving');
+  const serving = `${clusters.length - others.length} serving`;
+  return [serving, ...others.map(({ name, phase }) => `${printableLine(name)} ${phase}`)].join(', ');
 }
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
