@@ -52,7 +52,7 @@ function containerObject({ name, image, ports }: ContainerSpec, version: string)
     name,
     image: `registry.example.com/${image}:${version}`,
     ports: ports.map((port) => ({ protocol: 'TCP', ...port })),
-    readinessProbe: { periodSeconds: 5, failureThreshold: 2 },
+    readinessProbe: { tcpSocket: { port: ports[0]?.containerPort }, periodSeconds: 5, failureThreshold: 2 },
   };
 }
 
