@@ -2,32 +2,41 @@
 # Creates once what docker-compose.yml needs: a certificate authority, serving certificates, the console token, the signing
 # key of ServiceAccount tokens, a token and kubeconfigs per identity, and the configurations of NATS, Kafka and Redis with a
 # user per role. Each container mounts only its own directory below $1; kubeconfigs for the host are in $1/host.
+# HOST_PORT...: on the host, the ports of the API servers of cluster-1, cluster-2 and so on.
 # Requires openssl, and nats-users.sh and redis-users.sh beside this script.
 set -eu
 umask 077
 
-directory=${1:?usage: make-certificates.sh DIRECTORY HOST_PORT}
-host_port=${2:?usage: make-certificates.sh DIRECTORY HOST_PORT}
+usage='usage: make-certificates.sh DIRECTORY HOST_PORT...'
+directory=${1:?$usage}
+shift
+host_ports=${*:?$usage}
 scripts=$(cd "$(dirname "$0")" && pwd)
 cd "$directory"
-if [ -f complete-for-roles ]; then
+if [ -f complete-for-clusters ]; then
   exit 0
 fi
-mkdir -p admin apiserver console host kafka manager nats reconciler redis sluice watcher writer
+mkdir -p admin apiserver console host kafka manager nats reconciler redis sluice watcher worker workload writer
 
 curve='-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes'
 # shellcheck disable=SC2086 # word splitting intended
 openssl req -x509 $curve -keyout ca.key -out ca.crt -days 365 -subj /CN=sluice-compose-ca
 
-serving() { # directory name
+serving() { # directory name [subject alternative names]
   # shellcheck disable=SC2086
   openssl req $curve -keyout "$1/tls.key" -out "$2.csr" -subj "/CN=$2"
-  echo "subjectAltName=DNS:$2,DNS:localhost,IP:127.0.0.1" > "$2.ext"
+  echo "subjectAltName=${3:-DNS:$2},DNS:localhost,IP:127.0.0.1" > "$2.ext"
   openssl x509 -req -in "$2.csr" -CA ca.crt -CAkey ca.key -CAcreateserial -days 365 -extfile "$2.ext" -out "$1/tls.crt"
   rm "$2.csr" "$2.ext"
 }
 
-serving apiserver kube-apiserver
+names=
+number=0
+for _ in $host_ports; do
+  number=$((number + 1))
+  names="$names${names:+,}DNS:kube-apiserver-$number"
+done
+serving apiserver kube-apiserver "$names"
 serving console console
 serving nats nats
 serving redis redis
@@ -41,21 +50,29 @@ authority=$(base64 < ca.crt | tr -d '\n')
 identity() { # directory name user groups
   token=$(openssl rand -hex 24)
   echo "$token,$3,$2,\"$4\"" >> apiserver/tokens.csv
-  kubeconfig "$2" "$token" https://kube-apiserver:6443 > "$1/kubeconfig"
-  kubeconfig "$2" "$token" "https://127.0.0.1:$host_port" > "host/$2.kubeconfig"
+  kubeconfig "$2" "$token" containers > "$1/kubeconfig"
+  kubeconfig "$2" "$token" host > "host/$2.kubeconfig"
 }
 
-kubeconfig() { # name token server
+kubeconfig() { # name token containers|host: prints a context per cluster
+  clusters= contexts=
+  number=0
+  for port in $host_ports; do
+    number=$((number + 1))
+    if [ "$3" = host ]; then server=https://127.0.0.1:$port; else server=https://kube-apiserver-$number:6443; fi
+    clusters="$clusters
+  - { name: cluster-$number, cluster: { server: '$server', certificate-authority-data: $authority } }"
+    contexts="$contexts
+  - { name: cluster-$number, context: { cluster: cluster-$number, user: $1 } }"
+  done
   cat <<EOF
 apiVersion: v1
 kind: Config
-current-context: $1@compose
-clusters:
-  - { name: compose, cluster: { server: '$3', certificate-authority-data: $authority } }
+current-context: cluster-1
+clusters:$clusters
 users:
-  - { name: $1@compose, user: { token: $2 } }
-contexts:
-  - { name: $1@compose, context: { cluster: compose, user: $1@compose } }
+  - { name: $1, user: { token: $2 } }
+contexts:$contexts
 EOF
 }
 
@@ -64,12 +81,15 @@ account() { # directory name
 }
 
 identity admin admin admin system:masters
+# Acts as users, scheduler and kubelets.
+identity workload workload workload system:masters
 identity manager kube-controller-manager system:kube-controller-manager ''
 account sluice sluice
+cp sluice/kubeconfig worker/kubeconfig
 account watcher sluice-watcher
 account writer sluice-writer
 
-for role in watcher reconciler writer console; do
+for role in worker watcher reconciler writer console; do
   cp ca.crt "$role/ca.crt"
   openssl rand -hex 24 > "$role/bus-password"
   openssl rand -hex 24 > "$role/store-password"
@@ -78,12 +98,14 @@ done
 passwords() { # file: sets the variables that the scripts for users read
   WATCHER_PASSWORD=$(cat "watcher/$1") RECONCILER_PASSWORD=$(cat "reconciler/$1")
   WRITER_PASSWORD=$(cat "writer/$1") CONSOLE_PASSWORD=$(cat "console/$1")
-  export WATCHER_PASSWORD RECONCILER_PASSWORD WRITER_PASSWORD CONSOLE_PASSWORD
+  WORKER_PASSWORD=$(cat "worker/$1")
+  export WATCHER_PASSWORD RECONCILER_PASSWORD WRITER_PASSWORD CONSOLE_PASSWORD WORKER_PASSWORD
 }
 
 passwords bus-password
 cat > nats/nats.conf <<EOF
 listen: "0.0.0.0:4222"
+http: "127.0.0.1:8222"
 max_payload: 8MB
 jetstream { store_dir: "/data", max_file_store: 16GB, sync_interval: 10s }
 tls { cert_file: "/certificates/tls.crt", key_file: "/certificates/tls.key" }
@@ -128,5 +150,5 @@ $(sh "$scripts/redis-users.sh" sluice)
 EOF
 
 # This script runs as root, Sluice does not. Each container sees only its own directory.
-chmod -R a+rX admin apiserver console kafka manager nats reconciler redis sluice watcher writer
-touch complete-for-roles
+chmod -R a+rX admin apiserver console kafka manager nats reconciler redis sluice watcher worker workload writer
+touch complete-for-clusters

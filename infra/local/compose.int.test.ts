@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   ensureBinaries,
@@ -16,58 +15,32 @@ import {
   KAFKA_VERSION,
   ServerProcess,
 } from './src/index.ts';
+import { type ComposeService, certificatesDirectory, hostPorts, readCompose } from './testing/compose-file.ts';
 
 /** Checks docker-compose.yml without Docker: the programs accept their flags, environment and configuration files. */
 
-interface Service {
-  readonly profiles?: readonly string[];
-  readonly entrypoint?: readonly string[];
-  readonly image?: string;
-  readonly command?: readonly string[];
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly ports?: readonly string[];
-  readonly volumes?: readonly string[];
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
-  readonly deploy?: { readonly replicas: number };
-  readonly read_only?: boolean;
-  readonly cap_drop?: readonly string[];
-  readonly security_opt?: readonly string[];
-}
-
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
-const compose = merged(load(text)) as { services: Record<string, Service>; volumes: Record<string, null> };
+const { text, ...compose } = readCompose(root);
 const services = Object.entries(compose.services);
 const run = promisify(execFile);
+const roles = ['worker', 'console', 'watcher-kafka', 'reconciler-kafka', 'writer-kafka', 'console-kafka'];
 const directory = mkdtempSync(join(tmpdir(), 'sluice-compose-'));
 const made = join(directory, 'certificates');
 
 beforeAll(async () => {
   const script = join(root, 'infra/images/make-certificates.sh');
   await run('mkdir', [made]);
-  await run('sh', [script, made, '6443']);
+  await run('sh', [script, made, ...hostPorts]);
 });
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Resolves `<<` merge keys, which the parser leaves alone. A node's own keys take precedence. */
-function merged(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(merged);
-  if (typeof node !== 'object' || node === null) return node;
-  const { '<<': bases = [], ...own } = node as Record<string, unknown>;
-  // Of several bases the first takes precedence.
-  const inherited = [bases].flat().toReversed().map(merged);
-  const entries = Object.entries(own).map(([key, value]) => [key, merged(value)]);
-  return Object.assign({}, ...inherited, Object.fromEntries(entries));
-}
-
-const service = (name: string): Service => compose.services[name] ?? {};
+const service = (name: string): ComposeService => compose.services[name] ?? {};
 /** The directory of the certificates that the service mounts. */
 const certificatesOf = (name: string): string => {
-  const { volumes = [] } = service(name);
-  const [volume] = volumes.find((each) => each.split(':')[1] === '/certificates')?.split(':') ?? [];
+  const volume = certificatesDirectory(service(name));
   if (volume === undefined) throw new Error(`${name} mounts no certificates`);
-  return join(made, volume.replace(/-server$/, ''));
+  return join(made, volume);
 };
 /** Maps the path of the service's certificates to the local directory. */
 const here = (name: string) => (value: string) => value.replaceAll('/certificates', certificatesOf(name));
@@ -81,25 +54,24 @@ function localCopy(name: string, file: string, replacements: Readonly<Record<str
 }
 
 it('has the fleet and its dependencies', () => {
-  const counts = ['watcher', 'reconciler', 'writer'].map((role) => service(role).deploy?.replicas);
-  expect(counts).toEqual([2, 3, 2]);
-  const others = ['etcd', 'kube-apiserver', 'nats', 'kafka', 'redis', 'console', 'jaeger', 'prometheus', 'grafana'];
+  const fleet = ['worker', 'watcher-kafka', 'reconciler-kafka', 'writer-kafka'];
+  expect(fleet.map((name) => service(name).deploy?.replicas)).toEqual([2, 2, 3, 2]);
+  const others = ['etcd', 'nats', 'kafka', 'redis', 'console', 'workload', 'jaeger', 'prometheus', 'grafana'];
   expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(others));
 });
 
-it('runs the same fleet with the profiles nats, the default, and kafka', () => {
+it('runs workers with the profile nats, the default, and separate roles with kafka', () => {
   expect(readFileSync(join(root, '.env'), 'utf8')).toContain('\nCOMPOSE_PROFILES=nats\n');
   const ofProfile = (profile: string) =>
     services.filter(([, { profiles }]) => profiles?.includes(profile)).map(([name]) => name);
   const roles = ['watcher', 'reconciler', 'writer', 'console'];
-  expect(ofProfile('nats')).toEqual(['nats', ...roles]);
+  expect(ofProfile('nats')).toEqual(['nats', 'worker', 'console']);
   expect(ofProfile('kafka')).toEqual(['kafka', ...roles.map((role) => `${role}-kafka`)]);
   for (const role of roles) {
     expect(service(`${role}-kafka`)).toMatchObject({ networks: { default: { aliases: [role] } } });
-    for (const key of ['command', 'deploy', 'ports'] as const) {
-      expect(service(`${role}-kafka`)[key]).toEqual(service(role)[key]);
-    }
   }
+  for (const key of ['command', 'ports'] as const)
+    expect(service('console-kafka')[key]).toEqual(service('console')[key]);
 });
 
 it('refers only to existing services, volumes and files', () => {
@@ -129,39 +101,38 @@ it('shows each container its own secrets only', () => {
   );
   const withAll = mounted.filter(([, [source]]) => source === 'certificates').map(([name]) => name);
   expect(withAll, 'ca.key and the kubeconfigs of all').toEqual(['certificates']);
-  for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
-    const files = readdirSync(certificatesOf(role)).sort();
+  for (const role of ['worker', 'watcher', 'reconciler', 'writer', 'console']) {
+    const name = compose.services[role] === undefined ? `${role}-kafka` : role;
+    const files = readdirSync(certificatesOf(name)).sort();
     const common = ['bus-password', 'ca.crt', 'store-password'];
     const own = {
+      worker: ['kubeconfig'],
       watcher: ['kubeconfig'],
       reconciler: [],
       writer: ['kubeconfig'],
       console: ['tls.crt', 'tls.key', 'token'],
     };
     expect([role, files]).toEqual([role, [...common, ...own[role as keyof typeof own]].sort()]);
-    expect(mounted.filter(([name]) => name === role).map(([, [, target, mode]]) => [target, mode])).toEqual([
+    expect(mounted.filter(([each]) => each === name).map(([, [, target, mode]]) => [target, mode])).toEqual([
       ['/certificates', 'ro'],
     ]);
   }
 });
 
 it('gives each role a user of its own at bus and store, over TLS', () => {
-  for (const role of ['watcher', 'reconciler', 'writer', 'console']) {
-    for (const name of [role, `${role}-kafka`]) {
-      const { environment = {} } = service(name);
-      expect(environment).toMatchObject({
-        SLUICE_BUS_USERNAME: `sluice-${role}`,
-        SLUICE_STORE_USERNAME: `sluice-${role}`,
-        SLUICE_BUS_TLS_CA_FILE: '/certificates/ca.crt',
-        SLUICE_STORE_URL: 'rediss://redis:6379',
-      });
-    }
-    expect(service(role).environment?.SLUICE_BUS_SERVERS).toBe('tls://nats:4222');
+  for (const name of roles) {
+    const role = name.replace('-kafka', '');
+    expect(service(name).environment).toMatchObject({
+      SLUICE_BUS_USERNAME: `sluice-${role}`,
+      SLUICE_STORE_USERNAME: `sluice-${role}`,
+      SLUICE_BUS_SERVERS: name === role ? 'tls://nats:4222' : 'kafka://kafka:9092',
+      SLUICE_BUS_TLS_CA_FILE: '/certificates/ca.crt',
+      SLUICE_STORE_URL: 'rediss://redis:6379',
+    });
   }
 });
 
-const roles = ['watcher', 'reconciler', 'writer', 'console'];
-describe.each([...roles, ...roles.map((role) => `${role}-kafka`), 'sluice'])('%s', (name) => {
+describe.each([...roles, 'sluice'])('%s', (name) => {
   const { command = [], environment = {}, read_only, cap_drop, security_opt } = service(name);
 
   it('accepts its flags and environment', async () => {
@@ -194,7 +165,7 @@ describe.each([...roles, ...roles.map((role) => `${role}-kafka`), 'sluice'])('%s
 
 it('passes flags to etcd and the Kubernetes programs that they know', async () => {
   const { etcd, kubeApiserver, kubeControllerManager } = await ensureBinaries();
-  const programs = { etcd, 'kube-apiserver': kubeApiserver, 'kube-controller-manager': kubeControllerManager };
+  const programs = { etcd, 'kube-apiserver-1': kubeApiserver, 'kube-controller-manager': kubeControllerManager };
   for (const [name, program] of Object.entries(programs)) {
     const { stdout, stderr } = await run(program, ['--help'], { maxBuffer: 4 * 1024 * 1024 });
     for (const flag of service(name).command ?? []) {

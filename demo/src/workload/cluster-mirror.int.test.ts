@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ async function withWorkload(flags: readonly string[], use: () => Promise<void>):
   }
 }
 
-test('a simulated cluster runs on a real API server; users may delete Pods, and the next run starts anew', async () => {
+test('a simulated cluster runs on a real API server; users may delete Pods, and the next run starts over', async () => {
   let first: readonly string[] = [];
   await withWorkload(['--rate', '0', '--seed', '1'], async () => {
     await expect.poll(() => readyPods('cart')).toHaveLength(4);
@@ -72,4 +72,15 @@ test('changes reach the API server', async () => {
     const before = (await get('pods', '-A', '-o', 'name')).split('\n');
     await expect.poll(async () => (await get('pods', '-A', '-o', 'name')).split('\n')).not.toEqual(before);
   });
+});
+
+test.each([
+  [[], 'usage: node demo/src/workload/main.ts --kubeconfig FILE'],
+  [['--kubeconfig', '/nowhere', '--rate', 'fast'], 'usage: node demo/src/workload/main.ts --kubeconfig FILE'],
+  [['--kubeconfig', '/nowhere'], 'kubeconfig "/nowhere" does not exist'],
+  [['--speed', '2'], "Unknown option '--speed'"],
+])('%j is refused', (args, message) => {
+  const { status, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
+  expect(stderr).toContain(`error: ${message}`);
+  expect(status).toBe(2);
 });

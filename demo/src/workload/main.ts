@@ -2,8 +2,18 @@
 import { parseArgs } from 'node:util';
 import { FakeApiServer } from '@sluice/fake-apiserver';
 import { Connection, listContexts, loadKubeconfig } from '@sluice/kubernetes';
-import { seededRandom } from '@sluice/platform';
-import { createLogger, exitSoon, stopSignal, systemClock, userAgent } from '@sluice/platform/process';
+import { errorMessage, seededRandom } from '@sluice/platform';
+import {
+  createLogger,
+  exitSoon,
+  exitStatus,
+  print,
+  printable,
+  stopSignal,
+  systemClock,
+  UsageError,
+  userAgent,
+} from '@sluice/platform/process';
 import { ClusterSimulator } from '../simulator/cluster-simulator.ts';
 import { outdatedObjects } from '../simulator/outdated-objects.ts';
 import { sampleObjects } from '../simulator/sample-objects.ts';
@@ -11,23 +21,29 @@ import { ClusterMirror } from './cluster-mirror.ts';
 
 const usage = 'usage: node demo/src/workload/main.ts --kubeconfig FILE [--rate CHANGES_PER_SECOND] [--seed N]';
 
-const { values } = parseArgs({
-  options: { kubeconfig: { type: 'string' }, rate: { type: 'string' }, seed: { type: 'string' } },
-});
-const { kubeconfig = '' } = values;
-const [rate, seed] = [Number(values.rate ?? 2), Number(values.seed ?? 1)];
-if (kubeconfig === '' || !(rate >= 0) || !Number.isInteger(seed)) {
-  process.stderr.write(`${usage}\n`);
-  process.exit(2);
-}
-
 const clock = systemClock;
 const logger = createLogger('text', 'info');
 const stop = stopSignal(undefined, logger);
 const stopping = new AbortController();
 void stop.stopped.then(() => stopping.abort());
 
-async function runWorkload(context: string, index: number): Promise<void> {
+interface Options {
+  readonly kubeconfig: string;
+  readonly rate: number;
+  readonly seed: number;
+}
+
+/** @throws TypeError for unknown arguments, UsageError for wrong values */
+function optionsOf(args: readonly string[]): Options {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({ args: [...args], options: { kubeconfig: text, rate: text, seed: text } });
+  const { kubeconfig = '' } = values;
+  const [rate, seed] = [Number(values.rate ?? 2), Number(values.seed ?? 1)];
+  if (kubeconfig === '' || !(rate >= 0) || !Number.isInteger(seed)) throw new UsageError(usage);
+  return { kubeconfig, rate, seed };
+}
+
+async function runWorkload({ kubeconfig, rate, seed }: Options, context: string, index: number): Promise<void> {
   const access = await loadKubeconfig({ paths: [kubeconfig], context });
   const named = logger.with({ cluster: context });
   const client = new Connection({ access, userAgent: userAgent(), clock, logger: named });
@@ -45,7 +61,12 @@ async function runWorkload(context: string, index: number): Promise<void> {
 }
 
 try {
-  await Promise.all((await listContexts([kubeconfig])).map(runWorkload));
+  const options = optionsOf(process.argv.slice(2));
+  const contexts = await listContexts([options.kubeconfig]);
+  await Promise.all(contexts.map((context, index) => runWorkload(options, context, index)));
+} catch (error) {
+  print(process.stderr, `error: ${printable(errorMessage(error))}\n`);
+  process.exitCode = exitStatus.usage;
 } finally {
   stop.cancel();
   exitSoon(logger);
