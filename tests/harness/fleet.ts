@@ -35,6 +35,8 @@ export interface FleetOptions {
   readonly writable?: Partial<WritableCluster>;
   /** Delay of every watch event, in milliseconds of the clock. Default: none. */
   readonly watchDelayMs?: number;
+  /** Publishes also what endpoints do not depend on, as `sluice observe` does. Default: false. */
+  readonly recordEachEvent?: boolean;
   /** Wraps the watcher's client of the cluster. The writer's stays as it is. */
   readonly wrapReader?: (reader: ClusterReader) => ClusterReader;
 }
@@ -52,7 +54,7 @@ export const partitions = 2;
 export function startFleet(options: FleetOptions): Fleet {
   const { server, clock, seed, faults, settings = defaultSettings, store = new MemoryStore() } = options;
   const { maxBacklog, wrapBus, comparePeriodMs: digestPeriodMs, observe, byReference = false } = options;
-  const { limits, fencingToken = 1 } = options;
+  const { limits, fencingToken = 1, recordEachEvent } = options;
   const memory = new MemoryBus({
     partitions,
     byReference,
@@ -70,7 +72,7 @@ export function startFleet(options: FleetOptions): Fleet {
   const watcher = new ClusterWatcher({
     ...ports,
     cluster: server.identity,
-    fencingToken,
+    ...{ fencingToken, recordEachEvent },
     reader: wrapReader(watchDelayMs === undefined ? cluster : delayWatches(cluster, clock, watchDelayMs)),
     ...(digestPeriodMs !== undefined && { digestPeriodMs }),
     ...(options.storesPublishedState && { store }),

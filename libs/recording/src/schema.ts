@@ -1,6 +1,6 @@
 /** Marks a file as a recording in its header: "Slui". */
 export const applicationId = 0x53_6c_75_69;
-/** Raise it with every change that an older reader would misread. */
+/** Raise it with every change of the schema. Each version has golden files in tests/recording-format. */
 export const schemaVersion = 1;
 
 /**

@@ -15,3 +15,4 @@ export * from './print-traces.ts';
 export * from './print-verification.ts';
 export * from './text.ts';
 export * from './times.ts';
+export * from './verify-service.ts';

@@ -1,4 +1,4 @@
-import { printVerification, textFormatFor, type Verification } from '@sluice/console/terminal';
+import { printVerification, textFormatFor, verifyService } from '@sluice/console/terminal';
 import { exitStatus, localTime, print, systemClock } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { atOf } from './client-for.ts';
@@ -25,16 +25,7 @@ export function addVerifyCommand(program: Command): void {
 async function verify(text: string, options: Options): Promise<void> {
   const at = atOf(options);
   const { client, name, title } = await askedService(text, options);
-  const scope = { ...name, limit: 1_000 };
-  const wrong = await client.propagations(
-    at === undefined ? { ...scope, open: 'true' } : { ...scope, since: at, until: at },
-  );
-  const ended = await client.propagations({ ...scope, until: at, sort: 'latest' });
-  const until = at ?? Number.POSITIVE_INFINITY;
-  const verification: Verification = {
-    wrong: wrong.filter(({ endedAt }) => endedAt === null || endedAt > until),
-    latest: ended.filter(({ endedAt }) => endedAt !== null && endedAt <= until),
-  };
+  const verification = await verifyService(client, name, at);
   if (verification.wrong.length > 0) process.exitCode = exitStatus.failure;
   if (options.output === 'json') return print(process.stdout, `${JSON.stringify(verification)}\n`);
   const now = systemClock.now();

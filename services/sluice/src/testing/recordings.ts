@@ -1,0 +1,1 @@
+export { openRecording } from '../composition/open-recording.ts';
