@@ -10,8 +10,12 @@ import { shop } from './record-shop.ts';
 /** What a recording of the shop answers to the questions of the command line, by the name of the command. */
 export async function answersOf(path: string): Promise<Readonly<Record<string, unknown>>> {
   const clock = new VirtualClock(Date.parse('2026-02-01T00:00:00Z'));
-  const opened = await openRecording(path, { clock, onProgress: () => {} });
-  const { history, recording, clusters, unreadable, isRedacted } = opened;
+  const unreadable: string[] = [];
+  const opened = await openRecording(path, {
+    ...{ clock, onProgress: () => {} },
+    onUnreadable: (reason) => void unreadable.push(reason),
+  });
+  const { history, recording, clusters, isRedacted } = opened;
   const sources = { clusters: () => clusters, recording };
   const ports = { clock, logger: silentLogger };
   const console = await createConsole({ ...ports, history, sources, access: { hosts: [] }, version: '0.1.0' });

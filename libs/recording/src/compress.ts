@@ -6,6 +6,9 @@ const options = (dictionary: Uint8Array | undefined) => (dictionary === undefine
 export const compress = (payload: Uint8Array, dictionary: Uint8Array | undefined): Uint8Array =>
   zstdCompressSync(payload, { ...options(dictionary), params: { [constants.ZSTD_c_checksumFlag]: 1 } });
 
-/** @throws Error if the data is damaged, or the dictionary is another one */
+/** More than a recorder keeps in memory. A damaged payload may claim any size. */
+const maxOutputLength = 64 * 1024 ** 2;
+
+/** @throws Error if the data is damaged or too large, or the dictionary is another one */
 export const decompress = (payload: Uint8Array, dictionary: Uint8Array | undefined): Uint8Array =>
-  zstdDecompressSync(payload, options(dictionary));
+  zstdDecompressSync(payload, { ...options(dictionary), maxOutputLength });

@@ -1,7 +1,10 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { isServiceKey } from '@sluice/messages';
 import { errorMessage, getOrCreate } from '@sluice/platform';
 import { decompress } from './compress.ts';
 import type { FileProblem } from './problems/joined-problems.ts';
+import { problemReasons } from './problems/problem-reasons.ts';
 import type { Appearance, Propagation, PropagationEnd } from './propagations.ts';
 import type { NodeQuery, PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import type { RecordedTopic, StoredRecord } from './records.ts';
@@ -12,6 +15,9 @@ export interface Position {
   readonly id: number;
   readonly at: number;
 }
+
+/** A damaged file may contain anything. */
+const isTime = (value: unknown): value is number => typeof value === 'number' && Math.abs(value) <= 8.64e15;
 
 /** The beginning of a file. */
 export const fileStart: Position = { id: 0, at: 0 };
@@ -92,7 +98,28 @@ export function openToRead(path: string): RecordingFile {
 
 function unreadable(path: string, error: unknown): UnreadableRecordingError {
   if (error instanceof UnreadableRecordingError) return error;
-  return new UnreadableRecordingError(`cannot read recording ${path}: ${errorMessage(error)}`);
+  return new UnreadableRecordingError(`cannot read recording ${path}: ${truncation(path) ?? errorMessage(error)}`);
+}
+
+/** Whether a part of the file is missing, for people: SQLite only says that it is malformed. */
+function truncation(path: string): string | undefined {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      // The header has the size of a page, where 1 stands for 65536, and the number of pages.
+      const header = Buffer.alloc(32);
+      if (readSync(file, header) < header.length || !header.toString('latin1').startsWith('SQLite format 3'))
+        return undefined;
+      const pageSize = header.readUInt16BE(16);
+      const expected = (pageSize === 1 ? 65_536 : pageSize) * header.readUInt32BE(28);
+      const { size } = fstatSync(file);
+      return size < expected ? `it is truncated: ${size} of ${expected} bytes; copy it again` : undefined;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 /** A record with the formatted key of its Service, or the identity of its cluster. */
@@ -115,7 +142,11 @@ export class RecordingFile {
 
   /** Time that the file covers. */
   get period(): RecordedPeriod {
-    return this.#get('SELECT started_at AS "from", last_at AS "to" FROM recording') as unknown as RecordedPeriod;
+    const { from, to } = this.#get('SELECT started_at AS "from", last_at AS "to" FROM recording');
+    if (isTime(from) && isTime(to) && from <= to) return { from, to };
+    throw new UnreadableRecordingError(
+      `cannot read recording ${this.path}: the times of its start and end are damaged`,
+    );
   }
 
   /** Whether names, addresses, labels and texts are replaced by pseudonyms. */
@@ -188,9 +219,13 @@ export class RecordingFile {
     return { records, damaged };
   }
 
-  /** Records of all Services later than a time, in the order of their arrival. After a damaged record, the next one is a snapshot. */
-  *recordsAfter(time: number): Generator<KeyedRecord> {
+  /**
+   * Records of all Services later than a time, in the order of their arrival. After a damaged record, the next one is a snapshot.
+   * Returns how many are damaged.
+   */
+  *recordsAfter(time: number): Generator<KeyedRecord, number> {
     const broken = new Set<string>();
+    let damaged = 0;
     for (let last = 0; ; ) {
       const rows = this.#all(
         `SELECT records.*, key FROM records JOIN services ON services.id = service
@@ -201,11 +236,12 @@ export class RecordingFile {
       for (const row of rows) {
         const { key } = row;
         const payload = this.#payload(row, payloads);
+        if (payload === undefined) damaged++;
         if (payload === undefined) broken.add(key);
         else if (row.snapshot === 1) broken.delete(key);
         if (payload !== undefined && !broken.has(key)) yield { key, ...toStored(row, payload) };
       }
-      if (rows.length < rowsPerRead) return;
+      if (rows.length < rowsPerRead) return damaged;
       last = rows.at(-1)?.id ?? last;
     }
   }
@@ -216,7 +252,7 @@ export class RecordingFile {
     const start = node === undefined ? '; Node ' : `; Node ${node} `;
     // Most files have none, and their records need not be read.
     if (this.#all(`${named} LIMIT 1`, start).length === 0) return [];
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT records.*, key FROM records JOIN services ON services.id = service
        WHERE text IN (${named}) AND received_at <= ? ORDER BY records.id`,
       ...[start, to],
@@ -229,7 +265,7 @@ export class RecordingFile {
 
   /** Problems that begin until a time, in the order of their start. `isOpen`: without those that end in the file and began in it. */
   problems(until: number, isOpen: boolean): readonly FileProblem[] {
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT key, reasons.text AS reason, messages.text AS message, events.text AS event,
          started_at AS "from", ended_at AS "to", continued
        FROM problems
@@ -240,7 +276,9 @@ export class RecordingFile {
        WHERE started_at <= ? ${isOpen ? 'AND (ended_at IS NULL OR continued = 1)' : ''} ORDER BY problems.id`,
       until,
     ) as unknown as readonly (Omit<FileProblem, 'isContinued'> & { readonly continued: number })[];
-    return rows.map(({ continued, ...row }) => ({ ...row, isContinued: continued === 1 }));
+    return rows.flatMap(({ continued, ...row }) =>
+      Object.hasOwn(problemReasons, row.reason) ? { ...row, isContinued: continued === 1 } : [],
+    );
   }
 
   /** Propagations that overlap with a period, from a duration on. `at`: until when those count that continue. */
@@ -248,7 +286,7 @@ export class RecordingFile {
     { from, to, keys, atLeastMs, isOpen, isStartKnown, sort, limit }: PropagationQuery,
     at: number,
   ): readonly Propagation[] {
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT key, pods.text AS pod, places.text AS place, befores.text AS was, afters.text AS became, events.text AS event,
          started_at AS "startedAt", start_known AS known, ended_at AS "endedAt", ends.text AS "end"
        FROM propagations
@@ -269,7 +307,7 @@ export class RecordingFile {
 
   /** How often each Pod became ready or not ready in a period. */
   readinessChanges({ from, to, keys }: ServiceQuery): readonly ReadinessChanges[] {
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT key, pods.text AS pod, count(*) AS changes, min(started_at) AS "firstAt", max(started_at) AS "lastAt"
        FROM propagations JOIN services ON services.id = service JOIN texts AS pods ON pods.id = pod
        WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
@@ -282,7 +320,7 @@ export class RecordingFile {
 
   /** How often another field manager than before wrote the objects of each Service in a period. */
   managerChanges({ from, to, keys }: ServiceQuery): readonly ManagerChanges[] {
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT key, max(changes) AS changes, "firstAt", befores.text AS "before", afters.text AS "after"
        FROM (
          SELECT service, count(*) AS changes, min(received_at) AS "firstAt", was, became
@@ -300,7 +338,7 @@ export class RecordingFile {
   /** How long it took until slices showed that ready Pods were no longer, in milliseconds by Service. */
   removals({ from, to, keys }: ServiceQuery): ReadonlyMap<string, readonly number[]> {
     const removals = new Map<string, number[]>();
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT key, ended_at - started_at AS ms FROM propagations JOIN services ON services.id = service
        WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
          AND was = ${this.#textId('ready')} AND became IN (${this.#textId('terminating')}, ${this.#textId('absent')})
@@ -323,7 +361,7 @@ export class RecordingFile {
   /** When each Service was first published whole until a time, by formatted key. */
   firstSnapshots(until: number): ReadonlyMap<string, number> {
     // One lookup for each Service, however many snapshots it has.
-    const rows = this.#all(
+    const rows = this.#ofServices(
       `SELECT key, at FROM (
          SELECT key, (
            SELECT received_at FROM records
@@ -346,9 +384,12 @@ export class RecordingFile {
 
   /** Undefined if it is damaged. Bases precede their records, so `known` has most of them. */
   #payload(row: Row, known: Map<number, Uint8Array>): Uint8Array | undefined {
+    if (!isTime(row.received_at) || !['changes', 'mutations'].includes(row.topic)) return undefined;
     const chain = [row];
     for (let last = row; last.base !== null && !known.has(last.base); chain.push(last)) {
-      last = this.#get('SELECT * FROM records WHERE id = ?', last.base) as unknown as Row;
+      const base = this.#all('SELECT * FROM records WHERE id = ?', last.base)[0] as unknown as Row | undefined;
+      if (base === undefined || base.id >= last.id) return undefined;
+      last = base;
     }
     try {
       for (const { id, base, payload } of chain.reverse()) {
@@ -366,6 +407,11 @@ export class RecordingFile {
     if (row === undefined)
       throw new UnreadableRecordingError(`cannot read recording ${this.path}: a record is missing`);
     return row;
+  }
+
+  /** Rows about Services, without those whose key is damaged. */
+  #ofServices(sql: string, ...values: (number | string)[]): readonly Record<string, unknown>[] {
+    return this.#all(sql, ...values).filter(({ key }) => isServiceKey(String(key)));
   }
 
   #all(sql: string, ...values: (number | string)[]): readonly Record<string, unknown>[] {

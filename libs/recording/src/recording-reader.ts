@@ -50,9 +50,13 @@ export type Question =
 export class RecordingReader {
   readonly #path: string;
   readonly #files = new Map<string, RecordingFile>();
+  readonly #onUnreadable: (reason: string) => void;
+  readonly #reported = new Set<string>();
 
-  constructor(path: string) {
+  /** `onUnreadable` is called once for each file or part of a file that cannot be read, with the reason for people. */
+  constructor(path: string, onUnreadable: (reason: string) => void = () => {}) {
     this.#path = path;
+    this.#onUnreadable = onUnreadable;
   }
 
   coverage(): Coverage {
@@ -113,10 +117,9 @@ export class RecordingReader {
       try {
         const { records: found, damaged } = file.records(key, from, range.until);
         records.push(...found);
-        if (damaged > 0)
-          unreadable.push(`${file.path}: ${damaged} damaged ${damaged === 1 ? 'record' : 'records'} of ${key}`);
+        if (damaged > 0) unreadable.push(this.#report(`${damagedText(file, damaged)} of ${key}`));
       } catch (error) {
-        unreadable.push(messageOf(error));
+        unreadable.push(this.#report(messageOf(error)));
       }
     }
     // Without a snapshot, the state is unknown.
@@ -135,9 +138,10 @@ export class RecordingReader {
       if (next === undefined) return;
       last = next.path;
       try {
-        yield* next.recordsAfter(time);
+        const damaged = yield* next.recordsAfter(time);
+        if (damaged > 0) this.#report(damagedText(next, damaged));
       } catch (error) {
-        messageOf(error);
+        this.#report(messageOf(error));
       }
     }
   }
@@ -242,10 +246,17 @@ export class RecordingReader {
         this.#files.set(path, file);
         read(file);
       } catch (error) {
-        unreadable.push(messageOf(error));
+        unreadable.push(this.#report(messageOf(error)));
       }
     }
     return unreadable;
+  }
+
+  /** Returns the reason. */
+  #report(reason: string): string {
+    if (!this.#reported.has(reason)) this.#onUnreadable(reason);
+    this.#reported.add(reason);
+    return reason;
   }
 }
 
@@ -278,6 +289,9 @@ export const questionsTo = (reader: RecordingReader): Recording => ({
   records: async (key, range) => reader.records(key, range),
   removals: async (query) => reader.removals(query),
 });
+
+const damagedText = ({ path }: RecordingFile, count: number): string =>
+  `${path}: ${count} damaged ${count === 1 ? 'record' : 'records'}`;
 
 function messageOf(error: unknown): string {
   if (error instanceof UnreadableRecordingError) return error.message;

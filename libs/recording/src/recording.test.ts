@@ -275,7 +275,7 @@ describe('a file that cannot be read', () => {
     ],
     ['is of another program', () => edit('PRAGMA application_id = 1'), 'is not a recording of sluice'],
     ['is no database', () => writeFileSync(first(), 'x'.repeat(5_000)), 'file is not a database'],
-    ['is truncated', () => truncateSync(first(), 5_000), 'malformed'],
+    ['is truncated', () => truncateSync(first(), 5_000), 'it is truncated: 5000 of '],
     ['is empty', () => truncateSync(first(), 0), 'is not a recording of sluice'],
   ])('because it %s hides no other file', (_, damage, problem) => {
     damage();

@@ -11,7 +11,6 @@ export interface OpenedRecording {
   readonly clusters: readonly ClusterView[];
   /** When it begins and ends, in milliseconds since the Unix epoch. */
   readonly period: { readonly from: number; readonly to: number };
-  readonly unreadable: readonly string[];
   /** Names, addresses, labels and texts are pseudonyms. */
   readonly isRedacted: boolean;
   /** The Kubernetes objects at a time, and their changes from then on. */
@@ -22,11 +21,16 @@ export interface OpenedRecording {
 interface OpenOptions {
   readonly clock: Clock;
   readonly onProgress: (read: number, services: number) => void;
+  /** Called once for each file or part of a file that cannot be read, now or later, with the reason for people. */
+  readonly onUnreadable: (reason: string) => void;
 }
 
 /** Opens a recording without the clusters that it is of. Its last state takes the place of the present. */
-export async function openRecording(path: string, { clock, onProgress }: OpenOptions): Promise<OpenedRecording> {
-  const reader = new RecordingReader(path);
+export async function openRecording(
+  path: string,
+  { clock, onProgress, onUnreadable }: OpenOptions,
+): Promise<OpenedRecording> {
+  const reader = new RecordingReader(path, onUnreadable);
   const { coverage, period } = coverageOf(path, reader);
   const history = new History({ clock, maxBytes: Number.POSITIVE_INFINITY, retentionMs: Number.POSITIVE_INFINITY });
   const services = reader.servicesAt(period.to);
@@ -51,7 +55,6 @@ export async function openRecording(path: string, { clock, onProgress }: OpenOpt
     ),
     recording: { ...questionsTo(reader), coverage: async () => coverage },
     period,
-    unreadable: coverage.unreadable,
     isRedacted: reader.isRedacted(),
     play: (time) => new Playback(reader, time),
     close: () => reader.close(),

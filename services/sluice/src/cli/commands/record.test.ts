@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -50,20 +50,35 @@ test('a recording can be redacted', async () => {
   reader.close();
 });
 
-test('open says that a recording is redacted', async () => {
+const damaged = 'sluice-20260101T000000000Z.sqlite';
+
+test('what cannot be read is not exported, and is named', async () => {
+  writeFileSync(join(recording, damaged), 'x'.repeat(5_000));
+  const { stdout, stderr } = await run(join(directory, 'incident'));
+  expect(stdout).toContain('exported 1 records of 1 Services');
+  const reason = `cannot read recording ${join(recording, damaged)}: file is not a database`;
+  expect(stderr).toBe(`warning: not exported: ${reason}\n`);
+});
+
+test('open says that a recording is redacted, and which file it cannot read', async () => {
   const target = join(directory, 'incident');
   await run(target, '--redact');
+  writeFileSync(join(target, damaged), '');
   const [port] = await freePorts(1);
   const opened = spawn(process.execPath, [main, 'open', target, '--metrics-bind-address', `127.0.0.1:${port}`]);
-  let output = '';
+  let [output, log] = ['', ''];
   opened.stdout.on('data', (data) => {
     output += data;
+  });
+  opened.stderr.on('data', (data) => {
+    log += data;
   });
   const closed = once(opened, 'close');
   await expect.poll(() => output).toContain('Console: ');
   opened.kill();
   expect(await closed).toEqual([0, null]);
   expect(output).toMatch(/^Recording: 1 Services of cluster-1, .*\nNames and addresses are redacted\.$/m);
+  expect(log).toContain(`${join(target, damaged)} is not a recording of sluice`);
 });
 
 test('lines of JSON go to standard output, and what was done to standard error', async () => {

@@ -3,6 +3,7 @@ import { errorMessage } from '@sluice/platform';
 import { exitStatus, localTime, print, systemClock, UsageError } from '@sluice/platform/process';
 import { RecordingReader } from '@sluice/recording';
 import { type Command, Option } from 'commander';
+import colors from 'picocolors';
 import { coverageOf } from '../../composition/open-recording.ts';
 import { sinceOf, untilOf } from './client-for.ts';
 import { type ExportFormat, exportAs, exportFormats } from './export-as.ts';
@@ -56,13 +57,15 @@ async function exportPart(path: string, target: string, options: Options): Promi
       'standard output takes only --format jsonl or otlp; name a new directory, or a file for parquet',
     );
   }
-  const reader = new RecordingReader(path);
+  const unreadable: string[] = [];
+  const reader = new RecordingReader(path, (reason) => void unreadable.push(reason));
   try {
     const isWanted = filterOf(options, reader.clusterNames());
     const selection = { period: periodOf(path, reader, options), isWanted, isRedacted: redact === true };
     const exported = await exportAs(format, reader, selection, { target, encryptTo });
     if (exported.services === 0) process.exitCode = exitStatus.failure;
     const output = target === '-' ? process.stderr : process.stdout;
+    for (const reason of unreadable) print(process.stderr, `${colors.yellow('warning:')} not exported: ${reason}\n`);
     print(output, `exported ${exported.records} records of ${exported.services} Services to ${target}\n`);
   } catch (error) {
     if (error instanceof UsageError) throw error;

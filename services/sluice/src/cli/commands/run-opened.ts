@@ -58,9 +58,9 @@ async function serveRecording(
   const opened = await openRecording(path, {
     clock: systemClock,
     onProgress: (read, services) => logger.debug('reading recording', { read, services }),
+    onUnreadable: (reason) => logger.warn('part of the recording cannot be read', { reason }),
   });
   const { history, recording, clusters, period } = opened;
-  for (const reason of opened.unreadable) logger.warn('part of the recording cannot be read', { reason });
   const objects = at === undefined ? undefined : await serveObjects(opened, at, others, logger);
   const ports = { clock: systemClock, logger };
   const sources = { clusters: () => clusters, recording };
