@@ -1,5 +1,6 @@
 import type { BusRecord, Topic } from '@sluice/bus';
 import type { Recording } from '@sluice/recording';
+import type { ProblemRule } from '@sluice/recording/problems';
 import type { ParkedKey } from './fleet/parked-key.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView, TraceView } from './view/schemas.ts';
 
@@ -32,6 +33,8 @@ export interface ConsoleSources {
   readonly clusters: () => readonly ClusterView[];
   /** Default: the history in memory is all. */
   readonly recording?: Recording | undefined;
+  /** How problems of the recording count. Default: by their reasons. */
+  readonly problemRules?: readonly ProblemRule[] | undefined;
   readonly partitions?: () => Promise<readonly PartitionView[]>;
   /** Default: plans in the history that the API server refused. */
   readonly parked?: () => Promise<readonly ParkedKey[]>;

@@ -117,6 +117,7 @@ const samples: Readonly<
   'recording.directory': ['/r', '/r'],
   'recording.maxBytes': ['2Gi', '2Gi'],
   'recording.retention': ['48h', '48h'],
+  'recording.problemsConfig': ['/p.yaml', '/p.yaml'],
   'recording.webhookUrl': ['https://hook', '***'],
   'console.jaegerUrl': ['http://j/trace/{traceId}', 'http://j/trace/{traceId}'],
   'console.jaegerQueryUrl': ['http://j:16686/', 'http://j:16686'],

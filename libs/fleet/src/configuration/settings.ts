@@ -353,6 +353,11 @@ const declared = {
     flag: '--recording-retention <duration>',
     default: 7 * 86_400_000,
   }),
+  'recording.problemsConfig': setting(
+    kinds.path,
+    'file (YAML) that says which problems of Services count, how severe they are and after which time',
+    { flag: '--problems-config <file>', example: '/etc/sluice/problems.yaml' },
+  ),
   'recording.webhookUrl': setting(
     text,
     'URL that is sent each problem of a Service but infos, when it begins and when it ends',

@@ -3,6 +3,7 @@ import type { Propagation } from '../propagations.ts';
 import type { PropagationQuery } from '../queries.ts';
 import { findProblems, type ProblemQuery } from './find-problems.ts';
 import type { ServiceProblem } from './joined-problems.ts';
+import type { ProblemRule } from './problem-rules.ts';
 
 const web = 'c/shop/web';
 
@@ -39,13 +40,13 @@ interface Recorded {
 function find(
   { problems = [], propagations = [], changes = 0, overwrites = 0 }: Recorded,
   query: Partial<ProblemQuery> = {},
+  rules: readonly ProblemRule[] = [],
 ) {
-  const asked: PropagationQuery[] = [];
   const recording = {
     problems: async () => ({ problems, unreadable: [] }),
     propagations: async (one: PropagationQuery) => {
-      asked.push(one);
-      return { propagations, unreadable: [] };
+      const isLong = ({ startedAt, endedAt }: Propagation) => (endedAt ?? one.to) - startedAt >= one.atLeastMs;
+      return { propagations: propagations.filter(isLong), unreadable: [] };
     },
     managerChanges: async () => {
       const service = {
@@ -63,7 +64,7 @@ function find(
     },
   };
   const all = { from: 0, to: 1_000_000, keys: '%/%/%', isOpen: false, all: false };
-  return findProblems(recording, { ...all, ...query });
+  return findProblems(recording, { ...all, ...query }, rules);
 }
 
 test('the most severe come first, then those that began last', async () => {
@@ -127,4 +128,30 @@ test('managers compete now, and not in a period', async () => {
   expect(await find({ overwrites: 3 }, { isOpen: true })).toMatchObject([{ reason: 'CompetingManagers', message }]);
   expect(await find({ overwrites: 2 }, { isOpen: true })).toEqual([]);
   expect(await find({ overwrites: 3 })).toEqual([]);
+});
+
+test('rules decide what counts, how severe it is and after which time', async () => {
+  const problems = [problem({}), problem({ key: 'c/dev/web' }), problem({ reason: 'StaleMirror', to: 40_000 })];
+  const rules = [
+    { reason: 'NoReadyEndpoints', namespaces: ['dev'], severity: 'off' },
+    { reason: 'NoReadyEndpoints', severity: 'warning' },
+    { reason: 'StaleMirror', afterMs: 40_001 },
+  ] as const;
+  expect(await find({ problems }, {}, rules)).toMatchObject([{ key: web, severity: 'warning' }]);
+  expect(await find({ problems }, { all: true }, rules)).toHaveLength(2);
+});
+
+test('a change is late after the time of its namespace', async () => {
+  const propagations = [
+    late('web-1', 10_000, 16_000),
+    { ...late('web-2', 10_000, 39_000), key: 'c/pay/web' },
+    { ...late('web-3', 38_000, 60_000), key: 'c/pay/web' },
+    { ...late('web-4', 100_000, 131_000), key: 'c/pay/web' },
+  ];
+  const rules = [{ reason: 'LateChange', namespaces: ['shop'], afterMs: 5_000 }] as const;
+  const found = await find({ propagations }, {}, rules);
+  expect(found.map(({ key, from }) => [key, from])).toEqual([
+    ['c/pay/web', 100_000],
+    [web, 10_000],
+  ]);
 });

@@ -2,7 +2,8 @@ import type { Propagation } from '../propagations.ts';
 import { matchesKeys, type ServiceQuery } from '../queries.ts';
 import type { Recording } from '../recording-reader.ts';
 import type { ServiceProblem } from './joined-problems.ts';
-import { type ProblemSeverity, problemReasons, problemSeverities } from './problem-reasons.ts';
+import { type ProblemSeverity, problemSeverities } from './problem-reasons.ts';
+import { describeProblem, leastAfterMs, type ProblemRule } from './problem-rules.ts';
 
 export interface FoundProblem extends ServiceProblem {
   readonly severity: ProblemSeverity;
@@ -20,22 +21,25 @@ export interface ProblemQuery extends ServiceQuery {
 export type ProblemSource = Pick<Recording, 'managerChanges' | 'problems' | 'propagations' | 'readinessChanges'>;
 
 /** Problems of Services in a period, the most severe first, then those that began last. */
-export async function findProblems(recording: ProblemSource, query: ProblemQuery): Promise<readonly FoundProblem[]> {
+export async function findProblems(
+  recording: ProblemSource,
+  query: ProblemQuery,
+  rules: readonly ProblemRule[] = [],
+): Promise<readonly FoundProblem[]> {
   const { to, all } = query;
   const found = await Promise.all([
     inObjects(recording, query),
-    lateChanges(recording, query),
+    lateChanges(recording, query, rules),
     flapping(recording, query),
     competing(recording, query),
   ]);
-  const problems = found.flat().filter((one) => {
-    const { afterMs } = problemReasons[one.reason];
-    return all || (one.to ?? to) - one.from >= afterMs;
+  const problems = found.flat().flatMap((one) => {
+    const { severity, afterMs } = describeProblem(rules, one);
+    const counts = severity !== 'off' && (all || (one.to ?? to) - one.from >= afterMs);
+    return counts ? { ...one, severity } : [];
   });
   const rank = ({ severity }: FoundProblem) => problemSeverities.indexOf(severity);
-  return problems
-    .map((one) => ({ ...one, severity: problemReasons[one.reason].severity }))
-    .sort((a, b) => rank(a) - rank(b) || b.from - a.from);
+  return problems.sort((a, b) => rank(a) - rank(b) || b.from - a.from);
 }
 
 async function inObjects(
@@ -51,12 +55,15 @@ const limit = 1_000;
 
 async function lateChanges(
   recording: ProblemSource,
-  { isOpen, ...query }: ProblemQuery,
+  { isOpen, all, ...query }: ProblemQuery,
+  rules: readonly ProblemRule[],
 ): Promise<readonly ServiceProblem[]> {
-  const atLeastMs = problemReasons.LateChange.afterMs;
+  const atLeastMs = leastAfterMs(rules, 'LateChange');
   const asked = { ...query, atLeastMs, isOpen, isStartKnown: false, sort: 'longest', limit } as const;
   const { propagations } = await recording.propagations(asked);
-  const byPlace = Map.groupBy(propagations, ({ key, place }) => `${place} ${key}`);
+  const isLate = ({ key, startedAt, endedAt }: Propagation) =>
+    all || (endedAt ?? query.to) - startedAt >= describeProblem(rules, { key, reason: 'LateChange' }).afterMs;
+  const byPlace = Map.groupBy(propagations.filter(isLate), ({ key, place }) => `${place} ${key}`);
   return [...byPlace.values()].flatMap(lateTogether);
 }
 

@@ -23,6 +23,7 @@ interface Ports {
   readonly logger: Logger;
   /** Default: there is none. */
   readonly recording?: ConsoleSources['recording'];
+  readonly problemRules?: ConsoleSources['problemRules'];
   /** Called with the clusters after each read. */
   readonly onClusters?: (clusters: readonly ClusterView[]) => void;
 }
@@ -41,6 +42,7 @@ export class FleetSources implements ConsoleSources {
   readonly deadLetters: () => Promise<readonly DeadLetterView[]>;
   readonly trace: ConsoleSources['trace'];
   readonly recording: ConsoleSources['recording'];
+  readonly problemRules: ConsoleSources['problemRules'];
   readonly #fleet: Fleet;
   readonly #ports: Ports;
   readonly #conflicts: () => Promise<readonly ClusterConflict[]>;
@@ -57,6 +59,7 @@ export class FleetSources implements ConsoleSources {
   ) {
     this.trace = trace;
     this.recording = ports.recording;
+    this.problemRules = ports.problemRules;
     this.#conflicts = conflicts;
     this.#fleet = fleet;
     this.#ports = ports;

@@ -286,6 +286,20 @@ describe('with a recording', () => {
     expect(await found('?cluster=nowhere')).toEqual([]);
   });
 
+  test('rules decide which problems count, and how severe they are', async () => {
+    const problemRules = [
+      { reason: 'NoReadyEndpoints', severity: 'off' },
+      { reason: 'UnresolvedPort', severity: 'info' },
+    ] as const;
+    const { json } = await serveConsole({ sources: { ...sourcesOf(), recording, problemRules } });
+    const { items } = await json('/api/v1/problems?open=true&all=true&cluster=prod');
+    expect(items.map(({ reason, severity }: { reason: string; severity: string }) => `${reason} ${severity}`)).toEqual([
+      'LateChange critical',
+      'Flapping warning',
+      'UnresolvedPort info',
+    ]);
+  });
+
   test('a question is asked of the Services that the request names', async () => {
     const { json, error } = await open();
     const { items } = await json('/api/v1/propagations?cluster=prod&namespace=shop&until=9&open=true&atLeastMs=5');

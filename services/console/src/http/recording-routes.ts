@@ -56,7 +56,7 @@ export const recordingRoutes: readonly Route[] = [
     async (context, _, query) => {
       const { recording, from, to, keys, isAtEnd } = await askedUntilEnd(context, query);
       const wanted = { from, to, keys, isAtEnd, isOpen: query.open, all: query.all };
-      return { items: named(context, query, await findProblems(recording, wanted)) };
+      return { items: named(context, query, await findProblems(recording, wanted, context.sources.problemRules)) };
     },
   ),
   route(
@@ -73,7 +73,7 @@ export const recordingRoutes: readonly Route[] = [
       if ((until - since) / query.stepMs > maxBuckets)
         throw new Problem(400, `more than ${maxBuckets} buckets`, 'ask for a shorter period, or set a larger stepMs');
       const wanted = { from: since, to: until, keys, isAtEnd, isOpen: false, all: false };
-      const found = (await findProblems(recording, wanted)).map((one) =>
+      const found = (await findProblems(recording, wanted, context.sources.problemRules)).map((one) =>
         repeatedReasons.includes(one.reason) ? { ...one, from: until } : one,
       );
       const clusters = context.sources

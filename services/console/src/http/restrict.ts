@@ -55,7 +55,7 @@ function restrictLogicalServices(
 
 /** Data besides the history that a reader may see. A source that is not listed here is missing. */
 export function restrictSources(sources: ConsoleSources, reader: Reader): ConsoleSources {
-  const { outage, storeProblems, recording, partitions, parked, deadLetters, trace } = sources;
+  const { outage, storeProblems, recording, problemRules, partitions, parked, deadLetters, trace } = sources;
   return {
     ...(outage !== undefined && { outage }),
     ...(storeProblems !== undefined && { storeProblems: () => (reader.seesFleet ? storeProblems() : []) }),
@@ -66,6 +66,7 @@ export function restrictSources(sources: ConsoleSources, reader: Reader): Consol
         .map(({ watcher, ...cluster }) =>
           watcher !== undefined && reader.seesCluster(cluster.identity) ? { ...cluster, watcher } : cluster,
         ),
+    ...(problemRules !== undefined && { problemRules }),
     ...(recording !== undefined && { recording: restrictRecording(recording, reader) }),
     ...(partitions !== undefined && { partitions: async () => (reader.seesFleet ? partitions() : []) }),
     ...(parked !== undefined && { parked: async () => visible(reader, await parked(), ({ key }) => key) }),

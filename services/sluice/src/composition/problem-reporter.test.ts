@@ -126,3 +126,16 @@ test('an info is logged and counted, and not sent', async () => {
   await check();
   expect(sent).toEqual([]);
 });
+
+test('rules decide how a problem counts', async () => {
+  reporter.close();
+  const rules = [{ reason: 'NoReadyEndpoints', namespaces: ['dev'], severity: 'info' }] as const;
+  const sent: unknown[] = [];
+  const notify: Notify = async ({ started }) => void sent.push(...started.map(({ key, severity }) => [key, severity]));
+  reporter = new ProblemReporter({ names: new Map(), recording, clock, logger, metrics, rules, notify });
+  problems = [out('c/shop/web'), out('c/dev/web')];
+  await check();
+  expect(lines().map(([level]) => level)).toEqual(['warn', 'info']);
+  expect(await metrics.text()).toMatch(/severity="critical".*\} 1\n.*severity="info".*\} 1/);
+  expect(sent).toEqual([['c/shop/web', 'critical']]);
+});

@@ -1,7 +1,7 @@
 import { parseServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
 import { errorMessage } from '@sluice/platform';
-import { type FoundProblem, findProblems, type ProblemSource } from '@sluice/recording/problems';
+import { type FoundProblem, findProblems, type ProblemRule, type ProblemSource } from '@sluice/recording/problems';
 import type { Metrics } from '@sluice/telemetry';
 import type { Notify } from './problem-webhook.ts';
 
@@ -10,6 +10,8 @@ interface ReporterOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: Metrics | undefined;
+  /** How problems count. Default: by their reasons. */
+  readonly rules?: readonly ProblemRule[];
   /** Called with what has changed since the last call that succeeded. */
   readonly notify?: Notify | undefined;
   /** Names of the clusters, by identity. */
@@ -52,10 +54,10 @@ export class ProblemReporter {
   }
 
   async #check(): Promise<void> {
-    const { recording, clock } = this.#options;
+    const { recording, clock, rules } = this.#options;
     await this.#attempt('problems not checked; the recording does not answer', async () => {
       const query = { from: 0, to: clock.now(), keys: '%/%/%', isOpen: true, all: false };
-      const found = await findProblems(recording, query);
+      const found = await findProblems(recording, query, rules);
       if (!this.#isClosed) this.#update(new Map(found.map((one) => [`${one.key} ${one.reason}`, one])));
     });
     await this.#attempt('problems not sent to the webhook', () => this.#notify());
@@ -101,7 +103,7 @@ export class ProblemReporter {
   #report(report: (labels: { identity: string; reason: string; severity: string }, value: number) => void): void {
     const groups = Map.groupBy(
       this.#problems.values(),
-      ({ key, reason }) => `${parseServiceKey(key).cluster} ${reason}`,
+      ({ key, reason, severity }) => `${parseServiceKey(key).cluster} ${reason} ${severity}`,
     );
     for (const [first, ...others] of groups.values()) {
       if (first === undefined) continue;

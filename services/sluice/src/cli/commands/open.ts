@@ -28,6 +28,7 @@ export function addOpenCommand(program: Command): void {
     .option('--allow-writes', 'accept writes, which only this process keeps, to run controllers on the objects')
     .option('--identity-file <file>', 'private keys of age, to read a recording that is encrypted')
     .option('--write-kubeconfig <file>', 'where to write the kubeconfig for kubectl (default: a temporary file)');
+  addFlags(command, 'Recording:', 'recording.problemsConfig');
   addFlags(command, 'Output:', 'console.bindAddress', 'metricsBindAddress', 'log.level');
   command.action(async (path: string | undefined, options: OpenOptions) => {
     const warnings: string[] = [];

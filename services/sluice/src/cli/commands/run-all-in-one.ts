@@ -1,4 +1,4 @@
-import { type AccessReviewer, type ClusterView, tapBus } from '@sluice/console';
+import { type ClusterView, tapBus } from '@sluice/console';
 import { toCompaction, toSettings } from '@sluice/fleet/configuration';
 import type { Logger } from '@sluice/platform';
 import {
@@ -13,14 +13,14 @@ import {
   systemRandom,
   tracesGraceMs,
 } from '@sluice/platform/process';
-import type { Recording } from '@sluice/recording';
 import { Metrics } from '@sluice/telemetry';
 import { reviewsOf } from '../../composition/access-reviews.ts';
 import { startAllInOne } from '../../composition/all-in-one.ts';
 import { configuredRecorder } from '../../composition/configured-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
+import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
-import { type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
+import { type ConsolePorts, type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { type ClusterPhase, recordOutcome, Statistics } from '../display/display.ts';
@@ -36,6 +36,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const { configuration } = run;
   const addresses = servedAt(run);
   const ports = { clock: systemClock, random: systemRandom, logger };
+  const rules = configuredProblemRules(configuration.recording);
   const notify = configuredWebhook(configuration.recording);
   const hasMany = (run.clusters ?? 1) > 1 || selectsManyClusters(configuration);
   const display = createDisplay(run.output, hasMany);
@@ -63,7 +64,11 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       : new Metrics({ clusters: names, spans: () => tracing?.exporter.counts, fleet, phases, threadUses });
   const recorder = await configuredRecorder(configuration, { ...ports, environment: process.env });
   const reviews = reviewsOf(configuration, clusters.accesses, ports);
-  const console = openConsole(() => clusters.views(), run, logger, recorder, reviews);
+  const console = openConsole(() => clusters.views(), run, logger, {
+    recording: recorder,
+    problemRules: rules,
+    reviewer: reviews,
+  });
   const server =
     metrics &&
     (await serve(
@@ -108,7 +113,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     );
   }
   const problems: ProblemReporter | undefined =
-    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
+    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify, rules });
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...(server?.introduction ?? [])]);
   let phasesAtEnd: readonly ClusterPhase[] = [];
@@ -169,8 +174,7 @@ export function openConsole(
   clusters: () => readonly ClusterView[],
   run: Pick<Run, 'console' | 'configuration'>,
   logger: Logger,
-  recording?: Recording,
-  reviewer?: AccessReviewer,
+  sources: Partial<Pick<ConsolePorts, 'recording' | 'problemRules' | 'reviewer'>> = {},
 ): LocalConsole | undefined {
   const { page, metrics } = servedAt(run);
   const address = page ?? metrics;
@@ -179,5 +183,5 @@ export function openConsole(
     logger.info('console disabled: the bind address is not loopback; set --console-bind-address to a loopback address');
     return undefined;
   }
-  return startConsole(clusters, run.configuration.console, { clock: systemClock, logger, recording, reviewer });
+  return startConsole(clusters, run.configuration.console, { clock: systemClock, logger, ...sources });
 }

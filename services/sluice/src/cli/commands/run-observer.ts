@@ -13,6 +13,7 @@ import { Metrics } from '@sluice/telemetry';
 import { reviewsOf } from '../../composition/access-reviews.ts';
 import { openRecorder } from '../../composition/open-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
+import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { startObserver } from '../../composition/start-observer.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
@@ -31,6 +32,7 @@ export async function runObserver(
   const { console: limits, watcher } = configuration;
   const addresses = pageAddressesOf(configuration);
   const ports = { clock: systemClock, random: systemRandom, logger };
+  const rules = configuredProblemRules(configuration.recording);
   const notify = configuredWebhook(configuration.recording);
   const clusters = await openClusterSet(configuration, logger, { readOnly: true });
   const { names, phases, threadUses, health, hooks } = clusters;
@@ -41,7 +43,7 @@ export async function runObserver(
   const { console, history } = startConsole(
     () => clusters.views(),
     { lostClusters: limits.lostClusters, serviceNameLabel: limits.serviceNameLabel },
-    { ...ports, history: memory, recording: recorder, reviewer: reviews },
+    { ...ports, history: memory, recording: recorder, problemRules: rules, reviewer: reviews },
   );
   const server = await serve(
     addresses,
@@ -64,7 +66,7 @@ export async function runObserver(
     },
   });
   const problems: ProblemReporter | undefined =
-    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify });
+    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify, rules });
   const stopping = new AbortController();
   const serving = clusters.run(observer, stopping.signal);
   print(process.stdout, `${[...clusters.introduction, ...server.introduction].join('\n')}\n`);

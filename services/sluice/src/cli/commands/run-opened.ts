@@ -9,6 +9,7 @@ import { localTime, print, type RootLogger, systemClock, UsageError, version } f
 import { Metrics } from '@sluice/telemetry';
 import { defaultDirectory } from '../../composition/open-recorder.ts';
 import { type OpenedRecording, openRecording } from '../../composition/open-recording.ts';
+import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { startRecordedApiServers } from '../../composition/recorded-api-servers.ts';
 import { withDecrypted } from './open-encrypted.ts';
 import { pageAddressesOf, serve } from './serve-page.ts';
@@ -55,6 +56,7 @@ async function serveRecording(
   if (at === undefined && (others.speed ?? others.allowWrites ?? others.writeKubeconfig) !== undefined) {
     throw new UsageError('--speed, --allow-writes and --write-kubeconfig need --at, the time that kubectl reads');
   }
+  const problemRules = configuredProblemRules(configuration.recording);
   const opened = await openRecording(path, {
     clock: systemClock,
     onProgress: (read, services) => logger.debug('reading recording', { read, services }),
@@ -63,7 +65,7 @@ async function serveRecording(
   const { history, recording, clusters, period } = opened;
   const objects = at === undefined ? undefined : await serveObjects(opened, at, others, logger);
   const ports = { clock: systemClock, logger };
-  const sources = { clusters: () => clusters, recording };
+  const sources = { clusters: () => clusters, recording, problemRules };
   const console = lazyConsole({ ...ports, history, sources, access: { hosts: [] }, version });
   const metrics = new Metrics({ clusters: new Map(clusters.map(({ identity, name }) => [identity, name])) });
   const health = { livez: () => [], readyz: () => [] };

@@ -17,6 +17,7 @@ import type { Recorder } from '@sluice/recording';
 import { type Check, condition, type Health, Metrics, SharedRequest, startTelemetry } from '@sluice/telemetry';
 import { AccessReviews } from '../access-reviews.ts';
 import { ProblemReporter } from '../problem-reporter.ts';
+import { configuredProblemRules } from '../problem-rules-file.ts';
 import { configuredWebhook } from '../problem-webhook.ts';
 import { rereadConsole } from './reread-console.ts';
 import type { ReviewingClusters } from './reviewing-clusters.ts';
@@ -55,6 +56,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const { infrastructure, configuration, recorder, clock, random, logger } = options;
   const { console: settings, metricsBindAddress } = configuration;
   checkTls(settings.tls);
+  const rules = configuredProblemRules(configuration.recording);
   const notify = configuredWebhook(configuration.recording);
   const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl, lostClusters, serviceNameLabel } = settings;
   const history = new History({ clock, maxBytes, retentionMs, serviceNameLabel });
@@ -68,7 +70,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
       names.set(identity, name);
     }
   };
-  const ports = { clock, logger, recording: recorder, onClusters };
+  const ports = { clock, logger, recording: recorder, problemRules: rules, onClusters };
   const sources = new FleetSources(infrastructure, ports, jaegerTraces(jaegerQueryUrl), conflicts);
   const behind = () => follower.behind;
   const reviews = options.reviewing && new AccessReviews(options.reviewing.accesses, { clock, logger });
@@ -119,7 +121,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
     logger.info('history loaded', { services: history.size, bytes: history.bytes });
     if (recorder === undefined || working.signal.aborted) return;
     recorder.resume();
-    problems = new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify });
+    problems = new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify, rules });
   });
   return {
     url: server.url,

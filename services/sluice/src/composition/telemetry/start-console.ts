@@ -11,6 +11,7 @@ import type { ConsoleConfiguration } from '@sluice/fleet/configuration';
 import type { Clock, Logger } from '@sluice/platform';
 import { version } from '@sluice/platform/process';
 import type { Recording } from '@sluice/recording';
+import type { ProblemRule } from '@sluice/recording/problems';
 import type { Outage } from '@sluice/store';
 
 export interface LocalConsole {
@@ -18,7 +19,7 @@ export interface LocalConsole {
   readonly history: History;
 }
 
-interface ConsolePorts {
+export interface ConsolePorts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** Default: `historyBytes`, for a day. */
@@ -27,6 +28,7 @@ interface ConsolePorts {
   readonly recording?: Recording | undefined;
   /** Default: everybody who reaches the console sees everything. */
   readonly reviewer?: AccessReviewer | undefined;
+  readonly problemRules?: readonly ProblemRule[];
 }
 
 interface ConsoleSettings extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'serviceNameLabel'>> {
@@ -46,10 +48,10 @@ const threadShare = 0.25;
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl, lostClusters, serviceNameLabel }: ConsoleSettings,
-  { history: limits, recording, reviewer, ...ports }: ConsolePorts,
+  { history: limits, recording, problemRules, reviewer, ...ports }: ConsolePorts,
 ): LocalConsole {
   const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel });
-  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl), recording };
+  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl), recording, problemRules };
   const console = lazyConsole({
     history,
     sources,
