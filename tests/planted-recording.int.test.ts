@@ -140,6 +140,18 @@ describe('the map of problems', () => {
   });
 });
 
+test('a redacted recording says that it is', async () => {
+  const page = await open('/');
+  const status = page.locator('.lost.recorded');
+  await wait(() => status.textContent()).not.toContain('pseudonyms');
+  await page.route('**/api/v1/overview', async (route) => {
+    const overview = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...overview, recording: { ...overview.recording, isRedacted: true } } });
+  });
+  await page.reload();
+  await wait(() => status.textContent()).toContain('Names, addresses, labels and messages are pseudonyms.');
+});
+
 test('a belt of outages shows when nothing was recorded', async () => {
   const page = await open('/recording/outages?period=6h');
   const gap = page.locator('.belts li', { hasText: 'prod-us-2 · pay/ledger' }).locator('.belt .unrecorded');

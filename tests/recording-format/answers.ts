@@ -15,7 +15,7 @@ export async function answersOf(path: string): Promise<Readonly<Record<string, u
     ...{ clock, onProgress: () => {} },
     onUnreadable: (reason) => void unreadable.push(reason),
   });
-  const { history, recording, clusters, isRedacted } = opened;
+  const { history, recording, clusters } = opened;
   const sources = { clusters: () => clusters, recording };
   const ports = { clock, logger: silentLogger };
   const console = await createConsole({ ...ports, history, sources, access: { hosts: [] }, version: '0.1.0' });
@@ -29,7 +29,7 @@ export async function answersOf(path: string): Promise<Readonly<Record<string, u
         await Promise.all(shop.services.map(async (service) => [service, await ask(service)] as const)),
       );
     return {
-      coverage: { ...(await recording.coverage()), unreadable, isRedacted },
+      coverage: { ...(await recording.coverage()), unreadable },
       history: await each((service) => client.history(nameOf(service), { limit: 12 })),
       problems: await client.problems({ all: 'true' }),
       'problems now': await client.problems({ open: 'true' }),

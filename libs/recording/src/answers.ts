@@ -18,6 +18,8 @@ export interface Coverage extends Answer {
   readonly periods: readonly RecordedPeriod[];
   /** Between the periods. */
   readonly gaps: readonly RecordedPeriod[];
+  /** Whether a file has pseudonyms in place of names, addresses, labels and texts. */
+  readonly isRedacted: boolean;
 }
 
 export interface RecordedProblems extends Answer {

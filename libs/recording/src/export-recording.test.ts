@@ -73,7 +73,12 @@ const podsAt = (of: RecordingReader, time: number) =>
 
 test('has the Services of the period as they were, and nothing else', () => {
   expect(run(1_000, 1_500)).toEqual({ services: 1, records: 151 });
-  expect(exported.coverage()).toEqual({ periods: [{ from: 1_000, to: 1_500 }], gaps: [], unreadable: [] });
+  expect(exported.coverage()).toEqual({
+    periods: [{ from: 1_000, to: 1_500 }],
+    gaps: [],
+    unreadable: [],
+    isRedacted: false,
+  });
   expect(exported.clusterNames()).toEqual(new Map([['c', 'prod']]));
   expect(exported.servicesAt(1_500)).toEqual(['c/shop/web']);
   for (const at of [1_000, 1_005, 1_250, 1_500]) expect(podsAt(exported, at), String(at)).toEqual(podsAt(reader, at));
@@ -102,11 +107,11 @@ test('a period that begins in a gap begins with the next record', () => {
 
 test('says whether it is redacted, also when it is exported again', () => {
   run(0, 2_000, undefined, true);
-  expect([reader.isRedacted(), exported.isRedacted()]).toEqual([false, true]);
+  expect([reader.coverage().isRedacted, exported.coverage().isRedacted]).toEqual([false, true]);
   const selection = { period: { from: 0, to: 2_000 }, isWanted: () => true, isRedacted: false };
   exportRecording(exported, { ...selection, directory: join(root, 'again'), version: '1', logger: silentLogger });
   const again = new RecordingReader(join(root, 'again'));
-  expect(again.isRedacted()).toBe(true);
+  expect(again.coverage().isRedacted).toBe(true);
   again.close();
 });
 
@@ -116,7 +121,7 @@ test('a file from before the mark is not redacted', () => {
   const database = new DatabaseSync(file?.path ?? '');
   database.exec('ALTER TABLE recording DROP COLUMN redacted');
   database.close();
-  expect(exported.isRedacted()).toBe(false);
+  expect(exported.coverage().isRedacted).toBe(false);
 });
 
 test('does not add to a recording', () => {

@@ -37,7 +37,7 @@ export function exportedRecords(reader: RecordingReader, { isRedacted, ...select
   const names = [...reader.clusterNames()];
   return {
     clusterNames: new Map(redaction === undefined ? names : names.map((one) => redaction.cluster(one))),
-    isRedacted: isRedacted || reader.isRedacted(),
+    isRedacted: isRedacted || reader.coverage().isRedacted,
     periods: periodsOf(reader, selection, (record) => (redaction === undefined ? record : redaction.record(record))),
   };
 }

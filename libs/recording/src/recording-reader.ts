@@ -61,14 +61,16 @@ export class RecordingReader {
 
   coverage(): Coverage {
     const periods: RecordedPeriod[] = [];
+    let isRedacted = false;
     const unreadable = this.#read((file) => {
       const { from, to } = file.period;
+      isRedacted ||= file.isRedacted;
       const last = periods.at(-1);
       if (last !== undefined && from <= last.to) periods[periods.length - 1] = { from: last.from, to };
       else periods.push({ from, to });
     });
     const gaps = periods.slice(1).map(({ from: to }, i) => ({ from: periods[i]?.to ?? to, to }));
-    return { periods, gaps, unreadable };
+    return { periods, gaps, unreadable, isRedacted };
   }
 
   /** Formatted keys of the Services that exist at a time, or that may, because their cluster does not answer. */
@@ -80,15 +82,6 @@ export class RecordingReader {
       if (firstSnapshots.size > 0 || file.period.from <= time) existing.addFile(file.period, firstSnapshots);
     });
     return existing.at(time);
-  }
-
-  /** Whether a file has pseudonyms in place of names, addresses, labels and texts. */
-  isRedacted(): boolean {
-    let isRedacted = false;
-    this.#read((file) => {
-      isRedacted ||= file.isRedacted;
-    });
-    return isRedacted;
   }
 
   /** Names of the clusters, by identity. */

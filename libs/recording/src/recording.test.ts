@@ -162,7 +162,7 @@ describe('a recording', () => {
     recording.append([], 2_000);
     reopen(2_000);
     recording.append([], 2_000);
-    expect(reader.coverage()).toEqual({ periods: [{ from: 1_000, to: 2_000 }], gaps: [], unreadable: [] });
+    expect(reader.coverage()).toMatchObject({ periods: [{ from: 1_000, to: 2_000 }], gaps: [], unreadable: [] });
     reopen(3_000);
     recording.append([], 60_000);
     expect(reader.coverage().periods).toEqual([

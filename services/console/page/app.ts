@@ -92,6 +92,7 @@ function Outages() {
   if (end !== undefined) {
     return html`<p class="lost recorded" role="status">
       <strong>A recording, which ends at ${dateAndTime(end)}.</strong> Its last state takes the place of the present.
+      ${overview.value.recording?.isRedacted && ' Names, addresses, labels and messages are pseudonyms.'}
     </p>`;
   }
   const ofClusters = clusters.flatMap((cluster) => (cluster.outage ? [{ what: cluster.name, ...cluster.outage }] : []));

@@ -104,6 +104,7 @@ const recording: Recording = {
     ],
     gaps: [{ from: 200, to: 300 }],
     unreadable: ['b.sqlite is damaged'],
+    isRedacted: false,
   }),
 };
 
@@ -258,7 +259,7 @@ describe('with a recording', () => {
     expect((await json('/api/v1/problem-counts?cluster=nowhere')).clusters).toEqual([]);
     const long = {
       ...recording,
-      coverage: async () => ({ periods: [{ from: 0, to: 1e9 }], gaps: [], unreadable: [] }),
+      coverage: async () => ({ periods: [{ from: 0, to: 1e9 }], gaps: [], unreadable: [], isRedacted: false }),
     };
     const { error } = await serveConsole({ sources: { ...sourcesOf(), recording: long } });
     expect(await error('/api/v1/problem-counts?stepMs=1000')).toEqual([
@@ -380,8 +381,11 @@ describe('with a recording', () => {
   test('the overview says what it covers', async () => {
     const { json } = await open();
     expect(await json('/api/v1/overview')).toMatchObject({
-      ...{ since: 100, gaps: [{ from: 200, to: 300 }], recording: { from: 100, to: 10_000 } },
+      ...{ since: 100, gaps: [{ from: 200, to: 300 }], recording: { from: 100, to: 10_000, isRedacted: false } },
     });
+    const coverage = async () => ({ ...(await recording.coverage()), isRedacted: true });
+    const redacted = await serveConsole({ sources: { ...sourcesOf(), recording: { ...recording, coverage } } });
+    expect(await redacted.json('/api/v1/overview')).toMatchObject({ recording: { isRedacted: true } });
   });
 });
 

@@ -157,7 +157,8 @@ async function coverage(context: RouteContext, ofRead: readonly string[] = []) {
 async function recordedOverview(context: RouteContext) {
   const found = await recorded(context);
   const [first, last] = [found.periods[0], found.periods.at(-1)];
-  const recording = first === undefined || last === undefined ? null : { from: first.from, to: last.to };
+  const recording =
+    first === undefined || last === undefined ? null : { from: first.from, to: last.to, isRedacted: found.isRedacted };
   return { ...covered(context, found), recording };
 }
 
@@ -176,11 +177,12 @@ function covered(
 }
 
 async function recorded({ sources: { recording } }: RouteContext): Promise<Recorded> {
-  if (recording === undefined) return { periods: [], gaps: [], unreadable: [] };
+  if (recording === undefined) return { periods: [], gaps: [], unreadable: [], isRedacted: false };
   return recording.coverage().catch((error: unknown) => ({
     periods: [],
     gaps: [],
     unreadable: [`the recording does not answer: ${errorMessage(error)}`],
+    isRedacted: false,
   }));
 }
 

@@ -165,7 +165,10 @@ export const overview = z.object({
   fleet: z.boolean().describe('whether there are partitions and dead letters'),
   jaeger: z.string().nullable().describe('URL of a trace in the Jaeger UI; {traceId} is replaced'),
   recording: z
-    .object({ from: time, to: time })
+    .object({
+      ...{ from: time, to: time },
+      isRedacted: z.boolean().describe('names, addresses, labels and messages are replaced by pseudonyms'),
+    })
     .nullable()
     .describe(
       'period in which questions about all Services are answered, such as outages; null: there is no recording',

@@ -55,7 +55,7 @@ export async function openRecording(
     ),
     recording: { ...questionsTo(reader), coverage: async () => coverage },
     period,
-    isRedacted: reader.isRedacted(),
+    isRedacted: coverage.isRedacted,
     play: (time) => new Playback(reader, time),
     close: () => reader.close(),
   };

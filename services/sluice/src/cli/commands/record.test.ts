@@ -45,7 +45,7 @@ test('a recording can be redacted', async () => {
   const { stdout } = await run(target, '--redact', '--service', 'web');
   expect(stdout).toBe(`exported 1 records of 1 Services to ${target}\n`);
   const reader = new RecordingReader(target);
-  expect(reader.isRedacted()).toBe(true);
+  expect(reader.coverage().isRedacted).toBe(true);
   expect(reader.servicesAt(2_000)).toEqual(['00000000-0000-4000-8000-000000000001/namespace-1/service-1']);
   reader.close();
 });
