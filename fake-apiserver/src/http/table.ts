@@ -1,5 +1,5 @@
 import type { RawObject } from '@sluice/kubernetes';
-import { asRecord, asString } from '@sluice/platform';
+import { asRecord, asString, humanDuration } from '@sluice/platform';
 import { arrayOf } from '../server/object.ts';
 import type { ResourceName } from '../server/resources.ts';
 
@@ -132,15 +132,4 @@ function orUnset(text: string): string {
   return text === '' ? '<unset>' : text;
 }
 
-/** `42s`, `5m10s`, `3h2m`, `2d`. */
-function duration(ms: number): string {
-  if (!Number.isFinite(ms)) return '<unknown>';
-  const seconds = Math.max(0, Math.floor(ms / 1000));
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 10) return `${minutes}m${seconds % 60 === 0 ? '' : `${seconds % 60}s`}`;
-  if (minutes < 180) return `${minutes}m`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 8) return `${hours}h${minutes % 60 === 0 ? '' : `${minutes % 60}m`}`;
-  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
-}
+const duration = (ms: number): string => (Number.isFinite(ms) ? humanDuration(ms) : '<unknown>');

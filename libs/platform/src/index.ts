@@ -2,6 +2,7 @@ export * from './aborted.ts';
 export * from './clock.ts';
 export * from './errors.ts';
 export * from './get-or-create.ts';
+export * from './human-duration.ts';
 export * from './json.ts';
 export { knownSecrets } from './known-secrets.ts';
 export * from './logger.ts';

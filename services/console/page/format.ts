@@ -1,3 +1,5 @@
+import { humanDuration } from './human-duration.ts';
+
 /** `12:04:09.250` in local time */
 export function timeOfDay(at: number, withMillis = true): string {
   const date = new Date(at);
@@ -29,14 +31,12 @@ export function withLocalTimes(text: string, now = Date.now()): string {
   return text.replaceAll(/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, (time) => shortTime(Date.parse(time), now));
 }
 
-/** `340 ms`, `2.1 s`, `4 min` */
+/** `340 ms`, `2.1 s`, `4m10s`, `3d4h` */
 export function duration(ms: number): string {
   if (ms < 1) return '<1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
-  return `${Math.round(ms / 3_600_000)} h`;
+  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : humanDuration(ms);
 }
 
 /** An opened recording keeps everything: its retention, which JSON cannot express, is null. */

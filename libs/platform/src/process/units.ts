@@ -1,3 +1,5 @@
+import { humanDuration } from '../human-duration.ts';
+
 const durationUnits: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /**
@@ -13,14 +15,14 @@ export function parseDuration(text: string): number | undefined {
   return total;
 }
 
-/** Formats milliseconds for people, with up to three significant digits. */
+/** Formats milliseconds for people: with up to three significant digits, and from two minutes on as kubectl does. */
 export function formatDuration(ms: number): string {
-  // Compare with the rounded values: 59.97 s is shown as a minute, not as 60.0 s.
+  // Compare with the rounded values: 59.97 s is shown as 60 s, not as 60.0 s.
   if (ms < 9.95) return `${ms.toFixed(1)} ms`;
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return seconds < 120 ? `${seconds} s` : humanDuration(seconds * 1_000);
 }
 
 /** Formats milliseconds exactly, as `parseDuration` accepts: `24h`, `1h30m`, `500ms`. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { loadPage } from './page-files.ts';
 
@@ -45,4 +46,10 @@ describe('the page', () => {
   test('has no tests', async () => {
     expect((await loadPage())('/views/adjacent-time.test.ts')).toBeUndefined();
   });
+});
+
+test('durations of the page read as those of the commands', () => {
+  const code = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8').replaceAll(/\/\*\*.*\*\//g, '');
+  const copied = code('../../../../libs/platform/src/human-duration.ts');
+  expect(code('../../page/human-duration.ts')).toBe(copied);
 });

@@ -3,7 +3,8 @@ import type { DrainView, PropagationView } from '../view/schemas.ts';
 import { listDrains, listOutages, listProblems, listPropagations, listReadinessChanges } from './print-answers.ts';
 
 const now = new Date(2026, 0, 1, 12, 0, 0).getTime();
-const format = { width: 200, now };
+/** Of a recording that has ended. */
+const format = { width: 200, now, until: now - 30_000 };
 const outage = {
   ...{ cluster: 'uid', clusterName: 'west', namespace: 'shop', name: 'web', from: now - 60_000, to: now },
   ...{ reason: 'NoReadyEndpoints', message: '1 Pod: 1 not ready' },
@@ -19,7 +20,7 @@ test('each outage is a line', () => {
   );
   expect(text.split('\n').map((line) => line.trimEnd().split(/ {2,}/))).toEqual([
     ['CLUSTER', 'NAMESPACE', 'SERVICE', 'SINCE', 'DURATION', 'LAST EVENT BEFORE'],
-    ['west', 'shop', 'web', '11:59:00.000', '1 min 0 s', 'Pod shop/web-1 deleted'],
+    ['west', 'shop', 'web', '11:59:00.000', '60 s', 'Pod shop/web-1 deleted'],
     ['west', 'shop', 'web', 'before 11:59:00.000', 'continues'],
     [''],
   ]);
@@ -41,8 +42,8 @@ test('each problem is a line, and none is said so', () => {
   const web = ['west', 'shop', 'web'];
   expect(lines(text)).toEqual([
     ['SEVERITY', 'CLUSTER', 'NAMESPACE', 'SERVICE', 'REASON', 'SINCE', 'DURATION', 'MESSAGE'],
-    ['critical', ...web, 'NoReadyEndpoints', '11:59:00.000', '1 min 0 s, continues', outage.message],
-    ['warning', ...web, 'StaleMirror', 'before 11:59:00.000', '1 min 0 s', 'differ'],
+    ['critical', ...web, 'NoReadyEndpoints', '11:59:00.000', '30.0 s, continues', outage.message],
+    ['warning', ...web, 'StaleMirror', 'before 11:59:00.000', '60 s', 'differ'],
     [''],
   ]);
   expect(listProblems([], format, 'None.')).toBe('None.');
@@ -75,7 +76,7 @@ test('each propagation is a line', () => {
   const common = ['west', 'shop', 'web', 'web-1', 'ready → not ready', 'slices'];
   expect(lines(text)).toEqual([
     ['CLUSTER', 'NAMESPACE', 'SERVICE', 'POD', 'CHANGE', 'IN', 'SINCE', 'TOOK', 'EVENT'],
-    [...common, 'before 11:59:00.000', '1 min 0 s, continues', propagation.event],
+    [...common, 'before 11:59:00.000', '30.0 s, continues', propagation.event],
     [...common, '11:59:00.000', '7.0 ms, superseded', propagation.event],
     [...common, '11:59:00.000', '7.0 ms', propagation.event],
     [''],

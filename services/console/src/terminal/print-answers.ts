@@ -9,17 +9,23 @@ import type {
 import type { TextFormat } from './text.ts';
 
 type Format = Pick<TextFormat, 'width' | 'now'>;
+/** `until`: what continues has lasted until then. */
+type EndedFormat = Format & { readonly until: number };
 
 const service = ['CLUSTER', 'NAMESPACE', 'SERVICE'] as const;
 
 /** What is wrong with Services, one line per problem. `none`: what to say without any. */
-export function listProblems(problems: readonly ServiceProblem[], { width, now }: Format, none: string): string {
+export function listProblems(
+  problems: readonly ServiceProblem[],
+  { width, now, until }: EndedFormat,
+  none: string,
+): string {
   if (problems.length === 0) return none;
   return formatTable(
     ['SEVERITY', ...service, 'REASON', 'SINCE', 'DURATION', 'MESSAGE'],
     problems.map(({ severity, clusterName, namespace, name, reason, message, from, to, isStartKnown }) => [
       ...[severity, clusterName, namespace, name, reason, `${isStartKnown ? '' : 'before '}${localTime(from, now)}`],
-      ...[to === null ? `${formatDuration(now - from)}, continues` : formatDuration(to - from), message],
+      ...[to === null ? `${formatDuration(until - from)}, continues` : formatDuration(to - from), message],
     ]),
     width,
   );
@@ -41,7 +47,7 @@ export function listOutages(outages: readonly ServiceOutage[], { width, now }: F
 /** Changes of Pods and how long slices or Endpoints took to show them, one line each. `none`: what to say without any. */
 export function listPropagations(
   propagations: readonly PropagationView[],
-  { width, now }: Format,
+  { width, now, until }: EndedFormat,
   none: string,
 ): string {
   if (propagations.length === 0) return none;
@@ -49,14 +55,14 @@ export function listPropagations(
     [...service, 'POD', 'CHANGE', 'IN', 'SINCE', 'TOOK', 'EVENT'],
     propagations.map(({ clusterName, namespace, name, pod, place, from, to, event, ...times }) => [
       ...[clusterName, namespace, name, pod, `${from} → ${to}`, place],
-      ...[`${times.isStartKnown ? '' : 'before '}${localTime(times.startedAt, now)}`, tookText(times, now), event],
+      ...[`${times.isStartKnown ? '' : 'before '}${localTime(times.startedAt, now)}`, tookText(times, until), event],
     ]),
     width,
   );
 }
 
-function tookText({ startedAt, endedAt, end }: Pick<PropagationView, 'startedAt' | 'endedAt' | 'end'>, now: number) {
-  const took = formatDuration((endedAt ?? now) - startedAt);
+function tookText({ startedAt, endedAt, end }: Pick<PropagationView, 'startedAt' | 'endedAt' | 'end'>, until: number) {
+  const took = formatDuration((endedAt ?? until) - startedAt);
   if (end === null) return `${took}, continues`;
   return end === 'written' ? took : `${took}, ${end}`;
 }

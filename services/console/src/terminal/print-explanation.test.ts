@@ -126,7 +126,7 @@ describe('a Pod', () => {
 
   test('says since when it is being deleted', () => {
     const line = (deletingSince: number) => printPod(pod({ deletingSince }), plain).split('\n')[2];
-    expect(line(noon)).toBe('  deletion started at 12:00:00.000 (1 min 0 s ago)');
+    expect(line(noon)).toBe('  deletion started at 12:00:00.000 (60 s ago)');
     expect(line(now + 5_000), 'of a clock that is ahead').toBe('  deletion started at 12:01:05.000 (0.0 ms ago)');
   });
 
@@ -138,7 +138,7 @@ describe('a Pod', () => {
     ['changed', 'changed'],
   ] as const)('says when and why its endpoint %s', (verb, type) => {
     expect(printPod(pod({ lastChange: { ...write, type } }), plain).split('\n')[2]).toBe(
-      `  endpoint ${verb} at 12:00:00.000 (1 min 0 s ago), 12 ms after the first cause: Pod shop/web-1 deleted, Node n deleted`,
+      `  endpoint ${verb} at 12:00:00.000 (60 s ago), 12 ms after the first cause: Pod shop/web-1 deleted, Node n deleted`,
     );
   });
 

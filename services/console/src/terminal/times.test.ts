@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outageText, parseAt, parseSince } from './times.ts';
+import { lastTime, outageText, parseAt, parseSince } from './times.ts';
 
 const now = new Date(2026, 2, 1, 14, 30, 0, 0).getTime();
 const today = (hours: number, minutes: number, seconds = 0) => new Date(2026, 2, 1, hours, minutes, seconds).getTime();
@@ -50,4 +50,12 @@ test('outageText', () => {
 test('outageText of a server that answers but cannot be used', () => {
   const outage = { what: 'west', since: today(11, 58, 53), reason: 'a permission is missing', answers: true };
   expect(outageText(outage, now)).toBe('west has been unusable since 11:58:53 (a permission is missing)');
+});
+
+test('what continues has lasted until now, or until the end of an opened recording', () => {
+  const recording = { from: 100, to: 200, isRedacted: false };
+  const cluster = { identity: 'c', name: 'prod', version: '', server: '', state: 'watched', services: 1 };
+  expect(lastTime({ recording, clusters: [cluster] }, now)).toBe(now);
+  expect(lastTime({ recording, clusters: [{ ...cluster, state: 'recorded' }] }, now)).toBe(200);
+  expect(lastTime({ recording: null, clusters: [] }, now)).toBe(now);
 });

@@ -1,4 +1,5 @@
 import { parseDuration, timeToSecond } from '@sluice/platform/process';
+import type { Overview } from '../view/schemas.ts';
 
 /** The time a duration (`1h`) before now, in milliseconds since the Unix epoch; undefined if malformed. */
 export function parseSince(text: string, now: number): number | undefined {
@@ -26,6 +27,12 @@ function latestTimeOfDay([hours = 0, minutes = 0, seconds = 0]: readonly number[
   const date = new Date(now);
   const today = date.setHours(hours, minutes, seconds, 0);
   return today <= now ? today : date.setDate(date.getDate() - 1);
+}
+
+/** Until when something has lasted that continues: now, or the end of a recording without its clusters. */
+export function lastTime({ recording, clusters }: Pick<Overview, 'recording' | 'clusters'>, now: number): number {
+  const isOpened = clusters.length > 0 && clusters.every(({ state }) => state === 'recorded');
+  return isOpened && recording !== null ? recording.to : now;
 }
 
 /** `west has not answered since 11:58:53 (connection refused)` */

@@ -1,5 +1,6 @@
 import type { ConsoleClient } from '@sluice/console/client';
 import {
+  lastTime,
   listDisruptions,
   listDrains,
   listOutages,
@@ -47,7 +48,12 @@ interface Question<T> {
     options: Options,
     argument: string | undefined,
   ) => Promise<readonly T[]>;
-  readonly list: (found: readonly T[], format: TextFormat, argument: string | undefined) => string;
+  readonly list: (
+    found: readonly T[],
+    /** `until`: what continues has lasted until then. */
+    format: TextFormat & { readonly until: number },
+    argument: string | undefined,
+  ) => string;
 }
 
 /** Adds the questions about all Services that a recording answers. */
@@ -153,10 +159,12 @@ function add<T>(program: Command, { name, summary, description, ask, list }: Que
     const [argument] = command.args;
     const { cluster, namespace, output } = options;
     const scope = { since: sinceOf(options.since), until: untilOf(options.until), cluster, namespace };
-    const found = await ask(clientFor(options, { wait: waitForConsole }), scope, options, argument);
+    const client = clientFor(options, { wait: waitForConsole });
+    const found = await ask(client, scope, options, argument);
+    if (output === 'json') return print(process.stdout, found.map((one) => `${JSON.stringify(one)}\n`).join(''));
     const format = textFormatFor(process.stdout, systemClock.now());
-    const lines = found.map((one) => `${JSON.stringify(one)}\n`);
-    print(process.stdout, output === 'json' ? lines.join('') : list(found, format, argument));
+    const until = lastTime(await client.overview(), format.now);
+    print(process.stdout, list(found, { ...format, until }, argument));
   });
 }
 

@@ -157,7 +157,7 @@ test('prints a summary at the end', () => {
   statistics.add(anApplied({ status: 'conflict', retries: 2, service: 'db', latencyMs: 8 }));
   statistics.add(anApplied({ status: 'rejected', message: 'denied by a webhook', service: 'db', latencyMs: 1 }));
   const text = plain(colored(200, (display) => display.ended(statistics, 61_000)).join('\n'));
-  expect(text).toContain('Ran 1 min 1 s');
+  expect(text).toContain('Ran 61 s');
   expect(text).toContain('2 objects for 2 Services: 2 created, 0 updated, 0 deleted');
   expect(text).toContain('p50 4.0 ms, p99 8.0 ms, max 8.0 ms');
   expect(text).toContain('1 conflict, 1 refused plan, 2 retries, 0 malformed objects');
