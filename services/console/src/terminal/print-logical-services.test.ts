@@ -44,7 +44,7 @@ const lines = (text: string) => text.split('\n').map((line) => line.trimEnd().re
 
 test('lists Services below the clusters that are lost', () => {
   expect(lines(listLogicalServices(list, format, ''))).toEqual([
-    '<red:west: not answering; known up to 11:56:00.000 (4 min 0 s ago)>',
+    '<red:west: not answering; known up to 11:56:00.000 (4m ago)>',
     '<red:north\\u001b[2J: not answering; nothing is known of it>',
     'NAMESPACE  SERVICE  READY  CLUSTERS  CONDITION  MESSAGE',
     'shop  cart  3/4  2/2  LostClusterCounts +1  west counts',
@@ -94,7 +94,7 @@ test('shows each cluster, what differs and what a loss means', () => {
     '',
     'CLUSTER  READY  SERVING  TERMINATING  ALL  ZONES  STATE',
     'east  2  2  0  3  a 1/2, unknown 1/1  watched',
-    'west  1  1  0  1  4 min 0 s old, counts',
+    'west  1  1  0  1  4m old, counts',
     'north  2  2  0  3  deleted, slices are left',
     'south  2  2  0  3  incomplete',
     'home  2  2  0  3  left out',

@@ -60,7 +60,7 @@ function matches(name: string, keys: string): boolean {
 }
 
 const recording: Recording = {
-  coverage: async () => ({ periods: [{ from: 100, to: 10_000 }], gaps: [], unreadable: [] }),
+  coverage: async () => ({ periods: [{ from: 100, to: 10_000 }], gaps: [], unreadable: [], isRedacted: false }),
   records: async (key) => {
     const known = keys.find((one) => formatServiceKey(one) === key);
     const records = known === undefined ? [] : messagesOf(known);
