@@ -49,6 +49,10 @@ export const reference: Rows = {
     ['has overwritten {} times or more', count(repair, 'freeRepairs')],
     ['bookmarks arrive about once a minute', 'kube-apiserver'],
     ['checked every {} by', duration('services/sluice/src/composition/problem-reporter.ts', 'intervalMs')],
+    [
+      'counted every {} by',
+      duration('services/sluice/src/composition/telemetry/report-logical-services.ts', 'intervalMs'),
+    ],
     ['part of the last {} or more', duration('libs/telemetry/src/replica-demand.ts', 'windowMs')],
     ['sampled every {} and', duration('libs/telemetry/src/metrics.ts', 'eventLoopPeriodMs')],
   ],

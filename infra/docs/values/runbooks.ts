@@ -43,6 +43,7 @@ export const runbooks: Rows = {
       'three checks of libs/fleet/src/leader-election/watch-competing-controller.ts',
     ],
   ],
+  'docs/operations/runbooks/logical-services.md': [],
   'docs/operations/runbooks/dead-letters.md': [
     ['at most every {}, until', duration('services/reconciler/src/pending-resyncs.ts', 'backoff.maxMs')],
     ['at most {} of dead letters', bytes('libs/store/src/dead-letters.ts', 'maxDeadLetterBytes')],

@@ -186,6 +186,11 @@ export const metricsTable = {
     'severity',
   ]),
 
+  sluice_logical_services: gauge('Services of all clusters by what is wrong with them, seen over all clusters', [
+    'condition',
+    'severity',
+  ]),
+
   sluice_shadow_services: gauge('Services by the result of comparing Sluice with the upstream controllers', ['result']),
   sluice_shadow_differences_total: clusterCounter('Differences that lasted longer than the settle time', 'explained'),
   sluice_shadow_lead_seconds: histogram(

@@ -1,6 +1,7 @@
 import type { ClusterStatus } from '@sluice/logical-services';
+import type { ConsoleSources } from '../ports.ts';
 import type { ClusterView } from '../view/schemas.ts';
-import type { RouteContext } from './route-context.ts';
+import type { ReadableHistory, RouteContext } from './route-context.ts';
 
 /** The clusters of the fleet, and those that it does not name but of which the history knows Services. */
 export function knownClusters({ history, sources }: Pick<RouteContext, 'history' | 'sources'>) {
@@ -16,14 +17,16 @@ export function knownClusters({ history, sources }: Pick<RouteContext, 'history'
   return [...known, ...others].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
 }
 
+interface Observed {
+  readonly history: Pick<ReadableHistory, 'logicalServices'>;
+  readonly sources: Pick<ConsoleSources, 'clusters' | 'outage'>;
+}
+
 /**
  * Since when nothing is known of each cluster, also of those that the fleet does not name. Never later than what is known: of one that
  * nobody watches, since its last Change.
  */
-export function clusterStatuses({
-  history,
-  sources,
-}: Pick<RouteContext, 'history' | 'sources'>): readonly ClusterStatus[] {
+export function clusterStatuses({ history, sources }: Observed): readonly ClusterStatus[] {
   const { logicalServices } = history;
   const fleetOutage = sources.outage?.() ?? null;
   const known = sources.clusters().map(({ identity, name, ...cluster }) => {

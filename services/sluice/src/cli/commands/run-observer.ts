@@ -16,6 +16,7 @@ import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { startObserver } from '../../composition/start-observer.ts';
+import { reportLogicalServices } from '../../composition/telemetry/report-logical-services.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { pageAddressesOf, serve } from './serve-page.ts';
@@ -67,6 +68,13 @@ export async function runObserver(
   });
   const problems: ProblemReporter | undefined =
     recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify, rules });
+  const stopReporting = reportLogicalServices({
+    ...ports,
+    history,
+    metrics,
+    sources: { clusters: () => clusters.views() },
+    policy: limits.lostClusters,
+  });
   const stopping = new AbortController();
   const serving = clusters.run(observer, stopping.signal);
   print(process.stdout, `${[...clusters.introduction, ...server.introduction].join('\n')}\n`);
@@ -75,6 +83,7 @@ export async function runObserver(
   } finally {
     stopping.abort();
     problems?.close();
+    stopReporting();
     await shutDown(
       [
         { component: 'watchers', graceMs, stop: () => serving },

@@ -19,6 +19,7 @@ import { AccessReviews } from '../access-reviews.ts';
 import { ProblemReporter } from '../problem-reporter.ts';
 import { configuredProblemRules } from '../problem-rules-file.ts';
 import { configuredWebhook } from '../problem-webhook.ts';
+import { reportLogicalServices } from '../telemetry/report-logical-services.ts';
 import { rereadConsole } from './reread-console.ts';
 import type { ReviewingClusters } from './reviewing-clusters.ts';
 
@@ -113,6 +114,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
         if (tls !== undefined) server.setTls(tls);
       },
     });
+  const stopReporting = reportLogicalServices({ clock, logger, history, metrics, sources, policy: lostClusters });
   const working = new AbortController();
   const identifying = options.reviewing?.run(working.signal);
   let problems: ProblemReporter | undefined;
@@ -130,6 +132,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
       working.abort();
       stopRereading?.();
       problems?.close();
+      stopReporting();
       await console.close();
       await identifying?.catch(() => {});
       await reviews?.close();
