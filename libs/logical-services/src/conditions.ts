@@ -58,7 +58,7 @@ export function conditionsOf(service: ServiceDescription): readonly ServiceCondi
 const types = Object.keys(conditionTypes) as ConditionType[];
 
 /** Not if nobody is meant to serve it: an external name, or neither a selector nor endpoints written by hand. */
-const needsEndpoints = ({ spec, endpoints }: ServiceInCluster): boolean =>
+export const needsEndpoints = ({ spec, endpoints }: ServiceInCluster): boolean =>
   spec !== null && spec.type !== 'ExternalName' && (spec.selector !== null || endpoints.all > 0);
 
 const namesOf = (clusters: readonly ServiceInCluster[]): readonly string[] => [

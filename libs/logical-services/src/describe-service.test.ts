@@ -5,6 +5,7 @@ import { conditionsOf } from './conditions.ts';
 import { type DescribeOptions, describeService, type LostClusterPolicy } from './describe-service.ts';
 import { LogicalServices } from './logical-services.ts';
 import { lossesOf } from './service-loss.ts';
+import { servingStatesOf } from './serving-state.ts';
 import { ClusterLog, endpoint, served, type TestService } from './testing/cluster-log.ts';
 
 const keep: LostClusterPolicy = { action: 'keep', maxAgeMs: 0 };
@@ -146,4 +147,31 @@ test('an unknown label of a Service is kept apart from its other fields', () => 
   const { differences } = describe({ a: served([], { labels: { v: '1' } }), b: served([], { labels: { v: '2' } }) });
   expect(differences.map(({ field }) => field)).toEqual(['labels']);
   expect(conditions({ a: { service: aService(), slices: new Map() } })).toEqual([['NotServed', ['a']]]);
+});
+
+test('says how each cluster serves a Service', () => {
+  const clusters = ['all', 'some', 'none', 'external', 'away', 'left out'].map((name) =>
+    cluster(name, name === 'away' ? now - 1 : null),
+  );
+  const without = new Set(['left out']);
+  const view = describe(
+    {
+      all: served(pods(2)),
+      some: served([...pods(2, false), endpoint('ready', true)]),
+      none: served(pods(1, false)),
+      external: { service: aService({ type: 'ExternalName', selector: null }), slices: new Map() },
+      away: served(pods(1)),
+      'left out': served(pods(1)),
+    },
+    { clusters, without },
+  );
+  expect(Object.fromEntries(servingStatesOf(view))).toEqual({
+    ...{ all: 'served', some: 'partly', none: 'none', external: 'noneExpected', away: 'lost', 'left out': 'lost' },
+  });
+});
+
+test('a cluster with only slices of a Service does not serve it', () => {
+  const view = describe({ east: served(pods(1)), west: { ...served(pods(1)), service: null } });
+  expect(Object.fromEntries(servingStatesOf(view))).toEqual({ east: 'served', west: 'missing' });
+  expect(view.missing).toEqual(['west']);
 });

@@ -33,15 +33,23 @@ const one = { ready: 1, serving: 1, terminating: 0, all: 1 };
 
 test('lists Services over all clusters', async () => {
   const { json } = await serveClusters();
-  const { total, counts, clusters, items } = await json('/api/v1/logical-services?namespace=shop&q=web');
-  expect({ total, counts, clusters }).toEqual({
-    ...{ total: 1, counts: {} },
+  const { items, ...list } = await json('/api/v1/logical-services?namespace=shop&q=web');
+  expect(list).toEqual({
+    ...{ total: 1, counts: {}, lostClusters: { action: 'age-out', maxAgeMs: 600_000 } },
     clusters: [
       { cluster: 'east-uid', clusterName: 'east', lostSince: null },
       { cluster: 'west-uid', clusterName: 'west', lostSince: null },
     ],
   });
-  expect(items).toMatchObject([{ namespace: 'shop', name: 'web', endpoints: { ready: 2 } }]);
+  expect(items).toMatchObject([{ namespace: 'shop', name: 'web', endpoints: { ready: 2 }, states: { served: 2 } }]);
+  expect(items[0].clusters).toHaveLength(2);
+});
+
+test('lists Services without their clusters if there are more than wanted', async () => {
+  const { json } = await serveClusters([east, view('west', { state: 'not answering', outage }), view('north')]);
+  const list = async (maxClusters: number) => (await json(`/api/v1/logical-services?maxClusters=${maxClusters}`)).items;
+  expect(await list(2)).toMatchObject([{ clusters: [], states: { served: 1, lost: 1, missing: 1 } }]);
+  expect((await list(3))[0].clusters).toHaveLength(2);
 });
 
 test('shows a Service in each cluster, and what the loss of one means', async () => {
@@ -58,7 +66,7 @@ test('shows a Service in each cluster, and what the loss of one means', async ()
       ageMs: null,
       counts: true,
     },
-    ...{ endpoints: one, zones: [{ zone: 'a', ...one }] },
+    ...{ endpoints: one, state: 'served', zones: [{ zone: 'a', ...one }] },
   });
   expect(detail.losses).toMatchObject([
     { clusterName: 'east', share: 0.5, loadFactor: 2 },

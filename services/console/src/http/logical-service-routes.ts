@@ -24,6 +24,12 @@ export const logicalServiceRoutes: readonly Route[] = [
         .optional()
         .describe('only Services with a condition at least as severe'),
       without,
+      maxClusters: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .optional()
+        .describe('with more clusters than this, `clusters` of each Service is empty'),
       sort: z.enum(['name', 'severity']).default('severity'),
       offset: z.coerce.number().int().min(0).default(0),
       limit: limit(1_000, 100),

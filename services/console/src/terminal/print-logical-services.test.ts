@@ -19,7 +19,8 @@ const east = {
     counts: true,
   },
   endpoints: endpoints(2, 3),
-};
+  state: 'partly',
+} as const;
 const west = { ...east, cluster: 'west-uid', clusterName: 'west', ageMs: 240_000, endpoints: endpoints(1, 1) };
 const lost = { type: 'LostClusterCounts', severity: 'warning', clusters: ['west'], message: 'west counts' } as const;
 const missing = { type: 'MissingInCluster', severity: 'info', clusters: ['north'], message: 'not in north' } as const;
@@ -29,9 +30,10 @@ const cart = {
   endpoints: endpoints(3, 4),
   conditions: [lost, missing],
   clusters: [east, west],
+  states: { partly: 1, lost: 1 },
 };
 const list: LogicalServiceList = {
-  ...{ total: 2, counts: {}, items: [cart] },
+  ...{ total: 2, counts: {}, items: [cart], lostClusters: { action: 'keep', maxAgeMs: 0 } },
   clusters: [
     { cluster: 'east-uid', clusterName: 'east', lostSince: null },
     { cluster: 'west-uid', clusterName: 'west', lostSince: now - 240_000 },

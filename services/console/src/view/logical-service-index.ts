@@ -7,6 +7,7 @@ import {
   lossesOf,
   type ReadableLogicalServices,
   type ServiceDescription,
+  servingStatesOf,
 } from '@sluice/logical-services';
 import type { ThreadBudget } from '../thread-budget.ts';
 import type { ConditionView, LogicalServiceDetail, LogicalServiceList, LogicalServiceSummary } from './schemas.ts';
@@ -18,6 +19,8 @@ export interface LogicalServiceQuery {
   readonly condition?: ConditionType | undefined;
   /** Only Services with a condition at least as severe. */
   readonly severity?: ConditionView['severity'] | undefined;
+  /** With more clusters, Services are listed without what each cluster has. Default: no limit. */
+  readonly maxClusters?: number | undefined;
   readonly sort: 'name' | 'severity';
   readonly offset: number;
   readonly limit: number;
@@ -54,6 +57,7 @@ export class LogicalServiceIndex {
       for (const { type } of summary.conditions) counts[type] = (counts[type] ?? 0) + 1;
       if (isWanted(summary, query)) matching.push(summary);
     }
+    const showsClusters = options.clusters.length <= (query.maxClusters ?? Number.POSITIVE_INFINITY);
     matching.sort(query.sort === 'name' ? byName : bySeverity);
     return {
       total: matching.length,
@@ -61,9 +65,10 @@ export class LogicalServiceIndex {
       clusters: options.clusters
         .map(({ identity, name, lostSince }) => ({ cluster: identity, clusterName: name, lostSince }))
         .sort((a, b) => compare(a.clusterName, b.clusterName)),
+      lostClusters: options.policy,
       items: matching
         .slice(query.offset, query.offset + query.limit)
-        .map((item) => ({ ...item, clusters: withAges(item.clusters, options) })),
+        .map((item) => ({ ...item, clusters: showsClusters ? withAges(item.clusters, options) : [] })),
     };
   }
 
@@ -95,10 +100,17 @@ export class LogicalServiceIndex {
 }
 
 function summarize(described: ServiceDescription): LogicalServiceSummary {
-  const { namespace, name, endpoints, clusters } = described;
+  const { namespace, name, endpoints, clusters, missing } = described;
+  const stateOf = servingStatesOf(described);
+  const states: Record<string, number> = missing.length > 0 ? { missing: missing.length } : {};
+  // Clusters with only slices of it are among the missing ones.
+  for (const state of stateOf.values()) if (state !== 'missing') states[state] = (states[state] ?? 0) + 1;
   return {
-    ...{ namespace, name, endpoints, conditions: conditionsOf(described) },
-    clusters: clusters.map(({ zones: _, spec: __, ...one }) => one),
+    ...{ namespace, name, endpoints, conditions: conditionsOf(described), states },
+    clusters: clusters.map(({ zones: _, spec: __, ...one }) => ({
+      ...one,
+      state: stateOf.get(one.cluster) ?? 'unknown',
+    })),
   };
 }
 

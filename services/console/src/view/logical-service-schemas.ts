@@ -40,6 +40,15 @@ const clusterStatus = z.object({
 });
 export type LogicalCluster = z.infer<typeof clusterStatus>;
 
+export const servingState = z
+  .enum(['served', 'partly', 'none', 'noneExpected', 'missing', 'unknown', 'lost'])
+  .describe(
+    'served: all endpoints are ready; partly: some are; none: none is; noneExpected: an external name, or neither a selector ' +
+      'nor endpoints; missing: the Service does not exist there; unknown: not all of it is known yet; lost: the cluster does ' +
+      'not answer, or counts as lost',
+  );
+export type ServingState = z.infer<typeof servingState>;
+
 const inCluster = z.object({
   cluster: z.string().describe('UID'),
   clusterName: z.string(),
@@ -49,6 +58,7 @@ const inCluster = z.object({
   ageMs: duration.nullable().describe('age of what is known; null: the cluster is watched'),
   counts: z.boolean().describe('whether its endpoints are in the totals'),
   endpoints: counts,
+  state: servingState.describe('of the cluster, also if several of its Services are joined'),
 });
 
 const logicalService = z.object({
@@ -57,6 +67,7 @@ const logicalService = z.object({
   endpoints: counts.describe('of all clusters that count'),
   conditions: list(condition).describe('the most severe first; empty: nothing is wrong'),
   clusters: list(inCluster).describe('sorted by name'),
+  states: z.record(z.string(), z.number()).describe('clusters by state'),
 });
 export type LogicalServiceSummary = z.infer<typeof logicalService>;
 
@@ -66,6 +77,9 @@ export const logicalServiceList = z.object({
     .record(z.string(), z.number())
     .describe('Services by condition, ignoring the filters by condition and severity'),
   clusters: list(clusterStatus).describe('all clusters, sorted by name'),
+  lostClusters: z
+    .object({ action: z.enum(['keep', 'age-out', 'drop']), maxAgeMs: duration })
+    .describe('how long the last known endpoints of a lost cluster count'),
   items: list(logicalService),
 });
 export type LogicalServiceList = z.infer<typeof logicalServiceList>;
