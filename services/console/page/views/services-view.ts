@@ -7,6 +7,7 @@ import { useKeys } from '../keys.ts';
 import { Feed } from '../parts/feed.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { LatencyBar, ReadyBar, Status, statusText } from '../parts/status.ts';
+import { useSelectedRow } from '../parts/use-selected-row.ts';
 import { nameOf, useServices } from '../parts/use-services.ts';
 import { VirtualRows } from '../parts/virtual-rows.ts';
 import { recordedEnd } from '../recorded-end.ts';
@@ -17,33 +18,26 @@ import { useLoaded, useNow } from '../use-loaded.ts';
 const rowHeight = 40;
 
 export function ServicesView({ filter }: { filter: ServiceFilter }) {
-  const [selected, setSelected] = useState(-1);
   const services = useServices(filter);
+  const [selected, select] = useSelectedRow(services.total, (index) => {
+    const service = services.at(index);
+    if (service !== undefined) navigate({ view: 'service', service });
+  });
   const [overview] = useLoaded(api.overview, []);
   const search = useRef<HTMLInputElement>(null);
   // The URL contains the filter, so that it can be shared; typing adds no steps to the browser's history.
   const change = (part: Partial<ServiceFilter>) => {
     navigate({ view: 'services', filter: { ...filter, ...part } }, true);
-    setSelected(-1);
-  };
-  const move = (by: number) => setSelected(Math.min(services.total - 1, Math.max(0, selected + by)));
-  const open = () => {
-    const service = services.at(selected);
-    if (service !== undefined) navigate({ view: 'service', service });
+    select(-1);
   };
   useKeys({
     '/': () => search.current?.focus(),
-    j: () => move(1),
-    k: () => move(-1),
-    ArrowDown: () => move(1),
-    ArrowUp: () => move(-1),
-    Enter: open,
     Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(noFilter)),
   });
   const selectFirst = ({ key }: KeyboardEvent) => {
     if (key !== 'Enter' && key !== 'ArrowDown') return;
     search.current?.blur();
-    if (services.total > 0) setSelected(0);
+    if (services.total > 0) select(0);
   };
   const clusters = overview.state === 'ready' ? overview.value.clusters : [];
   const end = overview.state === 'ready' ? recordedEnd(overview.value) : undefined;
