@@ -316,4 +316,112 @@ test('renders only the visible rows of 10,000 Services', async () => {
   }
 });
 
+test('shows Services over three clusters, of which one is lost', async () => {
+  const view = { version: '', server: '', state: 'watched' };
+  const outage = { since: Date.now() - 240_000, reason: 'timeout' };
+  const three = await serveHistory(3, [
+    { ...view, identity: 'east-uid', name: 'east' },
+    { ...view, identity: 'north-uid', name: 'north' },
+    { ...view, identity: 'west-uid', name: 'west', state: 'not answering', outage },
+  ]);
+  try {
+    const page = await open('/', three.url);
+    await page.getByRole('link', { name: 'Clusters' }).click();
+    const row = rowOf(page, 'svc-00001');
+    const states = () => row.locator('.cells [data-state]').evaluateAll((all) => all.map((one) => one.dataset.state));
+    await wait(states).toEqual(['served', 'served', 'lost']);
+    expect(await row.locator('.cells').allInnerTexts()).toEqual(['5/5\n5/5\n5/5']);
+    await wait(() => textOf(page.locator('.lost-clusters li'))).toMatch(
+      /^west: not answering for \d+\w+; its last known endpoints count for another \d+\w+$/,
+    );
+    await wait(() => textOf(row)).toMatch(/last known endpoints of west count[\s\S]*15\/15/);
+
+    three.flip('svc-00001', 'north-uid');
+    await wait(states).toEqual(['served', 'partly', 'lost']);
+    await page.getByRole('searchbox', { name: 'search' }).fill('svc-00001');
+    await page.getByRole('combobox', { name: 'as if a cluster were lost' }).selectOption('as if north were lost');
+    await wait(states).toEqual(['served', 'lost', 'lost']);
+    await wait(() => textOf(row)).toMatch(/10\/10/);
+    expect(new URL(page.url()).search).toBe('?q=svc-00001&without=north');
+
+    await page.reload();
+    await wait(() => textOf(page.locator('.matrix .entry'))).toMatch(/svc-00001[\s\S]*10\/10/);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await wait(() => page.title()).toBe('shop/svc-00001 in all clusters · Sluice');
+    const inCluster = (name: string) => textOf(page.locator('tbody tr', { hasText: name }));
+    await wait(() => inCluster('north')).toMatch(/lost[\s\S]*counts as lost/);
+    expect(new URL(page.url()).search).toBe('?without=north');
+    await page.getByRole('combobox').selectOption('as it is now');
+    await wait(() => inCluster('north')).toMatch(/partly ready[\s\S]*zone-a 4\/5[\s\S]*29 % of the ready endpoints/);
+    expect(await inCluster('west')).toMatch(/lost[\s\S]*\d+\w+ ago, counts[\s\S]*each other gets 1.6 × its load/);
+    await page.getByRole('link', { name: 'north', exact: true }).click();
+    await wait(() => page.title()).toBe('shop/svc-00001 · Sluice');
+    await page.getByRole('link', { name: 'all clusters' }).click();
+    await wait(() => inCluster('north')).toMatch(/partly ready/);
+    await page.keyboard.press('Escape');
+    await wait(() => new URL(page.url()).search).toBe('?q=svc-00001&without=north');
+  } finally {
+    await three.stop();
+  }
+});
+
+test('moves between the cells of Services and clusters by keys', async () => {
+  const clusters = Array.from({ length: 30 }, (_, i) => `c${String(i).padStart(2, '0')}`);
+  const many = await serveHistory(
+    2,
+    clusters.map((name) => ({ identity: name, name, version: '', server: '', state: 'watched' })),
+  );
+  try {
+    const page = await open('/logical-services', many.url);
+    await rowOf(page, 'svc-00001').waitFor();
+    const focused = () => page.locator(':focus').getAttribute('aria-label');
+    for (const key of ['j', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowDown']) await page.keyboard.press(key);
+    await wait(focused).toBe('shop/svc-00001 in c01: 5/5 endpoints ready');
+    await page.keyboard.press('Enter');
+    await wait(() => new URL(page.url()).pathname).toBe('/services/c01/shop/svc-00001');
+  } finally {
+    await many.stop();
+  }
+});
+
+test('counts clusters by state where there is no room for each', async () => {
+  const clusters = Array.from({ length: 101 }, (_, i) => ({ identity: `c${i}`, name: `c${i}`, state: 'watched' }));
+  const many = await serveHistory(
+    1,
+    clusters.map((one) => ({ ...one, version: '', server: '' })),
+  );
+  try {
+    many.flip('svc-00000', 'c7');
+    for (const width of [1400, 800, 390]) {
+      const page = await open('/logical-services', many.url, { viewport: { width, height: 800 } });
+      await wait(() => textOf(page.locator('.entry .state-counts'))).toBe('1 partly ready · 100 served');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      await watched?.page.context().close();
+    }
+  } finally {
+    await many.stop();
+  }
+});
+
+describe.each(['dark', 'light'] as const)('accessibility of Services over all clusters in the %s theme', (theme) => {
+  test.each([
+    ['/logical-services', '.matrix .entry'],
+    ['/logical-services/shop/svc-00000', 'tbody tr'],
+  ])('%s', async (path, shows) => {
+    const view = { version: '', server: '' };
+    const outage = { since: Date.now() - 1_000, reason: 'timeout' };
+    const two = await serveHistory(1, [
+      { ...view, identity: 'east-uid', name: 'east', state: 'watched' },
+      { ...view, identity: 'west-uid', name: 'west', state: 'not answering', outage },
+    ]);
+    two.flip('svc-00000');
+    try {
+      expect(await accessibilityOf(browser, two.url + path, shows, theme)).toEqual([]);
+    } finally {
+      await two.stop();
+    }
+  });
+});
+
 const atOf = (page: { url(): string }): number => Number(new URL(page.url()).searchParams.get('at'));

@@ -45,7 +45,9 @@ const wait = (actual: () => unknown) => expect.poll(actual);
 const width = (page: Page) => page.evaluate('document.documentElement.scrollWidth');
 const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
-describe.each(['console-problems', 'console-outages', 'console-services', 'console-timeline'])('%s', (name) => {
+const names = ['console-problems', 'console-outages', 'console-services', 'console-clusters', 'console-timeline'];
+
+describe.each(names)('%s', (name) => {
   test.each(['dark', 'light'] as const)('is accessible in the theme %s', async (theme) => {
     const { path, shows } = picture(name);
     expect(await accessibilityOf(browser, served.url + path, shows, theme)).toEqual([]);

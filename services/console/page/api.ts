@@ -1,6 +1,8 @@
 import type {
   DrainView,
   HistoryView,
+  LogicalServiceDetail,
+  LogicalServiceList,
   NodeDisruptionView,
   Overview,
   ProblemCounts,
@@ -74,6 +76,9 @@ export const api = {
     get<ServiceDetail>(pathOf(service), { at }, signal),
   history: (service: ServiceName, query: Query, signal?: AbortSignal) =>
     get<HistoryView>(`${pathOf(service)}/history`, query, signal),
+  logicalServices: (query: Query, signal?: AbortSignal) => get<LogicalServiceList>('logical-services', query, signal),
+  logicalService: (namespace: string, name: string, query: Query, signal?: AbortSignal) =>
+    get<LogicalServiceDetail>(`logical-services/${[namespace, name].map(encodeURIComponent).join('/')}`, query, signal),
   changes: (limit: number, signal?: AbortSignal) => get<Items<RecentChange>>('changes', { limit }, signal),
   trace: (traceId: string, signal?: AbortSignal) => get<TraceView>(`traces/${encodeURIComponent(traceId)}`, {}, signal),
   rollout: (service: ServiceName, query: Query, signal?: AbortSignal) =>

@@ -3,12 +3,15 @@ import { api } from './api.ts';
 import { dateAndTime, outageText, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
+import { noLogicalFilter } from './logical-service-filter.ts';
 import { recordedEnd } from './recorded-end.ts';
 import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
 import { noFilter } from './service-filter.ts';
 import { type Connection, useConnection } from './stream.ts';
 import { useLoaded } from './use-loaded.ts';
 import { FleetView } from './views/fleet-view.ts';
+import { LogicalServiceView } from './views/logical-service-view.ts';
+import { LogicalServicesView } from './views/logical-services-view.ts';
 import { RecordingView } from './views/recording-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
@@ -42,7 +45,12 @@ export function App() {
     document.title = titleOf(route);
   }, [route]);
   const toggleHelp = () => setHelp(!help);
-  useKeys({ t: toggleTheme, '?': toggleHelp, g: () => navigate({ view: 'fleet' }) });
+  useKeys({
+    t: toggleTheme,
+    '?': toggleHelp,
+    g: () => navigate({ view: 'fleet' }),
+    c: () => navigate({ view: 'logicalServices' }),
+  });
   const current = (isCurrent: boolean) => (isCurrent ? 'page' : undefined);
   return html`
     <header class="top">
@@ -50,13 +58,13 @@ export function App() {
         <img src="/icon.svg" alt="" width="24" height="24" />Sluice
       <//>
       <nav aria-label="views">
-        <${Link} to=${{ view: 'services' }} aria-current=${current(!['fleet', 'recording'].includes(route.view))}>Services<//>
-        <${RecordingLink} current=${current(route.view === 'recording')} />
+        <${Link} to=${{ view: 'services' }} aria-current=${current(['services', 'service', 'trace'].includes(route.view))}>Services<//>
+        <${OptionalLinks} view=${route.view} />
         <${Link} to=${{ view: 'fleet' }} aria-current=${current(route.view === 'fleet')}>Fleet<//>
       </nav>
       <span class="spacer"></span>
       <${ConnectionStatus} connection=${connection} />
-      <button class="quiet" onClick=${toggleHelp} aria-label="keyboard shortcuts" title="keyboard shortcuts (?)">?</button>
+      <button class="quiet help" onClick=${toggleHelp} aria-label="keyboard shortcuts" title="keyboard shortcuts (?)">?</button>
       <button class="quiet" onClick=${toggleTheme} aria-label="switch theme" title="switch theme (t)">
         ${theme === 'dark' ? '☾' : '☀'}
       </button>
@@ -73,12 +81,18 @@ export function App() {
   `;
 }
 
-/** Only if this console has a recording. */
-function RecordingLink({ current }: { current: string | undefined }) {
-  const [overview] = useLoaded(api.overview, []);
-  if (overview.state !== 'ready' || overview.value.recording === null) return null;
-  const to = { view: 'recording', question: 'outages', period: '1h' } as const;
-  return html`<${Link} to=${to} aria-current=${current}>Recording<//>`;
+/** To views that need several clusters, or a recording. */
+function OptionalLinks({ view }: { view: Route['view'] }) {
+  const [overview] = useLoaded(api.overview, [], outagesMs);
+  if (overview.state !== 'ready') return null;
+  const { clusters, recording } = overview.value;
+  const isOfClusters = view === 'logicalServices' || view === 'logicalService';
+  const link = (text: string, to: Route, isCurrent: boolean) =>
+    html`<${Link} to=${to} aria-current=${isCurrent ? 'page' : undefined}>${text}<//>`;
+  return html`
+    ${(clusters.length > 1 || isOfClusters) && link('Clusters', { view: 'logicalServices' }, isOfClusters)}
+    ${recording !== null && link('Recording', { view: 'recording', question: 'outages', period: '1h' }, view === 'recording')}
+  `;
 }
 
 const outagesMs = 5_000;
@@ -116,6 +130,10 @@ function viewOf(route: Route) {
       return html`<${ServicesView} filter=${route.filter ?? noFilter} />`;
     case 'fleet':
       return html`<${FleetView} />`;
+    case 'logicalServices':
+      return html`<${LogicalServicesView} filter=${route.filter ?? noLogicalFilter} />`;
+    case 'logicalService':
+      return html`<${LogicalServiceView} key=${`${route.namespace}/${route.name}`} route=${route} />`;
     case 'recording':
       return html`<${RecordingView} route=${route} />`;
     case 'trace':

@@ -9,6 +9,8 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ['←  →', 'previous, next change'],
   ['l', 'back to now'],
   ['+  −  0', 'zoom in, zoom out, all of the history'],
+  ['↑ ↓ ← →', 'next cell of a map'],
+  ['c', 'clusters'],
   ['g', 'fleet'],
   ['t', 'switch theme'],
   ['?', 'keyboard shortcuts'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { noLogicalFilter } from './logical-service-filter.ts';
 import { parseRoute, pathOf, type Route } from './router.ts';
 
 const parsed = (path: string) => {
@@ -13,6 +14,19 @@ const routes: readonly (readonly [string, Route])[] = [
   [
     '/services/prod/shop/cart?at=5000&since=1000&until=9000&pod=cart-1',
     { view: 'service', service, at: 5_000, range, pod: 'cart-1' },
+  ],
+  ['/logical-services', { view: 'logicalServices', filter: noLogicalFilter }],
+  [
+    '/logical-services?q=shop%2F&condition=NotServed&without=west+1',
+    {
+      view: 'logicalServices',
+      filter: { ...noLogicalFilter, q: 'shop/', condition: 'NotServed', without: 'west 1' },
+    },
+  ],
+  ['/logical-services/shop/cart', { view: 'logicalService', namespace: 'shop', name: 'cart' }],
+  [
+    '/logical-services/shop/cart?without=west',
+    { view: 'logicalService', namespace: 'shop', name: 'cart', without: 'west' },
   ],
   ['/recording/problems?period=6h', { view: 'recording', question: 'problems', period: '6h' }],
   [

@@ -2,16 +2,30 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ServiceName } from './api.ts';
 import { dateAndTime } from './format.ts';
 import { html } from './html.ts';
+import { type LogicalServiceFilter, noLogicalFilter } from './logical-service-filter.ts';
 import { filterOf, noFilter, type ServiceFilter, searchOf } from './service-filter.ts';
 import type { TimeRange } from './time-range.ts';
+import { readFilter, writeFilter } from './url-filter.ts';
 
 export type Route =
   /** Default filter: the last one. */
   | { readonly view: 'services'; readonly filter?: ServiceFilter }
   | { readonly view: 'fleet' }
+  /** Default filter: the last one. */
+  | { readonly view: 'logicalServices'; readonly filter?: LogicalServiceFilter }
+  | LogicalServiceRoute
   | RecordingRoute
   | { readonly view: 'trace'; readonly traceId: string }
   | ServiceRoute;
+
+/** One Service over all clusters. */
+export interface LogicalServiceRoute {
+  readonly view: 'logicalService';
+  readonly namespace: string;
+  readonly name: string;
+  /** UID or name of a cluster that counts as lost. */
+  readonly without?: string | undefined;
+}
 
 export interface RecordingRoute {
   readonly view: 'recording';
@@ -56,13 +70,18 @@ export const periods = {
 } as const;
 export type Period = keyof typeof periods;
 
-/** The last filter of the list of Services, restored on return to it. */
+/** The last filters of the lists of Services, restored on return to them. */
 let lastFilter = noFilter;
+let lastLogicalFilter = noLogicalFilter;
 
 export function parseRoute({ pathname, search }: Pick<Location, 'pathname' | 'search'>): Route {
   const query = new URLSearchParams(search);
   const [first, second, namespace, name] = pathname.split('/').slice(1).map(decode);
   if (first === 'fleet') return { view: 'fleet' };
+  if (first === 'logical-services') {
+    if (!second || !namespace) return { view: 'logicalServices', filter: readFilter(search, noLogicalFilter) };
+    return { view: 'logicalService', namespace: second, name: namespace, without: query.get('without') || undefined };
+  }
   if (first === 'recording') {
     const period = query.get('period') ?? '';
     return {
@@ -111,6 +130,12 @@ export function pathOf(route: Route): string {
       return `/${searchOf(route.filter ?? lastFilter)}`;
     case 'fleet':
       return '/fleet';
+    case 'logicalServices':
+      return `/logical-services${writeFilter(route.filter ?? lastLogicalFilter, noLogicalFilter)}`;
+    case 'logicalService': {
+      const path = ['logical-services', route.namespace, route.name].map(encodeURIComponent).join('/');
+      return `/${path}${queryOf({ without: route.without })}`;
+    }
     case 'recording':
       return `/recording/${route.question}${queryOf({ ...route.range, period: route.period, cluster: route.cluster })}`;
     case 'trace':
@@ -138,6 +163,10 @@ export function titleOf(route: Route): string {
       return 'Services · Sluice';
     case 'fleet':
       return 'Fleet · Sluice';
+    case 'logicalServices':
+      return 'Clusters · Sluice';
+    case 'logicalService':
+      return `${route.namespace}/${route.name} in all clusters · Sluice`;
     case 'recording':
       return `${questions[route.question]} · Sluice`;
     case 'trace':
@@ -180,6 +209,7 @@ export function Link({ to, children, ...attributes }: LinkProps) {
 export function useRoute(): Route {
   const [route, setRoute] = useState(parseRoute(location));
   if (route.view === 'services' && route.filter !== undefined) lastFilter = route.filter;
+  if (route.view === 'logicalServices' && route.filter !== undefined) lastLogicalFilter = route.filter;
   useEffect(() => {
     const update = () => setRoute(parseRoute(location));
     addEventListener('popstate', update);

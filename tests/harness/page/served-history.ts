@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createConsole, History } from '@sluice/console';
+import { type ClusterView, createConsole, History } from '@sluice/console';
 import {
   type Change,
   encodeMessage,
@@ -15,15 +15,17 @@ import { systemClock } from '@sluice/platform/process';
 
 export interface ServedHistory {
   readonly url: string;
-  /** Makes the first Pod of the Service not ready, including the write. */
-  flip(service: string): void;
+  /** Makes the first Pod of the Service not ready, including the write. Default: in the first cluster. */
+  flip(service: string, cluster?: string): void;
   stop(): Promise<void>;
 }
 
 const pods = [0, 1, 2, 3, 4];
 
-/** Serves a history of Services `svc-00000` and so on with five Pods each, as encoded records. */
-export async function serveHistory(services: number): Promise<ServedHistory> {
+/** Serves a history of Services `svc-00000` and so on with five Pods each in each cluster, as encoded records. */
+export async function serveHistory(services: number, clusters: readonly ClusterView[] = []): Promise<ServedHistory> {
+  const identities = clusters.length === 0 ? ['cluster-uid'] : clusters.map(({ identity }) => identity);
+  const [firstCluster = ''] = identities;
   const ports = { clock: systemClock, logger: silentLogger };
   const history = new History(ports);
   const add = (message: Change | PlannedMutations | Outcome) =>
@@ -31,20 +33,21 @@ export async function serveHistory(services: number): Promise<ServedHistory> {
       ...{ id: 'any', key: formatServiceKey(message.key), headers: {}, payload: encodeMessage(message) },
     });
   for (let i = 0; i < services; i++) {
-    add(snapshotOf(`svc-${String(i).padStart(5, '0')}`));
+    for (const cluster of identities) add(snapshotOf(cluster, `svc-${String(i).padStart(5, '0')}`));
   }
   const console = await createConsole({
     ...ports,
     history,
-    sources: { clusters: () => [] },
+    sources: { clusters: () => clusters },
     access: { hosts: [] },
+    lostClusters: { action: 'age-out', maxAgeMs: 600_000 },
     version: '0.0.0',
   });
   const server = createServer((request, response) => console.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    flip: (service) => flipOf(service, systemClock.now()).forEach(add),
+    flip: (service, cluster = firstCluster) => flipOf(cluster, service, systemClock.now()).forEach(add),
     async stop() {
       await console.close();
       server.closeAllConnections();
@@ -54,10 +57,10 @@ export async function serveHistory(services: number): Promise<ServedHistory> {
 }
 
 /** The snapshot of a Service with its Pods and slice. */
-function snapshotOf(name: string): Change {
+function snapshotOf(cluster: string, name: string): Change {
   return {
     kind: 'change',
-    key: keyOf(name),
+    key: keyOf(cluster, name),
     stamp: { epoch: 1, sequence: 1 },
     facts: [
       {
@@ -70,12 +73,7 @@ function snapshotOf(name: string): Change {
         },
       },
       ...pods.map((pod) => podFact(name, pod, true)),
-      {
-        kind: 'slice',
-        name: `${name}-slice`,
-        uid: `${name}-slice-uid`,
-        slice: sliceOf(name, '1', true),
-      },
+      sliceFact(name, '1', true),
     ],
     causes: { first: [], more: 0 },
     snapshot: { first: true, last: true, initial: true, resourceVersions: { endpoints: '1', endpointslices: '1' } },
@@ -83,8 +81,8 @@ function snapshotOf(name: string): Change {
 }
 
 /** Change, plan and Outcome of the first Pod becoming not ready. */
-function flipOf(name: string, at: number): readonly (Change | PlannedMutations | Outcome)[] {
-  const key = keyOf(name);
+function flipOf(cluster: string, name: string, at: number): readonly (Change | PlannedMutations | Outcome)[] {
+  const key = keyOf(cluster, name);
   const causes = { first: [{ description: `Pod shop/${name}-0 became not ready`, observedAt: at }], more: 0 };
   const plan = { key, controller: 'endpointslice', plan: { epoch: 1, number: 1 }, causes, decidedAt: at } as const;
   const object = sliceOf(name, '1', false);
@@ -100,10 +98,12 @@ function flipOf(name: string, at: number): readonly (Change | PlannedMutations |
       ...{ kind: 'outcome', ...plan, status: 'applied', message: '', completedAt: at + 5, retries: 0 },
       results: [{ ...written, status: 'applied', stored }],
     },
+    // The watcher reports what was written.
+    { kind: 'change', key, stamp: { epoch: 1, sequence: 3 }, facts: [sliceFact(name, '2', false)], causes },
   ];
 }
 
-const keyOf = (service: string) => ({ cluster: 'cluster-uid', namespace: 'shop', service });
+const keyOf = (cluster: string, service: string) => ({ cluster, namespace: 'shop', service });
 
 function podFact(service: string, pod: number, ready: boolean): Fact {
   const [name, ip] = [`${service}-${pod}`, `10.1.0.${pod}`];
@@ -114,6 +114,11 @@ function podFact(service: string, pod: number, ready: boolean): Fact {
       ...{ terminal: false, terminating: false, ready, readyTransitionTime: '2026-01-01T00:00:00Z', ports: [] },
     },
   };
+}
+
+function sliceFact(service: string, resourceVersion: string, ready: boolean): Fact {
+  const slice = sliceOf(service, resourceVersion, ready);
+  return { kind: 'slice', name: `${service}-slice`, uid: `${service}-slice-uid`, slice };
 }
 
 function sliceOf(service: string, resourceVersion: string, ready: boolean): EndpointSlice {

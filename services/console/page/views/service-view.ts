@@ -14,7 +14,7 @@ import { TimeTravel } from '../parts/time-travel.ts';
 import { Timeline } from '../parts/timeline.ts';
 import type { TraceTargets } from '../parts/trace-link.ts';
 import { recordedEnd } from '../recorded-end.ts';
-import { navigate, type ServiceRoute, wholeMs } from '../router.ts';
+import { Link, navigate, type ServiceRoute, wholeMs } from '../router.ts';
 import { useUpdates } from '../stream.ts';
 import { isWithin, type TimeRange, within, zoomed } from '../time-range.ts';
 import { type Loaded, useLoaded, useNow } from '../use-loaded.ts';
@@ -94,7 +94,7 @@ export function ServiceView({ route }: { route: ServiceRoute }) {
   const shownAt = live ? end : detail.value.at;
   const targets = overview.state === 'ready' ? overview.value : { jaeger: null, traces: false };
   return html`<div class=${`service ${live ? '' : 'past'}`} data-at=${live ? undefined : detail.value.at}>
-    <${Head} detail=${detail.value} hasAges=${shownAt === undefined} />
+    <${Head} detail=${detail.value} hasAges=${shownAt === undefined} hasClusters=${overview.state === 'ready' && overview.value.clusters.length > 1} />
     ${detail.problem && html`<${Failed} problem=${detail.problem} />`}
     ${
       history.state === 'ready' &&
@@ -137,7 +137,14 @@ function podsPeriod(at: number | undefined, end: number): TimeRange {
   return { since: until - podsMs, until };
 }
 
-function Head({ detail, hasAges }: { detail: ServiceDetail; hasAges: boolean }) {
+interface HeadProps {
+  readonly detail: ServiceDetail;
+  readonly hasAges: boolean;
+  /** Whether the Service may be in other clusters. */
+  readonly hasClusters: boolean;
+}
+
+function Head({ detail, hasAges, hasClusters }: HeadProps) {
   const { summary, notes, endpoints, kind } = detail;
   const now = useNow();
   return html`<header class="service-head">
@@ -149,6 +156,10 @@ function Head({ detail, hasAges }: { detail: ServiceDetail; hasAges: boolean }) 
           endpoints && ` · Endpoints: ${endpoints.ready} ready, ${endpoints.notReady} not ready`
         }</span
       >
+      ${
+        hasClusters &&
+        html`<${Link} class="trace" to=${{ view: 'logicalService', namespace: summary.namespace, name: summary.name }}>all clusters<//>`
+      }
       <span class="spacer"></span>
       ${
         summary.lastChangeAt !== null &&

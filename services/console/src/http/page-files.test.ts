@@ -5,13 +5,22 @@ import { loadPage } from './page-files.ts';
 describe('the page', () => {
   test('is shown at the paths of its views, and nowhere else', async () => {
     const page = await loadPage();
-    for (const path of ['/', '/fleet', '/recording/outages', '/services/prod/shop/web', '/traces/0af7']) {
+    for (const path of [
+      '/',
+      '/fleet',
+      '/logical-services',
+      '/logical-services/shop/web',
+      '/recording/outages',
+      '/services/prod/shop/web',
+      '/traces/0af7',
+    ]) {
       expect(page(path)?.type, path).toBe('text/html; charset=utf-8');
       expect(page(path)?.body, path).toMatch(/^<!doctype html>/i);
     }
     const others = [
       '/nonsense',
       '/fleet/x',
+      '/logical-services-x',
       '/recording',
       '/services',
       '/x/services/',

@@ -44,7 +44,9 @@ export async function loadPage(): Promise<(path: string) => PageFile | undefined
   }
   const index = files.get('/index.html');
   // Paths of the page's router.
-  return (path) => files.get(path) ?? (/^\/($|fleet$|recording\/|services\/|traces\/)/.test(path) ? index : undefined);
+  return (path) =>
+    files.get(path) ??
+    (/^\/($|fleet$|logical-services($|\/)|recording\/|services\/|traces\/)/.test(path) ? index : undefined);
 }
 
 /** Replaces module names by paths. An import map is not possible: the content security policy forbids inline scripts. */
