@@ -36,6 +36,11 @@ export class RecordConverter {
     this.#logger = logger;
   }
 
+  /** `problems`: those that continued at the end of the recording that this one continues. */
+  continueFrom(problems: Parameters<ServicePasts['restore']>[0]): void {
+    this.#pasts.restore(problems);
+  }
+
   /** Undefined for a record that is not part of the history of a Service. */
   convert(topic: Topic, record: BusRecord, receivedAt: number): NewRecord | undefined {
     if (topic === 'requests') return undefined;

@@ -123,6 +123,28 @@ test('each file gets every Service that exists, also if it does not change', asy
   expect(readdirSync(directory).filter((name) => name.endsWith('-wal'))).toHaveLength(1);
 });
 
+test('a workload that was at zero before a restart starts, and is not taken for an outage', async () => {
+  const slice = (ready: boolean): Fact => {
+    const endpoints = [{ addresses: ['10.0.0.1'], conditions: { ready } }];
+    return { kind: 'slice', name: 'a', uid: 'a', slice: aSlice('a', { endpoints }) };
+  };
+  const pod = (ready: boolean): Fact => ({
+    ...{ kind: 'pod', name: 'web-1', pod: aPodNamed('web-1', { ready }), node: { zone: 'a' } },
+  });
+  const whole = (facts: readonly Fact[]) => ({
+    ...snapshot(1),
+    facts: [{ kind: 'service' as const, service: aService() }, ...facts],
+  });
+  add(whole([pod(true), slice(true)]));
+  add(change(2, { facts: [{ kind: 'pod', name: 'web-1', pod: null, node: null }, slice(false)], resourceVersions }));
+  await recorder.close();
+  await advance(clock, 60_000);
+  recorder = await Recorder.open(options());
+  add(whole([pod(false), slice(false)]));
+  const { problems } = await recorder.problems({ from: 0, to: clock.now(), isOpen: true });
+  expect(problems.map(({ reason }) => reason)).toEqual(['NotStarted']);
+});
+
 function servicesOf(path: string): readonly string[] {
   const file = openToRead(path);
   const services = [...file.firstSnapshots(Number.MAX_SAFE_INTEGER).keys()];

@@ -101,7 +101,20 @@ export class Recorder implements Recording {
       await ended;
       throw new Error(answer.reason);
     }
-    return new Recorder(options, thread, ended);
+    const recorder = new Recorder(options, thread, ended);
+    await recorder.#continue();
+    return recorder;
+  }
+
+  /** A problem that continues is judged by what was recorded before. Without an answer, nothing is known. */
+  async #continue(): Promise<void> {
+    const { clock, logger } = this.#options;
+    try {
+      const { problems } = await this.problems({ from: 0, to: clock.now(), isOpen: true });
+      this.#converter.continueFrom(problems);
+    } catch (error) {
+      logger.warn('problems of the former recording not read', { error });
+    }
   }
 
   add(topic: Topic, record: BusRecord): void {

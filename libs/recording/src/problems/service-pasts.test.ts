@@ -57,6 +57,23 @@ test('of one that is there when the recording begins, nothing is known without P
   expect(past(1, pod('web-1', 'not ready'))).toMatchObject({ pods: true, hasServed: true });
 });
 
+test.each([
+  ['ScaledToZero', { pods: true, hasServed: false }],
+  ['NoMatchingPods', { pods: true, hasServed: false }],
+  ['NotStarted', { pods: true, hasServed: false }],
+  ['NoReadyEndpoints', { pods: true, hasServed: true }],
+])('after a restart, what a former recording knew with %s is known', (reason, expected) => {
+  isCreated = false;
+  pasts.restore([{ key: 'c/shop/web', reason, from: 0 }]);
+  expect(past(60, service(), pod('web-1', 'not ready'))).toMatchObject(expected);
+});
+
+test('after a restart, a Service still has the Pods that a former recording knew', () => {
+  isCreated = false;
+  pasts.restore([{ key: 'c/shop/web', reason: 'ScaledToZero', from: 0 }]);
+  expect(past(60, service())).toMatchObject({ pods: true });
+});
+
 test('Pods after a while without any start again; those that replace others do not', () => {
   isCreated = true;
   past(0, service(), pod('web-1', 'ready'), slice(true));

@@ -14,9 +14,18 @@ export interface ServicePast {
 }
 
 interface Known extends ServicePast {
-  readonly selector: string;
+  /** Undefined: it is not known. */
+  readonly selector: string | undefined;
   /** When its last Pod was gone, in milliseconds since the Unix epoch; undefined: it has Pods. */
   readonly emptySince: number | undefined;
+}
+
+/** A problem that continued at the end of a former recording. */
+interface FormerProblem {
+  readonly key: string;
+  readonly reason: string;
+  /** In milliseconds since the Unix epoch. */
+  readonly from: number;
 }
 
 interface Observed {
@@ -33,6 +42,17 @@ const replacedMs = 30_000;
 /** Follows from record to record what each Service was like before. */
 export class ServicePasts {
   readonly #services = new Map<string, Known>();
+
+  /** Continues a former recording, of which the Services that had no Pods or had not started are known. */
+  restore(problems: readonly FormerProblem[]): void {
+    for (const { key, reason, from } of problems) {
+      const pods = reason !== 'NoMatchingPods';
+      if (reason === 'ScaledToZero' || !pods)
+        this.#services.set(key, { selector: undefined, pods, hasServed: true, emptySince: from });
+      if (reason === 'NotStarted')
+        this.#services.set(key, { selector: undefined, pods, hasServed: false, emptySince: undefined });
+    }
+  }
 
   /** Undefined for a Service without a selector. */
   observe(key: string, observed: Observed): ServicePast | undefined {
@@ -63,7 +83,8 @@ function after(before: Known | undefined, { state, changes, at, isCreated }: Obs
   const emptySince = before?.emptySince ?? at;
   if (before === undefined) return { selector, pods: isCreated ? false : undefined, hasServed, emptySince };
   const isEvicted = changes.some((one) => one.kind === 'pod' && one.before?.pod.details?.disruption);
-  const pods = before.selector !== selector ? false : isEvicted ? 'evicted' : before.pods;
+  const isSelected = before.selector === undefined || before.selector === selector;
+  const pods = !isSelected ? false : isEvicted ? 'evicted' : before.pods;
   return { selector, pods, hasServed, emptySince };
 }
 
