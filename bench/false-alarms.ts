@@ -2,7 +2,7 @@
 
 import { flag, integer, say } from '@sluice/program';
 import { measureRealRun } from './src/false-alarms/real-run.ts';
-import { findingsTable, incidentsTable } from './src/false-alarms/report.ts';
+import { falseAlarmTables, findingsTable, incidentsTable } from './src/false-alarms/report.ts';
 import { simulateWeek } from './src/false-alarms/simulated-week.ts';
 import { runBench } from './src/run-bench.ts';
 
@@ -35,7 +35,7 @@ kube-controller-manager on a real API server, with an operation every four secon
     const title = `${services} Services, ${duration}, seed ${seed}`;
     const perDay = falseAlarms.length / days;
     return {
-      tables: [findingsTable(title, result, days), incidentsTable(result)],
+      tables: [findingsTable(title, result, days), incidentsTable(result), ...falseAlarmTables(falseAlarms)],
       json: { perDay, falseAlarms, incidents: expected.length, missed },
       failed: perDay >= goal || missed.length > 0,
     };

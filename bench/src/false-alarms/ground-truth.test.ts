@@ -65,3 +65,24 @@ test('an incident is found by one of its reasons while it lasts', () => {
   expect(truth.isFound(incident, [finding(301, 600, 'NoMatchingPods', 'shop/cart')])).toBe(false);
   expect(truth.isFound(incident, [finding(700, 800, 'NoMatchingPods')])).toBe(false);
 });
+
+test('a Pod flaps if the load changed it six times in ten minutes', () => {
+  const truth = new GroundTruth();
+  for (let i = 0; i < 5; i++) truth.observeReadiness('shop/web', 'web-1', i * minute);
+  truth.observeReadiness('shop/web', 'web-2', 5 * minute);
+  expect(truth.isTrue(finding(300, 900, 'Flapping'))).toBe(false);
+  truth.observeReadiness('shop/web', 'web-1', 9 * minute);
+  expect(truth.isTrue(finding(540, 1_140, 'Flapping'))).toBe(true);
+  expect(truth.isTrue(finding(2_000, 2_100, 'Flapping'))).toBe(false);
+  expect(truth.isTrue(finding(540, 1_140, 'Flapping', 'shop/cart'))).toBe(false);
+});
+
+test('what begins just before the end must not be found', () => {
+  const truth = new GroundTruth();
+  truth.observe('shop/web', 0, serving);
+  truth.observe('shop/cart', 0, serving);
+  truth.observe('shop/cart', 60 * second, out);
+  truth.observe('shop/web', 100 * second, out);
+  truth.end(130 * second);
+  expect(truth.expected.map(({ service }) => service)).toEqual(['shop/cart']);
+});

@@ -6,6 +6,7 @@ export interface Finding {
   /** When the problem began, and when it was no longer listed, in milliseconds since the Unix epoch. */
   readonly from: number;
   to: number;
+  readonly message?: string;
 }
 
 /** Something that an operator wants to know. */
@@ -35,6 +36,9 @@ const afterMs = 660_000;
 /** Findings begin when the recorder sees what the load did some moments before. */
 const delayMs = 15_000;
 
+/** As in the runbook of problems. */
+const flapping = { changes: 6, withinMs: 600_000 };
+
 const outageReasons: readonly string[] = ['NoReadyEndpoints', 'NoMatchingPods', 'NotStarted', 'ScaledToZero'];
 
 /** While the controller is stopped, slices show Pods as ready that are not. */
@@ -45,6 +49,8 @@ export class GroundTruth {
   readonly #outages = new Map<string, Outage[]>();
   readonly #open = new Map<string, Outage>();
   readonly #hasServed = new Set<string>();
+  /** When each Pod became ready or not ready, by Service and name. */
+  readonly #readiness = new Map<string, Map<string, number[]>>();
   readonly incidents: Incident[] = [];
   #pausedUntil = 0;
 
@@ -69,6 +75,19 @@ export class GroundTruth {
     if (!isWanted) this.#hasServed.delete(service);
   }
 
+  /** A Pod became ready or not ready. */
+  observeReadiness(service: string, pod: string, at: number): void {
+    const pods = this.#readiness.get(service) ?? new Map<string, number[]>();
+    this.#readiness.set(service, pods);
+    pods.set(pod, [...(pods.get(pod) ?? []), at]);
+  }
+
+  /** Nothing is observed any more. */
+  end(at: number): void {
+    for (const open of this.#open.values()) open.to = at;
+    this.#open.clear();
+  }
+
   add(incident: Incident): void {
     this.incidents.push(incident);
   }
@@ -82,9 +101,20 @@ export class GroundTruth {
         (one.reasons.length === 0 || one.reasons.includes(reason)) &&
         isDuring(one, afterMs),
     );
-    if (isIncident || !outageReasons.includes(reason)) return isIncident;
+    if (isIncident || (reason === 'Flapping' && this.#isFlapping(service, { from, to }))) return true;
+    if (!outageReasons.includes(reason)) return false;
     return (this.#outages.get(service) ?? []).some(
       (one) => one.to - one.from >= (one.isStart ? startsWithinMs : noticedMs) && isDuring(one, delayMs),
+    );
+  }
+
+  /** Whether the load changed a Pod as often as the runbook of problems says. */
+  #isFlapping(service: string, { from, to }: Pick<Finding, 'from' | 'to'>): boolean {
+    return [...(this.#readiness.get(service)?.values() ?? [])].some((times) =>
+      times.some((first, i) => {
+        const last = times[i + flapping.changes - 1] ?? Number.POSITIVE_INFINITY;
+        return last - first <= flapping.withinMs + delayMs && first - delayMs <= to && last + flapping.withinMs >= from;
+      }),
     );
   }
 

@@ -30,9 +30,9 @@ export interface RealRun {
 }
 
 const program = join(import.meta.dirname, '../../../bin/sluice');
-/** Until all Pods are ready at first. */
 /** How long a server needs from its start until everything is written. */
 const startsWithinSeconds = 15;
+/** Until all Pods are ready at first. */
 const settlesMs = 180_000;
 const controllers = [
   ...['endpoints-controller', 'endpointslice-controller', 'endpointslice-mirroring-controller'],
@@ -76,6 +76,7 @@ export async function measureRealRun({ directory, services, minutes, seed }: Rea
       await operations.run(Math.min(60_000, end - clock.now()));
       if (minute % 10 === 0) say(`${minute} of ${minutes} minutes: ${alarms.findings.length} findings so far`);
     }
+    truth.end(clock.now());
     await observer.stop();
     await manager.stop();
     await api.stop();
@@ -168,6 +169,7 @@ interface Alert {
   readonly status: 'firing' | 'resolved';
   readonly labels: Readonly<Record<'alertname' | 'namespace' | 'service', string>>;
   readonly startsAt: string;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** Receives what the recorder sends to a webhook. */
@@ -205,7 +207,7 @@ class Alarms {
     this.#server.close();
   }
 
-  #receive({ status, labels, startsAt }: Alert): void {
+  #receive({ status, labels, startsAt, annotations }: Alert): void {
     const { alertname: reason, namespace, service } = labels;
     const name = `${namespace}/${service} ${reason}`;
     const known = this.#open.get(name);
@@ -219,6 +221,7 @@ class Alarms {
       reason,
       from: Date.parse(startsAt),
       to: Number.POSITIVE_INFINITY,
+      message: Object.values(annotations).join(' '),
     };
     this.#open.set(name, finding);
     this.findings.push(finding);

@@ -17,6 +17,15 @@ export function findingsTable(title: string, { findings, truth }: Found, days: n
   return { title, head: ['reason', 'findings', 'true', 'false', 'false per day'], rows };
 }
 
+/** Each false alarm; none if there is none. */
+export function falseAlarmTables(falseAlarms: readonly Finding[]): readonly Table[] {
+  if (falseAlarms.length === 0) return [];
+  const rows = falseAlarms.map(({ service, reason, from, to, message = '' }) => ({
+    cells: [new Date(from).toISOString(), `${number((to - from) / 1_000)} s`, service, reason, message],
+  }));
+  return [{ title: 'False alarms', head: ['from', 'lasted', 'Service', 'reason', 'message'], rows }];
+}
+
 /** Which of the incidents were found. */
 export function incidentsTable({ findings, truth }: Found): Table {
   const byTitle = Map.groupBy(truth.expected, ({ title }) => title);

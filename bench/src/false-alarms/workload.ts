@@ -151,6 +151,10 @@ export class Workload {
     this.#context.truth.observe(this.service, this.#context.clock.now(), { isServing: this.#isServing, isWanted });
   }
 
+  #observeReadiness({ name }: LoadPod): void {
+    this.#context.truth.observeReadiness(this.service, name, this.#context.clock.now());
+  }
+
   /** What the controller of the workload does. */
   #sync(): void {
     const living = this.#pods.filter(
@@ -228,6 +232,7 @@ export class Workload {
   #terminate(pod: LoadPod): void {
     if (pod.state === 'terminating' || pod.state === 'gone') return;
     const isStarted = pod.state !== 'pending';
+    if (pod.state === 'ready') this.#observeReadiness(pod);
     pod.state = 'terminating';
     this.#context.api.remove('pods', this.options.namespace, pod.name);
     const stop = isStarted ? randomInteger(this.#context.random, 1, 12) : 1;
@@ -246,6 +251,7 @@ export class Workload {
   }
 
   #set(pod: LoadPod, state: LoadPod['state']): void {
+    if ((pod.state === 'ready') !== (state === 'ready')) this.#observeReadiness(pod);
     pod.state = state;
     pod.since = this.#context.clock.now();
     this.#context.api.put('pods', this.#podObject(pod));
