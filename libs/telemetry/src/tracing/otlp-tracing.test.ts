@@ -60,12 +60,28 @@ function start(): void {
   tracer = tracing.tracer('sluice-watcher');
 }
 
-function record(spans: number): void {
+function record(spans: number, attributes: Readonly<Record<string, string>> = {}): void {
   for (let i = 0; i < spans; i++) {
     const context = tracer.startTrace();
-    tracer.record({ name: 's', kind: 'internal', context, parent: null, startedAt: 1, endedAt: 2, attributes: {} });
+    tracer.record({ name: 's', kind: 'internal', context, parent: null, startedAt: 1, endedAt: 2, attributes });
   }
 }
+
+test('a span has the name of its cluster beside its UID, once it is known', async () => {
+  start();
+  record(1, { 'k8s.cluster.uid': 'uid-1' });
+  tracing.nameClusters(new Map([['uid-1', 'west']]));
+  record(1, { 'k8s.cluster.uid': 'uid-1' });
+  record(1, { 'k8s.cluster.uid': 'uid-2' });
+  record(1);
+  await tracing.flush(1_000);
+  expect(exported.flat().map(({ attributes }) => attributes)).toEqual([
+    { 'k8s.cluster.uid': 'uid-1' },
+    { 'k8s.cluster.uid': 'uid-1', 'k8s.cluster.name': 'west' },
+    { 'k8s.cluster.uid': 'uid-2' },
+    {},
+  ]);
+});
 
 test('exports spans in batches, with the resource of their service', async () => {
   start();

@@ -16,6 +16,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 import {
   ATTR_ERROR_TYPE,
+  ATTR_K8S_CLUSTER_NAME,
+  ATTR_K8S_CLUSTER_UID,
   ATTR_SERVICE_INSTANCE_ID,
   ATTR_SERVICE_NAME,
   ATTR_SERVICE_NAMESPACE,
@@ -43,6 +45,11 @@ export interface OtlpTracingOptions {
   readonly logger: Logger;
 }
 
+/** Names of clusters by identity, as far as they are known. */
+interface ClusterNames {
+  get(identity: string): string | undefined;
+}
+
 /** Maximum number of queued spans, unless `OTEL_BSP_MAX_QUEUE_SIZE` is set. The failure of a Node causes thousands at once. */
 const maxQueueSize = 8_192;
 
@@ -58,6 +65,7 @@ export class OtlpTracing {
   readonly #counter = new SpanCounter();
   readonly #exporter: SpanExporter;
   readonly #processor: BatchSpanProcessor;
+  #clusters: ClusterNames | undefined;
   /** Sampled spans that have ended. */
   #ended = 0;
 
@@ -76,10 +84,18 @@ export class OtlpTracing {
     return this.#counter.counts;
   }
 
+  /** Spans that begin from now on have the name of their cluster beside its UID. */
+  nameClusters(names: ClusterNames): void {
+    this.#clusters = names;
+  }
+
   /** The tracer of one service, for example `sluice-watcher`. */
   tracer(service: string): Tracer {
     const counting: SpanProcessor = {
-      onStart() {},
+      onStart: (span) => {
+        const name = this.#clusters?.get(String(span.attributes[ATTR_K8S_CLUSTER_UID] ?? ''));
+        if (name !== undefined) span.setAttribute(ATTR_K8S_CLUSTER_NAME, name);
+      },
       onEnd: (span) => {
         if (span.spanContext().traceFlags & TraceFlags.SAMPLED) this.#ended++;
       },

@@ -57,6 +57,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     member: `all-in-one-${process.pid}`,
   });
   const { names, phases, threadUses, hooks, health, leadership } = clusters;
+  tracing?.exporter.nameClusters(names);
   // One cluster has the labels of upstream's metrics; a set of clusters may grow.
   const fleet = clusters.initial.length === 0;
   const metrics =

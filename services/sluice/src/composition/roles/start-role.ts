@@ -89,6 +89,7 @@ export function startRole(options: StartRoleOptions): RunningRole {
     get: (identity: string) => configured.get(identity) ?? published?.get(identity),
     learn: async (identities: ReadonlySet<string>) => published?.learn(identities),
   };
+  tracing?.exporter.nameClusters(names);
   const logger = nameClusters(options.logger, names);
   /** Records of a new cluster wait for its name, so that all metrics and logs show it. */
   const learn = async (deliveries: readonly Delivery[]) => {
