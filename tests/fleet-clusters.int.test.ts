@@ -87,7 +87,12 @@ async function churn(changing: readonly FleetCluster[], meanwhile: () => Promise
   await changes;
 }
 
-test('writes the slices and Endpoints of all clusters', () => converged(...clusters));
+test('writes the slices and Endpoints of all clusters', async () => {
+  // One of two processes may write everything while the other one is still starting.
+  const connections = () => log.filter((line) => line.includes('serving cluster')).length;
+  await expect.poll(connections).toBe(4 * clusters.length);
+  await converged(...clusters);
+});
 
 const removals = () => log.filter((line) => line.includes('cluster removed')).length;
 
