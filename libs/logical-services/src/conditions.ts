@@ -32,7 +32,8 @@ export function conditionsOf(service: ServiceDescription): readonly ServiceCondi
   const { endpoints, clusters, differences, missing } = service;
   const expected = clusters.filter((one) => one.counts && one.isComplete && needsEndpoints(one));
   const serving = namesOf(expected.filter(({ endpoints: { ready } }) => ready > 0));
-  const idle = namesOf(expected).filter((name) => !serving.includes(name));
+  const isServing = new Set(serving);
+  const idle = namesOf(expected).filter((name) => !isServing.has(name));
   const lost = namesOf(clusters.filter((one) => one.counts && one.ageMs !== null && one.endpoints.ready > 0));
   const having = namesOf(clusters.filter(({ exists }) => exists));
   const differing = differences.filter(({ field }) => field !== 'labels');

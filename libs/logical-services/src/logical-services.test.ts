@@ -115,6 +115,34 @@ test('the API server of each cluster is a Service of its own', () => {
   expect(services.size).toBe(1);
 });
 
+test('a repeated removal forgets nothing that a later watcher has published', () => {
+  const east = new ClusterLog('east');
+  east.snapshot('web', served([endpoint('a')]));
+  east.remove();
+  const removal = east.records.at(-1);
+  east.snapshot('web', served([endpoint('b')]));
+  if (removal) east.records.push(removal);
+  const services = joined([east]);
+  expect(described(services)).toMatchObject([{ name: 'web', endpoints: { ready: 1 } }]);
+  expect(services.lastChangeAt('east')).toBe(2);
+});
+
+test('clusters share equal specs, also if many others differ', () => {
+  const logs = Array.from({ length: 30 }, (_, i) => new ClusterLog(`cluster-${i}`));
+  for (const [i, log] of logs.entries()) {
+    log.snapshot('web', served([endpoint('a')], { labels: { cluster: log.cluster } }));
+    log.snapshot('cart', served([endpoint('a')], { labels: { half: String(i % 2) } }));
+  }
+  const services = joined(logs);
+  const specs = (name: string) =>
+    new Set([...(services.get('shop', name)?.members ?? [])].map((one) => one.service?.service));
+  expect(specs('web').size).toBe(30);
+  expect(specs('cart').size).toBe(2);
+  const [cart, web] = described(services);
+  expect(cart?.differences.map(({ values }) => values.length)).toEqual([2]);
+  expect(web?.differences.map(({ values }) => values.length)).toEqual([30]);
+});
+
 test('the version changes with what is shown, and only then', () => {
   const services = new LogicalServices();
   const east = new ClusterLog('east');

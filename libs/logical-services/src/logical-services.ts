@@ -41,11 +41,16 @@ export class LogicalServices {
     this.#nameLabel = nameLabel;
   }
 
-  /** Leaves out `default/kubernetes`, by which each cluster means its own API server. `key`: of the record. `now`: in milliseconds since the Unix epoch. */
+  /**
+   * Applies a message of the log. Leaves out `default/kubernetes`, by which each cluster means its own API server. `key`: of the
+   * record. `now`: in milliseconds since the Unix epoch.
+   */
   apply(key: string, message: Message, now: number): void {
     if (message.kind === 'clusterRemoved') {
       for (const removed of this.#states.removeCluster(message)) this.#leave(removed);
-      this.#lastChangeAt.delete(message.cluster);
+      // Each partition repeats the removal, also after a later watcher has published the cluster again.
+      const isLeft = this.#states.keys.some((one) => one.startsWith(`${message.cluster}/`));
+      if (!isLeft) this.#lastChangeAt.delete(message.cluster);
       return;
     }
     if (message.kind !== 'change' || !isServiceKey(key)) return;
@@ -149,10 +154,6 @@ class JoinedService implements LogicalService {
   }
 
   share(service: ServiceSpec): ServiceSpec {
-    return this.#specs.share(specOf(service), () => this.#specsInUse());
-  }
-
-  *#specsInUse(): Iterable<ServiceSpec> {
-    for (const { service } of this.#members.values()) if (service?.service) yield service.service;
+    return this.#specs.share(specOf(service));
   }
 }

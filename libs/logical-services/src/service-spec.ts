@@ -75,18 +75,20 @@ const mapText = (map: Readonly<Record<string, string>>): string =>
     .map((key) => `${key}=${map[key]}`)
     .join(', ');
 
-/** Distinct specs of one Service. Equal ones share one object, because a thousand clusters rarely have more than two. */
+/**
+ * The last distinct specs of one Service. Equal ones share one object, because a thousand clusters rarely have more than two; if each has
+ * its own, a search through all would cost more than it saves.
+ */
 export class SharedSpecs {
-  #specs: ServiceSpec[] = [];
+  readonly #specs: ServiceSpec[] = [];
 
-  /** `inUse`: called before the number of specs doubles, to drop the others. */
-  share(spec: ServiceSpec, inUse: () => Iterable<ServiceSpec>): ServiceSpec {
+  share(spec: ServiceSpec): ServiceSpec {
     const known = this.#specs.find((one) => structurallyEqual(one, spec));
     if (known !== undefined) return known;
-    if (this.#specs.length >= maxUnused) this.#specs = [...new Set(inUse())];
+    if (this.#specs.length === maxShared) this.#specs.shift();
     this.#specs.push(spec);
     return spec;
   }
 }
 
-const maxUnused = 8;
+const maxShared = 8;
