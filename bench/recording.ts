@@ -27,6 +27,11 @@ recording with entries, and asks a console on it for histories and past states o
       ['CPU of a core, idle', `${number(observer.idleShare * 100)} %`],
       [`CPU of a core at ${rate} flips/s`, `${number(observer.share * 100)} %`],
       ['memory, largest', `${number(observer.peakMb)} MB`],
+      [
+        'memory in the first and the last quarter',
+        observer.quarters.map(({ memoryMb }) => `${number(memoryMb)} MB`).join(', '),
+      ],
+      ['open files in the first and the last quarter', observer.quarters.map(({ files }) => number(files)).join(', ')],
       ['records per flip', number(observer.recordsPerFlip)],
       ['bytes per record, with indexes', number(observer.bytesPerRecord)],
       ['size per day', `${number(observer.gbPerDay)} GB`],

@@ -106,6 +106,15 @@ export function memoryMb(pid: number): number {
   }
 }
 
+/** File descriptors that a process has open; 0 if it has exited. */
+export function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
 /** Resets the peak to current use. Where the kernel refuses, the peak since the process start remains. */
 export function resetPeakMemory(root: number): void {
   for (const { pid } of descendants(readStats(), root)) {

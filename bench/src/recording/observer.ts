@@ -8,8 +8,9 @@ import { seededRandom } from '@sluice/platform';
 import { systemClock as clock } from '@sluice/platform/process';
 import { say } from '@sluice/program';
 import { Flips, untilConverged } from '../flips.ts';
-import { cpuSeconds, peakMemoryMb } from '../process-stats.ts';
+import { cpuSeconds, memoryMb, openFiles, peakMemoryMb } from '../process-stats.ts';
 import { namespaceNames, type Shape } from '../shape.ts';
+import { median } from '../statistics.ts';
 
 interface ObserverOptions {
   readonly directory: string;
@@ -23,10 +24,18 @@ export interface ObserverCost {
   readonly share: number;
   readonly idleShare: number;
   readonly peakMb: number;
+  /** While Pods flip, the first and the last quarter of the time. */
+  readonly quarters: readonly [Held, Held];
   readonly recordsPerFlip: number;
   readonly bytesPerRecord: number;
   /** At the rate, for a day. */
   readonly gbPerDay: number;
+}
+
+/** What a process holds; medians. */
+interface Held {
+  readonly memoryMb: number;
+  readonly files: number;
 }
 
 const program = join(import.meta.dirname, '../../../bin/sluice');
@@ -64,7 +73,13 @@ export async function measureObserver({ directory, shape, rate, seconds }: Obser
     await flips.run(server, population, { ...options, seconds: 10 });
     await sleep(settlesMs);
     const before = stored(recording);
+    const samples: Held[] = [];
+    const sampling = setInterval(
+      () => samples.push({ memoryMb: memoryMb(pid), files: openFiles(pid) }),
+      (seconds * 1_000) / 200,
+    );
     const busy = await cpuOf(pid, () => flips.run(server, population, { ...options, seconds }));
+    clearInterval(sampling);
     await sleep(settlesMs);
     const after = stored(recording);
     const records = after.records - before.records;
@@ -73,6 +88,7 @@ export async function measureObserver({ directory, shape, rate, seconds }: Obser
       share: busy,
       idleShare: idle,
       peakMb: peakMemoryMb(pid),
+      quarters: [held(samples.slice(0, samples.length / 4)), held(samples.slice(-samples.length / 4))],
       recordsPerFlip: records / (rate * seconds),
       bytesPerRecord: bytes / records,
       gbPerDay: ((bytes / seconds) * 86_400) / 1e9,
@@ -82,6 +98,13 @@ export async function measureObserver({ directory, shape, rate, seconds }: Obser
     await run.stop();
     await http.close();
   }
+}
+
+function held(samples: readonly Held[]): Held {
+  return {
+    memoryMb: median(samples.map((sample) => sample.memoryMb)),
+    files: median(samples.map(({ files }) => files)),
+  };
 }
 
 /** Longer than records wait for others. */
