@@ -42,7 +42,7 @@ async function open(path = '/', url = served.url, options: BrowserContextOptions
 
 const pathOf = (service: string): string => `/services/${served.server.identity}/shop/${service}`;
 const rowOf = (page: Page, service: string) => page.locator('.row.entry', { hasText: `shop/${service}` });
-const names = (page: Page) => page.locator('.row.entry .name').allInnerTexts();
+const names = (page: Page) => page.locator('.row.entry .name a').allInnerTexts();
 /** Separates the texts of adjacent elements. */
 const textOf = async (element: Locator) => (await element.allInnerTexts()).join('\n');
 const cells = (page: Page, state: string) => page.locator(`.slices article .cell.${state}`).count();
@@ -105,18 +105,28 @@ describe('the list of Services', () => {
     await wait(() => names(page)).toEqual(['shop/idle']);
   });
 
-  test('works with the keyboard alone', async () => {
+  test('shows problems first, each with its reason, and sorts by a column', async () => {
     const page = await open();
+    await wait(() => textOf(page.locator('.row.entry').first())).toMatch(/^empty\b[\s\S]*No Pod matches/);
+    const heading = page.getByRole('columnheader', { name: 'Service' });
+    await heading.getByRole('button').click();
+    await wait(async () => (await names(page)).find((name) => name !== 'default/kubernetes')).toBe('shop/db');
+    expect(await heading.getAttribute('aria-sort')).toBe('ascending');
+    expect(new URL(page.url()).search).toBe('?sort=name');
+  });
+
+  test('works with the keyboard alone', async () => {
+    const page = await open('/?sort=name');
     await rowOf(page, 'db').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('shop/');
     await wait(() => names(page)).not.toContain('default/kubernetes');
     await page.keyboard.press('Enter');
-    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/db');
+    await wait(() => textOf(page.locator('.row.selected .name a'))).toBe('shop/db');
     await page.keyboard.press('j');
-    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/idle');
+    await wait(() => textOf(page.locator('.row.selected .name a'))).toBe('shop/idle');
     await page.keyboard.press('k');
-    await wait(() => textOf(page.locator('.row.selected .name'))).toBe('shop/db');
+    await wait(() => textOf(page.locator('.row.selected .name a'))).toBe('shop/db');
     await page.keyboard.press('Enter');
     await wait(() => page.title()).toBe('shop/db · Sluice');
     await page.keyboard.press('?');
@@ -291,6 +301,22 @@ test.each([
     await banner.waitFor({ state: 'detached' });
   } finally {
     served.setOutage(null);
+  }
+});
+
+test('says in one line that many clusters do not answer, and leads to them', async () => {
+  const view = { version: '', server: '', state: 'watched' };
+  const outage = { since: Date.now() - 60_000, reason: 'connection refused' };
+  const lost = Array.from({ length: 60 }, (_, i) => ({ ...view, identity: `u${i}`, name: `lost-${i}`, outage }));
+  const many = await serveHistory(1, [{ ...view, identity: 'cluster-uid', name: 'prod' }, ...lost]);
+  try {
+    const page = await open('/', many.url);
+    await page.getByRole('alert').getByText('60 of 61 clusters do not answer').click();
+    await wait(() => page.title()).toBe('Fleet · Sluice');
+    expect(await page.getByRole('alert').count()).toBe(1);
+    await page.locator('.cards li.bad', { hasText: 'lost-59' }).waitFor();
+  } finally {
+    await many.stop();
   }
 });
 

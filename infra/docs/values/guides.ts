@@ -12,6 +12,8 @@ const competing = 'libs/fleet/src/leader-election/watch-competing-controller.ts'
 
 export const guides: Rows = {
   'docs/guides/console.md': [
+    ['`console.degradedAfter` ({})', setting('console.degradedAfter')],
+    ['`console.degradedBelow` ({})', setting('console.degradedBelow')],
     ['"why did this endpoint go away at 03:12', 'an example'],
     ['or http://127.0.0.1:{}.', port],
     ['Exit status 1: no answer; 2: invalid arguments', 'docs/reference/cli.md has the generated table'],

@@ -97,7 +97,10 @@ function OptionalLinks({ view }: { view: Route['view'] }) {
 
 const outagesMs = 5_000;
 
-/** A line for each server that does not answer, or one for a recording without its clusters. */
+/** More have one line together. */
+const maxOutages = 2;
+
+/** What does not answer, or that a recording is shown without its clusters. */
 function Outages() {
   const [overview] = useLoaded(api.overview, [], outagesMs);
   if (overview.state !== 'ready') return null;
@@ -111,6 +114,12 @@ function Outages() {
   }
   const ofClusters = clusters.flatMap((cluster) => (cluster.outage ? [{ what: cluster.name, ...cluster.outage }] : []));
   const outages = outage === null ? ofClusters : [outage];
+  if (outages.length > maxOutages) {
+    return html`<p class="lost" role="alert">
+      <${Link} to=${{ view: 'fleet' }}><strong>${outages.length} of ${clusters.length} clusters do not answer</strong> ›<//>
+      Their state is shown as of the time when they last did.
+    </p>`;
+  }
   return outages.map(
     (one) => html`<p class="lost" role="alert" key=${one.what}>
       <strong>${outageText(one)}.</strong> Its state is shown as of that time.

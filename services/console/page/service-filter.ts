@@ -9,7 +9,7 @@ export interface ServiceFilter {
   readonly sort: string;
 }
 
-export const noFilter: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'name' };
+export const noFilter: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'problem' };
 
 /** Reads the filter from the query of a URL. */
 export const filterOf = (search: string): ServiceFilter => readFilter(search, noFilter);

@@ -17,7 +17,7 @@ export async function picturesOf(url: string): Promise<readonly Picture[]> {
   return [
     { name: 'console-problems', path: '/recording/problems?period=6h', shows: '.heat a' },
     { name: 'console-outages', path: '/recording/outages?period=6h', shows: '.belts li' },
-    { name: 'console-services', path: '/?sort=ready', shows: '.feed li' },
+    { name: 'console-services', path: '/', shows: '.feed li' },
     { name: 'console-clusters', path: '/logical-services?without=prod-us-2', shows: '.matrix .entry' },
     { name: 'console-timeline', path, shows: `.pod-belts li:has-text("${service.split('/')[1]}") .pod` },
   ];

@@ -19,6 +19,8 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     retention: retentionMs,
     lostClusters: action,
     lostClusterMaxAge: maxAgeMs,
+    degradedAfter,
+    degradedBelow,
     serviceNameLabel,
     ...rest
   } = values.section('console');
@@ -51,6 +53,7 @@ export function assembleConsole(values: Values, problems: Problems): ConsoleConf
     jaegerUrl,
     jaegerQueryUrl,
     lostClusters: { action, maxAgeMs },
+    degraded: { afterMs: degradedAfter, below: degradedBelow },
     serviceNameLabel,
   };
 }

@@ -51,6 +51,8 @@ export interface ConsoleConfiguration {
   readonly retentionMs: number;
   /** How long the last known endpoints of a cluster that does not answer count (ADR 0097). */
   readonly lostClusters: { readonly action: 'keep' | 'age-out' | 'drop'; readonly maxAgeMs: number };
+  /** When a Service with Pods that are not ready counts as degraded: after this time, or below this share of ready endpoints. */
+  readonly degraded: { readonly afterMs: number; readonly below: number };
   /** Label of Services with their name in all clusters. */
   readonly serviceNameLabel: string | undefined;
   /** Address of a trace; `{traceId}` is replaced by its id. */

@@ -51,6 +51,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       jaegerUrl: undefined,
       jaegerQueryUrl: undefined,
       lostClusters: { action: 'age-out', maxAgeMs: 600_000 },
+      degraded: { afterMs: 60_000, below: 0.5 },
       serviceNameLabel: undefined,
     },
     recording: { directory: undefined, maxBytes: 1024 ** 3, retention: 7 * 86_400_000, webhookUrl: undefined },

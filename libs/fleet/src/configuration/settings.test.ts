@@ -113,6 +113,8 @@ const samples: Readonly<
   'console.retention': ['2h', '2h'],
   'console.lostClusters': ['drop', 'drop'],
   'console.lostClusterMaxAge': ['1h', '1h'],
+  'console.degradedAfter': ['2m', '2m'],
+  'console.degradedBelow': ['0.75', 0.75],
   'console.serviceNameLabel': ['example.com/service', 'example.com/service'],
   'recording.directory': ['/r', '/r'],
   'recording.maxBytes': ['2Gi', '2Gi'],

@@ -326,6 +326,16 @@ const declared = {
     { default: 'age-out' },
   ),
   'console.lostClusterMaxAge': setting(age, 'how long they count with `age-out`', { default: 600_000 }),
+  'console.degradedAfter': setting(
+    duration('0s', '24h'),
+    'how long a Pod may be not ready before its Service counts as degraded',
+    {
+      default: 60_000,
+    },
+  ),
+  'console.degradedBelow': setting(kinds.share, 'share of ready endpoints below which a Service counts as degraded', {
+    default: 0.5,
+  }),
   'console.serviceNameLabel': setting(
     text,
     'label of Services with the name under which all clusters join them, if it differs from their own',

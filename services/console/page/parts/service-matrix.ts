@@ -47,7 +47,7 @@ export function ServiceMatrix({ list: { clusters, total }, services, selected, w
       <span role="cell" class="worst">
         ${worst ? html`<${Condition} condition=${worst} more=${conditions.length - 1} />` : html`<small>–</small>`}
       </span>
-      <span role="cell"><${ReadyBar} ready=${endpoints.ready} endpoints=${endpoints.all} /></span>
+      <span role="cell"><${ReadyBar} ...${endpoints} endpoints=${endpoints.all} /></span>
       ${hasColumns ? html`<${Cells} service=${service} clusters=${clusters} index=${index} hasNumbers=${hasNumbers} />` : html`<${StateCounts} states=${service.states} />`}
     </div>`;
   };

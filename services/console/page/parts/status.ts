@@ -1,10 +1,11 @@
-import type { ServiceStatus } from '../../src/view/schemas.ts';
+import type { ServiceStatus, ServiceSummary } from '../../src/view/schemas.ts';
 import { duration, fineDuration, latencyLevel, latencyShare } from '../format.ts';
 import { html } from '../html.ts';
 
 export const statusText: Readonly<Record<ServiceStatus, string>> = {
   ok: 'all endpoints are ready',
-  degraded: 'some endpoints are not ready',
+  rolling: 'some endpoints are not ready, for a short time',
+  degraded: 'too few endpoints are ready, or some are not for too long',
   empty: 'no endpoint is ready',
   pending: 'a write is in flight',
   refused: 'the API server refuses the write',
@@ -13,16 +14,22 @@ export const statusText: Readonly<Record<ServiceStatus, string>> = {
   deleted: 'the Service does not exist, or its cluster was removed',
 };
 
-export function Status({ status, problem = '' }: { status: ServiceStatus; problem?: string }) {
-  return html`<span class=${`status ${status}`} title=${problem || statusText[status]}><i aria-hidden="true"></i>${status}</span>`;
+export function Status({ status, reason = '' }: { status: ServiceStatus; reason?: string }) {
+  return html`<span class=${`status ${status}`} title=${reason || statusText[status]}><i aria-hidden="true"></i>${status}</span>`;
 }
 
-/** The share of ready endpoints as a bar. */
-export function ReadyBar({ ready, endpoints }: { ready: number; endpoints: number }) {
-  const share = endpoints === 0 ? 0 : ready / endpoints;
-  return html`<span class="ready-bar" title=${`${ready} of ${endpoints} endpoints are ready`}>
-    <i class=${endpoints === 0 ? 'none' : ''}><i style=${{ width: `${share * 100}%` }}></i></i>
-    <b>${ready}<small>/${endpoints}</small></b>
+/** The share of ready endpoints as a bar, without those of Pods that are being deleted. */
+export function ReadyBar({
+  ready,
+  endpoints,
+  terminating,
+}: Pick<ServiceSummary, 'ready' | 'endpoints' | 'terminating'>) {
+  const expected = endpoints - terminating;
+  const share = expected === 0 ? 0 : ready / expected;
+  const title = `${ready} of ${expected} endpoints are ready${terminating === 0 ? '' : `, ${terminating} terminating`}`;
+  return html`<span class="ready-bar" title=${title}>
+    <i class=${expected === 0 ? 'none' : ''}><i style=${{ width: `${share * 100}%` }}></i></i>
+    <b>${ready}<small>/${expected}</small></b>
   </span>`;
 }
 

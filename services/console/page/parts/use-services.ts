@@ -27,6 +27,8 @@ export function useServices(filter: ServiceFilter): Services {
   const load = async (range: { readonly offset: number; readonly limit: number }, signal: AbortSignal) => {
     const list = await api.services({ ...filter, ...range }, signal);
     for (const item of list.items) updated.current.delete(nameOf(item));
+    // It becomes degraded although nothing happens.
+    if (list.counts.rolling) pages.setStale();
     return list;
   };
   const pages = usePages<ServiceList>(load, Object.values(filter), options);

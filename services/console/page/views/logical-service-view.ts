@@ -28,7 +28,7 @@ export function LogicalServiceView({ route }: { route: LogicalServiceRoute }) {
   return html`<div class="logical-service">
     <header class="service-head">
       <h1><small>${namespace} /</small> ${name}</h1>
-      ${detail && html`<${ReadyBar} ready=${detail.endpoints.ready} endpoints=${detail.endpoints.all} />`}
+      ${detail && html`<${ReadyBar} ...${detail.endpoints} endpoints=${detail.endpoints.all} />`}
       <${Link} class="trace" to=${back} title="Services over all clusters (Esc)">all Services<//>
       <span class="spacer"></span>
       <${AsIfLost} cluster=${without ?? ''} choose=${choose} />

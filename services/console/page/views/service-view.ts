@@ -149,8 +149,8 @@ function Head({ detail, hasAges, hasClusters }: HeadProps) {
   const now = useNow();
   return html`<header class="service-head">
       <h1><small>${summary.clusterName} / ${summary.namespace} /</small> ${summary.name}</h1>
-      <${Status} status=${summary.status} problem=${summary.problem} />
-      <${ReadyBar} ready=${summary.ready} endpoints=${summary.endpoints} />
+      <${Status} status=${summary.status} reason=${summary.reason} />
+      <${ReadyBar} ...${summary} />
       <span class="faint"
         >${kind && `${kindText(kind)} · `}${plural(summary.slices, 'slice')}${
           endpoints && ` · Endpoints: ${endpoints.ready} ready, ${endpoints.notReady} not ready`

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ServiceStatus, ServiceSummary } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
-import { ago, plural, shortTime } from '../format.ts';
+import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Feed } from '../parts/feed.ts';
@@ -63,14 +63,15 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
             ${clusters.map(({ identity, name }) => html`<option value=${identity}>${name}</option>`)}
           </select>`
         }
-        <select aria-label="order" value=${filter.sort} onChange=${(e: Event) => change({ sort: chosenIn(e) })}>
-          <option value="name">by name</option>
-          <option value="changed">last changed first</option>
-          <option value="ready">least ready first</option>
-          <option value="latency">slowest write first</option>
-        </select>
       </div>
-      <${Table} services=${services} selected=${selected} filtered=${isRestrictive(filter)} showsCluster=${clusters.length > 1} end=${end} />
+      <${Table}
+        services=${services}
+        selected=${selected}
+        filter=${filter}
+        order=${(sort: string) => change({ sort })}
+        showsCluster=${clusters.length > 1}
+        end=${end}
+      />
       <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
     </section>
     <${Feed} showsCluster=${clusters.length > 1} />
@@ -86,28 +87,48 @@ const chosenIn = (event: Event): string => (event.target as HTMLSelectElement).v
 interface TableProps {
   readonly services: ReturnType<typeof useServices>;
   readonly selected: number;
-  readonly filtered: boolean;
+  readonly filter: ServiceFilter;
+  readonly order: (sort: string) => void;
   readonly showsCluster: boolean;
   /** Of a recording without its clusters. */
   readonly end: number | undefined;
 }
 
+/** Names with the order of a column, its direction, and its style. */
 const columns = [
-  ['status', ''],
-  ['Service', ''],
-  ['ready', ''],
-  ['slices', 'number'],
-  ['last write', ''],
-  ['latency', 'latency-head'],
-];
+  { name: 'status', sort: 'problem', says: 'problems first' },
+  { name: 'Service', sort: 'name', says: 'by name' },
+  { name: 'ready', sort: 'ready', says: 'least ready first' },
+  { name: 'slices', style: 'number' },
+  { name: 'last write', sort: 'changed', says: 'last changed first' },
+  { name: 'latency', sort: 'latency', says: 'slowest write first', style: 'latency-head' },
+] as const satisfies readonly Column[];
 
-function Table({ services, selected, filtered, showsCluster, end }: TableProps) {
+interface Column {
+  readonly name: string;
+  /** An order of the API. */
+  readonly sort?: string;
+  /** The order, for people. */
+  readonly says?: string;
+  readonly style?: string;
+}
+
+function Heading({ column, filter, order }: { column: Column } & Pick<TableProps, 'filter' | 'order'>) {
+  const { name, sort, says, style = '' } = column;
+  const isSorted = sort === filter.sort;
+  const isDescending = sort === 'changed' || sort === 'latency';
+  return html`<span role="columnheader" class=${style} aria-sort=${isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}>
+    ${sort === undefined ? name : html`<button title=${says} onClick=${() => order(sort)}>${name}${isSorted && html`<i aria-hidden="true"> ${isDescending ? '▾' : '▴'}</i>`}</button>`}
+  </span>`;
+}
+
+function Table({ services, selected, filter, order, showsCluster, end }: TableProps) {
   const now = useNow();
   const when = (time: number) => (end === undefined ? ago(time, now) : shortTime(time, end));
   if (services.problem && services.total === 0) return html`<${Failed} problem=${services.problem} />`;
   if (services.state === 'loading' && services.total === 0) return html`<${Loading} what="Services" />`;
   if (services.total === 0) {
-    return filtered
+    return isRestrictive(filter)
       ? html`<${Empty} title="No Service matches">Press Esc to show all.<//>`
       : html`<${Empty} title="No Services yet">New Services appear here.<//>`;
   }
@@ -118,7 +139,7 @@ function Table({ services, selected, filtered, showsCluster, end }: TableProps) 
   };
   return html`<div class="table" role="table" aria-label="Services">
     <div class="row head" role="row">
-      ${columns.map(([name, style]) => html`<span role="columnheader" class=${style}>${name}</span>`)}
+      ${columns.map((column) => html`<${Heading} key=${column.name} column=${column} filter=${filter} order=${order} />`)}
     </div>
     <${VirtualRows} count=${services.total} rowHeight=${rowHeight} row=${row} selected=${selected} onRange=${services.show} />
   </div>`;
@@ -135,13 +156,13 @@ function Row({ service, when, selected, showsCluster }: RowProps) {
   const { namespace, name, clusterName, lastChangeAt } = service;
   const fresh = useFresh(lastChangeAt);
   return html`<div class=${`row entry ${selected ? 'selected' : ''} ${fresh ? 'fresh' : ''}`} role="row">
-    <span role="cell"><${Status} status=${service.status} problem=${service.problem} /></span>
+    <span role="cell"><${Status} status=${service.status} reason=${service.reason} /></span>
     <span role="cell" class="name"
       ><${Link} to=${{ view: 'service', service }} title=${`${namespace}/${name}`}
         ><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}<//
-      ></span
+      >${service.reason && html`<small class="reason" title=${service.reason}>${withLocalTimes(service.reason)}</small>`}</span
     >
-    <span role="cell"><${ReadyBar} ready=${service.ready} endpoints=${service.endpoints} /></span>
+    <span role="cell"><${ReadyBar} ...${service} /></span>
     <span role="cell" class="number">${service.slices}</span>
     <span role="cell" class="faint">${lastChangeAt === null ? '–' : when(lastChangeAt)}</span>
     <span role="cell"><${LatencyBar} ms=${service.lastLatencyMs} /></span>

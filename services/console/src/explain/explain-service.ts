@@ -25,7 +25,7 @@ export function explainService(state: HistoryState): string[] {
   if (service.type === 'ExternalName')
     return [...notes, 'The Service is of type ExternalName, which has no endpoints.'];
   if (service.selector === null) return [...notes, mirroringNote(state)];
-  if (state.pods.size === 0) notes.push(noPodsNote(service, state.similarPods));
+  if (state.pods.size === 0) notes.push(`${noPodsText(service, state.similarPods)}.`);
   if (service.publishNotReadyAddresses) notes.push('The Service publishes addresses of Pods that are not ready.');
   if (service.trafficDistribution !== null && !hintsEnabled(service.annotations))
     notes.push(
@@ -46,11 +46,12 @@ function repairNote({ writes, objects, at }: NonNullable<HistoryState['repair']>
   return `${what}. Sluice repaired it at ${new Date(at).toISOString()}.`;
 }
 
-function noPodsNote(service: Service, similar: SimilarPods | undefined): string {
-  if (similar === undefined) return `No Pod matches: the Service has ${selectorText(service)}.`;
+/** Why a Service with a selector has no Pods. */
+export function noPodsText(service: Service, similar: SimilarPods | undefined): string {
+  if (similar === undefined) return `No Pod matches: the Service has ${selectorText(service)}`;
   const selector = Object.entries(service.selector ?? {}).map(([key, value]) => `${key}=${value}`);
   const pods = similar.pods === 1 ? '1 Pod in this namespace has' : `${similar.pods} Pods in this namespace have`;
-  return `No Pod matches ${selector.join(',')}; ${pods} ${similar.label}.`;
+  return `No Pod matches ${selector.join(',')}; ${pods} ${similar.label}`;
 }
 
 function mirroringNote({ endpoints }: HistoryState): string {

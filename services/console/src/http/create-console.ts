@@ -10,6 +10,7 @@ import type { ConsoleSources } from '../ports.ts';
 import { ThreadBudget } from '../thread-budget.ts';
 import { LogicalServiceIndex } from '../view/logical-service-index.ts';
 import { ServiceIndex } from '../view/service-index.ts';
+import { type DegradedPolicy, defaultDegradedPolicy } from '../view/service-status.ts';
 import { type Access, authorize, queryToken, sessionCookie, targetOf } from './authorize.ts';
 import { eventRoutes } from './event-routes.ts';
 import { EventStream } from './event-stream.ts';
@@ -40,6 +41,8 @@ export interface ConsoleOptions {
   readonly behind?: () => number;
   /** How long the last known endpoints of a lost cluster count. Default: until it answers again. */
   readonly lostClusters?: LostClusterPolicy;
+  /** When a Service that is not completely ready counts as degraded. */
+  readonly degraded?: DegradedPolicy;
 }
 
 export interface Console {
@@ -61,17 +64,19 @@ export async function createConsole(options: ConsoleOptions): Promise<Console> {
     behind = () => 0,
     threadShare = 1,
     lostClusters = { action: 'keep', maxAgeMs: 0 },
+    degraded = defaultDegradedPolicy,
   } = options;
   const nameOf = (identity: string) =>
     sources.clusters().find((cluster) => cluster.identity === identity)?.name ?? identity;
   const budget = new ThreadBudget(clock, threadShare);
   const limit = new RequestLimit(clock);
-  const index = new ServiceIndex(history, nameOf, budget);
+  const index = new ServiceIndex({ history, nameOf, budget, now: () => clock.now(), degraded });
   const context: FullContext = {
     history,
     index,
     logicalServices: new LogicalServiceIndex(budget),
     lostClusters,
+    degraded,
     sources,
     now: () => clock.now(),
     clock,

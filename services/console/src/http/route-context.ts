@@ -6,6 +6,7 @@ import type { ConsoleSources } from '../ports.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
 import type { LogicalServiceIndex } from '../view/logical-service-index.ts';
 import type { ServiceIndex } from '../view/service-index.ts';
+import type { DegradedPolicy } from '../view/service-status.ts';
 
 /** What routes read of the history. */
 export interface ReadableHistory
@@ -19,6 +20,7 @@ export interface RouteContext {
   readonly index: ServiceIndex;
   readonly logicalServices: LogicalServiceIndex;
   readonly lostClusters: LostClusterPolicy;
+  readonly degraded: DegradedPolicy;
   readonly sources: ConsoleSources;
   readonly now: () => number;
   readonly clock: Clock;

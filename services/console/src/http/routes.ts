@@ -17,7 +17,7 @@ const serviceQuery = z.object({
   namespace: text.optional(),
   q: text.optional().describe('substring of NAMESPACE/NAME'),
   status: schemas.serviceStatus.optional().describe('default: every status except deleted'),
-  sort: z.enum(['name', 'changed', 'ready', 'latency']).default('name'),
+  sort: z.enum(['name', 'problem', 'changed', 'ready', 'latency']).default('name'),
   offset: z.coerce.number().int().min(0).default(0),
   limit: limit(1_000, 100),
 });
@@ -64,7 +64,7 @@ export const routes: readonly Route[] = [
     async (context, params, query) => {
       const { journal, ...moment } = await findMoment(context, params, query.at);
       const outage = outageOf(context, journal.key.cluster, moment);
-      return { ...viewService(moment, context.index.summary(journal).clusterName), outage };
+      return { ...viewService(moment, context.index.summary(journal).clusterName, context.degraded), outage };
     },
   ),
   route(

@@ -43,14 +43,26 @@ export async function restrict(
   given: Given,
 ): Promise<RouteContext> {
   await decide[scope](context, reader, given);
-  const { history, sources, index, logicalServices, lostClusters, now, clock, budget, version, jaeger, behind } =
-    context;
+  const {
+    history,
+    sources,
+    index,
+    logicalServices,
+    lostClusters,
+    degraded,
+    now,
+    clock,
+    budget,
+    version,
+    jaeger,
+    behind,
+  } = context;
   const sees =
     scope === 'clusters' ? ({ cluster }: Place) => reader.seesCluster(cluster) : (place: Place) => reader.sees(place);
   return {
     history: restrictHistory(history, sees),
     sources: restrictSources(sources, reader),
-    ...{ index, logicalServices, lostClusters, now, clock, budget, version, jaeger, behind },
+    ...{ index, logicalServices, lostClusters, degraded, now, clock, budget, version, jaeger, behind },
   };
 }
 

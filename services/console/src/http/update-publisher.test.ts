@@ -17,7 +17,8 @@ beforeEach(() => {
   clock = new VirtualClock(10_000);
   history = new History({ clock });
   const budget = new ThreadBudget(clock, 1);
-  publisher = new UpdatePublisher(history, new ServiceIndex(history, () => 'prod', budget), clock, budget);
+  const index = new ServiceIndex({ history, nameOf: () => 'prod', budget, now: () => clock.now() });
+  publisher = new UpdatePublisher(history, index, clock, budget);
   published = [];
 });
 

@@ -72,7 +72,9 @@ describe('a removed cluster', () => {
   };
   const statusOf = (history: History, service: string) => {
     const journal = history.get(shop(service));
-    return journal && summarize(journal.state, journal.entries, 'prod').status;
+    if (journal === undefined) return undefined;
+    const { state, entries } = journal;
+    return summarize({ at: 10_000, state, entries }, 'prod').summary.status;
   };
 
   /** Services web and db, in partitions 0 and 1, each with a Pod. */

@@ -6,9 +6,9 @@ import type { TextFormat } from './text.ts';
 export function listServices({ items, total }: ServiceList, { width }: Pick<TextFormat, 'width'>): string {
   if (items.length === 0) return 'No such Service.\n';
   const table = formatTable(
-    ['CLUSTER', 'NAMESPACE', 'SERVICE', 'STATUS', 'READY', 'SLICES', 'PROBLEM'],
-    items.map(({ clusterName, namespace, name, status, ready, endpoints, slices, problem }) => [
-      ...[clusterName, namespace, name, status, `${ready}/${endpoints}`, String(slices), problem],
+    ['CLUSTER', 'NAMESPACE', 'SERVICE', 'STATUS', 'READY', 'SLICES', 'REASON'],
+    items.map(({ clusterName, namespace, name, status, ready, endpoints, terminating, slices, reason }) => [
+      ...[clusterName, namespace, name, status, `${ready}/${endpoints - terminating}`, String(slices), reason],
     ]),
     width,
   );

@@ -17,8 +17,17 @@ const pod = (given: Partial<PodView> = {}): PodView => ({
 });
 
 const summary: ServiceDetail['summary'] = {
-  ...{ cluster: 'c', clusterName: 'production', namespace: 'shop', name: 'web', status: 'ok', problem: '', pods: 1 },
-  ...{ endpoints: 2, ready: 2, slices: 1, lastChangeAt: null, lastLatencyMs: null },
+  ...{ cluster: 'c', clusterName: 'production', namespace: 'shop', name: 'web', status: 'ok', problem: '' },
+  ...{
+    reason: '',
+    pods: 1,
+    endpoints: 2,
+    ready: 2,
+    terminating: 0,
+    slices: 1,
+    lastChangeAt: null,
+    lastLatencyMs: null,
+  },
 };
 const detail = (given: Partial<ServiceDetail> = {}): ServiceDetail => ({
   ...{ at: now, outage: null, live: true, summary, kind: null, notes: [], pods: [], slices: [], endpoints: null },

@@ -74,10 +74,12 @@ export function printPod(pod: PodView, format: TextFormat): string {
 }
 
 /** A problem says more than counts, which may look healthy. */
-function statusText({ status, problem, ready, endpoints, slices }: ServiceDetail['summary']): string {
+function statusText({ status, problem, ready, endpoints, terminating, slices }: ServiceDetail['summary']): string {
   if (problem !== '' && status === 'empty') return problem;
   if (problem !== '' && status === 'degraded') return `degraded: ${problem}`;
-  return `${status}, ${ready} of ${endpoints} endpoints ready in ${slices} ${slices === 1 ? 'slice' : 'slices'}`;
+  const leaving = terminating === 0 ? '' : `, ${terminating} terminating,`;
+  const where = `in ${slices} ${slices === 1 ? 'slice' : 'slices'}`;
+  return `${status}, ${ready} of ${endpoints - terminating} endpoints ready${leaving} ${where}`;
 }
 
 function verdictText({ verdict, lastChange }: PodView): string {

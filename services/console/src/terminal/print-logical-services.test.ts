@@ -120,12 +120,13 @@ test('lists the Services of each cluster', () => {
       namespace: 'shop',
       name: 'cart',
       status: 'empty' as const,
-      problem: 'no port',
+      problem: '',
+      reason: 'no port',
     },
-    ...{ pods: 1, endpoints: 1, ready: 0, slices: 1, lastChangeAt: null, lastLatencyMs: null },
+    ...{ pods: 1, endpoints: 2, ready: 0, terminating: 1, slices: 1, lastChangeAt: null, lastLatencyMs: null },
   } as const;
   expect(lines(listServices({ total: 2, counts: {}, items: [item] }, format))).toEqual([
-    'CLUSTER  NAMESPACE  SERVICE  STATUS  READY  SLICES  PROBLEM',
+    'CLUSTER  NAMESPACE  SERVICE  STATUS  READY  SLICES  REASON',
     'east  shop  cart  empty  0/1  1  no port',
     'Showing 1 of 2 Services.',
     '',

@@ -8,10 +8,10 @@ export * from './recording-schemas.ts';
 /** Responses of the API: one description for the server, the page, the CLI and the OpenAPI document. */
 
 export const serviceStatus = z
-  .enum(['ok', 'degraded', 'empty', 'pending', 'refused', 'unknown', 'unmanaged', 'deleted'])
+  .enum(['ok', 'rolling', 'degraded', 'empty', 'pending', 'refused', 'unknown', 'unmanaged', 'deleted'])
   .describe(
-    'ok: all endpoints are ready; degraded: some are not, or a Pod or port is left out; empty: none is; pending: a write is in flight; refused: the API ' +
-      'server refuses the write; unknown: the history is incomplete; unmanaged: no selector and no Endpoints to mirror, or ' +
+    'ok: all endpoints are ready or terminating; rolling: some are not ready, for a short time; degraded: too few are ready, or ' +
+      'some are not for too long, or a Pod or port is left out; empty: none is ready; pending: a write is in flight; refused: the API server refuses the write; unknown: the history is incomplete; unmanaged: no selector and no Endpoints to mirror, or ' +
       'type ExternalName; deleted: the Service does not exist, or its cluster was removed',
   );
 export type ServiceStatus = z.infer<typeof serviceStatus>;
@@ -24,9 +24,11 @@ const serviceSummary = z.object({
     .describe(
       'why Pods that are ready get no traffic: a port that no Pod has, or a missing Node; empty: no such reason',
     ),
+  reason: z.string().describe('why the Service is not ok, in one line; empty: it is, or the status says all'),
   pods: z.number(),
-  endpoints: z.number(),
+  endpoints: z.number().describe('ready, not ready and terminating'),
   ready: z.number().describe('endpoints that are ready and have a port'),
+  terminating: z.number().describe('endpoints of Pods that are being deleted, and not ready'),
   slices: z.number(),
   lastChangeAt: time.nullable().describe('time of the last write; null: none in the history'),
   lastLatencyMs: duration.nullable().describe('of the last write, from its first cause to the last response'),

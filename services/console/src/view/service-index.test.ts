@@ -15,7 +15,8 @@ let names: Record<string, string>;
 beforeEach(() => {
   history = new History({ clock, retentionMs: 1_000_000 });
   names = { c1: 'west', c2: 'east' };
-  index = new ServiceIndex(history, (cluster) => names[cluster] ?? cluster, new ThreadBudget(clock, 1));
+  const nameOf = (cluster: string) => names[cluster] ?? cluster;
+  index = new ServiceIndex({ history, nameOf, budget: new ThreadBudget(clock, 1), now: () => clock.now() });
 });
 
 function add(cluster: string, namespace: string, name: string, message: Message): void {
@@ -69,6 +70,11 @@ describe('the list of Services', () => {
     const all = await list();
     expect(all.names).toEqual(['east/shop/web', 'west/pay/web', 'west/shop/cart', 'west/shop/web']);
     expect(all).toMatchObject({ total: 4, counts: { ok: 1, degraded: 1, empty: 2, deleted: 1 } });
+  });
+
+  test('with problems first', async () => {
+    const { names } = await list({ sort: 'problem' });
+    expect(names).toEqual(['east/shop/web', 'west/shop/web', 'west/shop/cart', 'west/pay/web']);
   });
 
   test.each<[string, Partial<ServiceQuery>, string[]]>([
@@ -132,6 +138,22 @@ describe('the summary of a Service', () => {
     expect(summary()).toMatchObject({ clusterName: 'north' });
   });
 
+  test('of a rolling Service becomes degraded without a new record', () => {
+    let now = 0;
+    const since = { ready: false, readyTransitionTime: '1970-01-01T00:00:00Z' };
+    const { endpoints: ready = [], ...object } = sliceOf('web-1', { version: '9', ready: true });
+    const { endpoints: unready = [] } = sliceOf('web-2', { version: '9', ready: false });
+    const both = sliceFact({ ...object, endpoints: [...(ready ?? []), ...(unready ?? [])] });
+    known('c1', 'shop', 'web', both, pod('web-1', {}), pod('web-2', since));
+    const ports = { nameOf: (cluster: string) => cluster, budget: new ThreadBudget(clock, 1), now: () => now };
+    const rolling = new ServiceIndex({ history, ...ports, degraded: { afterMs: 60_000, below: 0.5 } });
+    const [journal] = [...history.journals];
+    if (journal === undefined) return expect.unreachable();
+    expect(rolling.summary(journal).status).toBe('rolling');
+    now = 60_000;
+    expect(rolling.summary(journal).status).toBe('degraded');
+  });
+
   test('of a Service whose history expired is dropped', () => {
     known('c1', 'shop', 'web');
     const first = summary();
@@ -140,7 +162,8 @@ describe('the summary of a Service', () => {
     const [journal] = [...history.journals];
     const time = new VirtualClock(0);
     history = new History({ clock: time });
-    const other = new ServiceIndex(history, (cluster) => cluster, new ThreadBudget(time, 1));
+    const ports = { nameOf: (cluster: string) => cluster, budget: new ThreadBudget(time, 1), now: () => time.now() };
+    const other = new ServiceIndex({ history, ...ports });
     if (journal === undefined) return expect.unreachable();
     const kept = other.summary(journal);
     other.prune();

@@ -3,6 +3,7 @@ import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
 import type { RecentChange, ServiceList, ServiceStatus, ServiceSummary } from './schemas.ts';
+import { type DegradedPolicy, defaultDegradedPolicy } from './service-status.ts';
 import { summarize } from './summarize.ts';
 import type { WriteInHistory } from './writes-in.ts';
 
@@ -14,7 +15,7 @@ export interface ServiceQuery {
   readonly q?: string | undefined;
   /** Default: every status except `deleted`. */
   readonly status?: ServiceStatus | undefined;
-  readonly sort: 'name' | 'changed' | 'ready' | 'latency';
+  readonly sort: 'problem' | 'name' | 'changed' | 'ready' | 'latency';
   readonly offset: number;
   readonly limit: number;
 }
@@ -22,18 +23,30 @@ export interface ServiceQuery {
 /** The Services in question. */
 type Journals = Pick<History, 'journals'>;
 
-/** Summaries of all Services in the history, cached until a Service gets a new record. */
+interface Ports {
+  readonly history: History;
+  /** The name of a cluster by its UID. */
+  readonly nameOf: (cluster: string) => string;
+  readonly budget: ThreadBudget;
+  readonly now: () => number;
+  readonly degraded?: DegradedPolicy;
+}
+
+/** Summaries of all Services in the history, cached until a Service gets a new record or has been rolling for too long. */
 export class ServiceIndex {
   readonly #budget: ThreadBudget;
   readonly #history: History;
   readonly #nameOf: (cluster: string) => string;
-  readonly #summaries = new Map<string, { readonly version: number; readonly summary: ServiceSummary }>();
+  readonly #now: () => number;
+  readonly #degraded: DegradedPolicy;
+  readonly #summaries = new Map<string, ReturnType<typeof summarize> & { readonly version: number }>();
 
-  /** `nameOf` returns the name of a cluster by its UID. */
-  constructor(history: History, nameOf: (cluster: string) => string, budget: ThreadBudget) {
+  constructor({ history, nameOf, budget, now, degraded = defaultDegradedPolicy }: Ports) {
     this.#budget = budget;
     this.#history = history;
     this.#nameOf = nameOf;
+    this.#now = now;
+    this.#degraded = degraded;
   }
 
   async list(query: ServiceQuery, history: Journals): Promise<ServiceList> {
@@ -66,10 +79,14 @@ export class ServiceIndex {
     const name = formatServiceKey(journal.key);
     const cached = this.#summaries.get(name);
     const clusterName = this.#nameOf(journal.key.cluster);
-    if (cached?.version === journal.version && cached.summary.clusterName === clusterName) return cached.summary;
-    const summary = summarize(journal.state, journal.entries, clusterName);
-    this.#summaries.set(name, { version: journal.version, summary });
-    return summary;
+    const at = this.#now();
+    if (cached?.version === journal.version && cached.summary.clusterName === clusterName && at < cached.until) {
+      return cached.summary;
+    }
+    const { state, entries } = journal;
+    const summarized = summarize({ at, state, entries }, clusterName, this.#degraded);
+    this.#summaries.set(name, { version: journal.version, ...summarized });
+    return summarized.summary;
   }
 
   /** Drops the summaries of Services whose history has expired. */
@@ -105,9 +122,19 @@ type Order = (a: ServiceSummary, b: ServiceSummary) => number;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byName: Order = (a, b) =>
   compare(a.clusterName, b.clusterName) || compare(a.namespace, b.namespace) || compare(a.name, b.name);
-const readyRatio = ({ ready, endpoints }: ServiceSummary): number => (endpoints === 0 ? 0 : ready / endpoints);
+const readyRatio = ({ ready, endpoints, terminating }: ServiceSummary): number =>
+  ready === 0 ? 0 : ready / (endpoints - terminating);
+
+/** Worst first. */
+const troubles: readonly ServiceStatus[] = ['refused', 'empty', 'degraded', 'unknown'];
+
+const trouble = ({ status }: ServiceSummary): number => {
+  const at = troubles.indexOf(status);
+  return at < 0 ? troubles.length : at;
+};
 
 const orders: Readonly<Record<ServiceQuery['sort'], Order>> = {
+  problem: (a, b) => trouble(a) - trouble(b) || byName(a, b),
   name: byName,
   changed: (a, b) => (b.lastChangeAt ?? 0) - (a.lastChangeAt ?? 0) || byName(a, b),
   ready: (a, b) => readyRatio(a) - readyRatio(b) || byName(a, b),

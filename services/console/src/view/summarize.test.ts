@@ -20,11 +20,13 @@ import {
   sliceOf,
   snapshot,
 } from '../testing/records.ts';
-import { summarize } from './summarize.ts';
+import { type SummarizedMoment, summarize } from './summarize.ts';
 
 function stateOf(...facts: Fact[]) {
   return journalOf(snapshot(1, 1_000, facts)).state;
 }
+
+const summarized = (moment: Omit<SummarizedMoment, 'at'>) => summarize({ at: 10_000, ...moment }, 'prod').summary;
 
 const custom = (labels: Record<string, string>): Endpoints => ({
   metadata: { name: 'web', namespace: 'shop', uid: 'endpoints-uid', resourceVersion: '10', labels },
@@ -50,7 +52,7 @@ describe('a Service without endpoints', () => {
       ],
     ],
   ])('is %s %s', (status, _, facts) => {
-    expect(summarize(stateOf(...facts), [], 'prod').status).toBe(status);
+    expect(summarized({ state: stateOf(...facts), entries: [] }).status).toBe(status);
   });
 
   test('is not described as mirrored if its Endpoints have the skip-mirror label', () => {
@@ -76,7 +78,7 @@ describe('Pods that are ready but get no traffic', () => {
       aPlan(1, 1_010, [{ verb: 'create', object }]),
       anOutcome(1, 1_020, 1_000, [{ verb: 'create', version: '11' }]),
     );
-    return summarize(state, entries, 'prod');
+    return summarized({ state, entries });
   }
 
   test('a port that no Pod has: no endpoint is reachable', () => {
@@ -107,7 +109,7 @@ describe('Pods that are ready but get no traffic', () => {
     const slice = sliceOf('web-1', { version: '10', ready: false });
     const facts = [service(), pod('web-1', { ready: false }), pod('web-2', { nodeName: 'node-b' }, null)];
     const state = stateOf(...facts, { kind: 'slice', name: 'web-slice', uid: 'slice-uid', slice });
-    expect(summarize(state, [], 'prod')).toMatchObject({
+    expect(summarized({ state, entries: [] })).toMatchObject({
       ...{ status: 'empty', endpoints: 1, ready: 0 },
       problem: '0 ready, 1 not ready, 1 Pod left out because Node node-b does not exist',
     });
@@ -118,7 +120,7 @@ describe('Pods that are ready but get no traffic', () => {
     const first = snapshot(1, 1_000, [service(), pod('web-1', {})]);
     const { state, entries } = journalOf(first, aPlan(2, 2_010, []), none);
     expect(entries.map(({ kind }) => kind)).toEqual(['observed', 'decided', 'completed']);
-    expect(summarize(state, entries, 'prod')).toMatchObject({ lastChangeAt: null, lastLatencyMs: null });
+    expect(summarized({ state, entries })).toMatchObject({ lastChangeAt: null, lastLatencyMs: null });
   });
 
   test('a Service without ports needs none', () => {
@@ -147,7 +149,7 @@ describe('the summary of a Service', () => {
       slice({ endpoints, metadata: managedBy('linkerd', 'd') }),
       slice({ endpoints, metadata: managedBy(undefined, 'e') }),
     );
-    expect(summarize(state, [], 'prod')).toMatchObject({ slices: 3, endpoints: 4, ready: 2, status: 'degraded' });
+    expect(summarized({ state, entries: [] })).toMatchObject({ slices: 3, endpoints: 4, ready: 2, status: 'degraded' });
   });
 
   const first = snapshot(1, 1_000, [service(), pod('web-1', {})]);
@@ -167,13 +169,13 @@ describe('the summary of a Service', () => {
     ['pending', [first, podChange(2, 2_000, { kind: 'service', service: null }), aPlan(1, 3_000, [])]],
   ])('has the status %s (%#)', (status, messages) => {
     const { state, entries } = journalOf(...messages);
-    expect(summarize(state, entries, 'prod').status).toBe(status);
+    expect(summarized({ state, entries }).status).toBe(status);
   });
 
   test('has the time and the latency of the last write that was applied', () => {
     const last = (...messages: Message[]) => {
       const { state, entries } = journalOf(first, plan, ...messages);
-      const { lastChangeAt, lastLatencyMs } = summarize(state, entries, 'prod');
+      const { lastChangeAt, lastLatencyMs } = summarized({ state, entries });
       return [lastChangeAt, lastLatencyMs];
     };
     const next = (given: object) => ({ ...outcome, plan: { epoch: 1, number: 2 }, completedAt: 2_020, ...given });

@@ -1,70 +1,46 @@
-import { controllers, isMirrorable } from '@sluice/controllers';
-import {
-  type Endpoints,
-  endpointSliceController,
-  endpointSliceMirroringController,
-  managedByLabel,
-  type Service,
-} from '@sluice/model';
-import { isReachable, trafficProblem } from '../explain/traffic.ts';
+import { serviceReason } from '../explain/service-reason.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';
-import type { ServiceStatus, ServiceSummary } from './schemas.ts';
+import type { ServiceSummary } from './schemas.ts';
+import { countEndpoints, type DegradedPolicy, defaultDegradedPolicy, statusAt } from './service-status.ts';
 import { type WriteInHistory, writesIn } from './writes-in.ts';
 
+/** A Service at the time `at`. */
+export interface SummarizedMoment {
+  readonly at: number;
+  readonly state: HistoryState;
+  readonly entries: readonly Entry[];
+}
+
+interface Summary {
+  readonly summary: ServiceSummary;
+  /** When the status changes although nothing happens, in milliseconds since the Unix epoch. */
+  readonly until: number;
+}
+
 /** Summarizes a Service. Endpoints are counted in the slices, as a proxy does. */
-export function summarize(state: HistoryState, entries: readonly Entry[], clusterName: string): ServiceSummary {
-  let [endpoints, ready, slices] = [0, 0, 0];
-  for (const { slice } of state.slices.values()) {
-    if (!managers.has(slice.metadata.labels?.[managedByLabel] ?? '')) continue;
-    slices++;
-    const reachable = isReachable(state.service, slice);
-    for (const { conditions } of slice.endpoints ?? []) {
-      endpoints++;
-      if (reachable && (conditions?.ready ?? true)) ready++;
-    }
-  }
-  const problem = trafficProblem(state, { ready, endpoints });
+export function summarize(
+  { at, state, entries }: SummarizedMoment,
+  clusterName: string,
+  policy: DegradedPolicy = defaultDegradedPolicy,
+): Summary {
+  const counts = countEndpoints(state);
+  const { status, problem, until } = statusAt(state, counts, at, policy);
   const last = lastWrite(entries);
   const { cluster, namespace, service: name } = state.key;
-  return {
-    cluster,
-    clusterName,
-    namespace,
-    name,
-    status: statusOf(state, { endpoints, ready, problem }),
-    problem,
+  const summary = {
+    ...{ cluster, clusterName, namespace, name, status, problem },
+    reason: serviceReason(state, status, problem),
     pods: state.pods.size,
-    endpoints,
-    ready,
-    slices,
+    ...counts,
     lastChangeAt: last?.at ?? null,
     lastLatencyMs: last?.latencyMs ?? null,
   };
+  return { summary, until };
 }
 
 function lastWrite(entries: readonly Entry[]): WriteInHistory | undefined {
   const isApplied = (write: WriteInHistory) => write.isApplied;
   const entry = entries.findLast((one) => writesIn(one).some(isApplied));
   return entry && writesIn(entry).findLast(isApplied);
-}
-
-const managers = new Set([endpointSliceController, endpointSliceMirroringController]);
-
-/** Whether no controller writes anything for the Service. */
-function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): boolean {
-  return type === 'ExternalName' || (selector === null && (endpoints === null || !isMirrorable(endpoints)));
-}
-
-type Counted = Pick<ServiceSummary, 'endpoints' | 'ready' | 'problem'>;
-
-function statusOf(state: HistoryState, { endpoints, ready, problem }: Counted): ServiceStatus {
-  if (state.isRemoved) return 'deleted';
-  if (!state.isComplete) return 'unknown';
-  if (state.refused.size > 0) return 'refused';
-  if (controllers.some((controller) => state.planOf(controller) !== undefined)) return 'pending';
-  if (state.service === null) return 'deleted';
-  if (endpoints === 0 && isUnmanaged(state.service, state.endpoints)) return 'unmanaged';
-  if (ready === 0) return 'empty';
-  return ready < endpoints || problem !== '' ? 'degraded' : 'ok';
 }

@@ -20,7 +20,7 @@ function momentOf(...facts: Fact[]) {
   const { state, entries } = journalOf(snapshot(1, 1_000, facts));
   return { at: 2_000, live: true, state, entries };
 }
-const view = (...facts: Fact[]) => viewService(momentOf(...facts), 'prod');
+const view = (...facts: Fact[]) => viewService(momentOf(...facts), 'prod', { afterMs: 0, below: 1 });
 
 const slice = (name: string, given: Partial<EndpointSlice> = {}): Fact => {
   const object = sliceOf('web-1', { version: '9', ready: true });

@@ -5,28 +5,29 @@ import { explainService } from '../explain/explain-service.ts';
 import { noHistory, podHistories } from '../explain/pod-histories.ts';
 import { endpointState } from '../history/endpoint-changes.ts';
 import type { HistoryState } from '../history/history-state.ts';
-import type { Entry } from './entry-schemas.ts';
 import type { PodView, ServiceDetail, SliceView } from './schemas.ts';
-import { summarize } from './summarize.ts';
+import type { DegradedPolicy } from './service-status.ts';
+import { type SummarizedMoment, summarize } from './summarize.ts';
 
 /** A Service at one time: its state, and its history up to then. */
-export interface Moment {
-  readonly at: number;
+export interface Moment extends SummarizedMoment {
   readonly live: boolean;
-  readonly state: HistoryState;
-  readonly entries: readonly Entry[];
 }
 
 /** A Service with its Pods and slices, and explanations of both. */
-export function viewService(moment: Moment, clusterName: string): Omit<ServiceDetail, 'outage'> {
-  const { at, live, state, entries } = moment;
+export function viewService(
+  moment: Moment,
+  clusterName: string,
+  degraded: DegradedPolicy,
+): Omit<ServiceDetail, 'outage'> {
+  const { at, live, state } = moment;
   const slices = [...state.slices.values()].map(({ slice }) => viewSlice(slice));
   const pods = new Set([...state.pods.keys(), ...slices.flatMap(({ endpoints }) => endpoints.map(({ pod }) => pod))]);
   pods.delete('');
   return {
     at,
     live,
-    summary: summarize(state, entries, clusterName),
+    summary: summarize(moment, clusterName, degraded).summary,
     kind: kindOf(state.service),
     notes: explainService(state),
     pods: [...pods].sort().map(podViewer(moment)),

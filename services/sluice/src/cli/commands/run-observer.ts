@@ -43,7 +43,7 @@ export async function runObserver(
   const reviews = reviewsOf(configuration, clusters.accesses, ports);
   const { console, history } = startConsole(
     () => clusters.views(),
-    { lostClusters: limits.lostClusters, serviceNameLabel: limits.serviceNameLabel },
+    { lostClusters: limits.lostClusters, degraded: limits.degraded, serviceNameLabel: limits.serviceNameLabel },
     { ...ports, history: memory, recording: recorder, problemRules: rules, reviewer: reviews },
   );
   const server = await serve(

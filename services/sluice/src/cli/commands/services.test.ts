@@ -73,7 +73,10 @@ test('lists the Services of each cluster', async () => {
 });
 
 test('lists only Services with problems', async () => {
-  expect(rows(await run('services', '--problems')).slice(1)).toEqual([['west', 'shop', 'cart', 'empty', '0/1', '1']]);
+  const reason = 'No Pod matches: the Service has selector app=web';
+  expect(rows(await run('services', '--problems')).slice(1)).toEqual([
+    ['west', 'shop', 'cart', 'empty', '0/1', '1', reason],
+  ]);
 });
 
 test('joins the Services of all clusters', async () => {

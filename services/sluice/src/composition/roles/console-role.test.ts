@@ -34,6 +34,7 @@ const plain: ConsoleConfiguration = {
   authorizationMode: 'token',
   ...{ maxBytes: 1024 ** 2, retentionMs: 60_000, jaegerUrl: undefined, jaegerQueryUrl: undefined },
   ...{ lostClusters: { action: 'age-out', maxAgeMs: 600_000 }, serviceNameLabel: undefined },
+  degraded: { afterMs: 60_000, below: 0.5 },
 };
 
 async function start(

@@ -59,7 +59,8 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   checkTls(settings.tls);
   const rules = configuredProblemRules(configuration.recording);
   const notify = configuredWebhook(configuration.recording);
-  const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl, lostClusters, serviceNameLabel } = settings;
+  const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl, serviceNameLabel } = settings;
+  const { lostClusters, degraded } = settings;
   const history = new History({ clock, maxBytes, retentionMs, serviceNameLabel });
   const follower = new BusFollower({ bus: infrastructure.bus, history, recorder, clock, random, logger });
   const identities = new StoredIdentities(infrastructure.clusterPins);
@@ -76,7 +77,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   const behind = () => follower.behind;
   const reviews = options.reviewing && new AccessReviews(options.reviewing.accesses, { clock, logger });
   const access = { hosts: hostsOf(settings), token: settings.token, reviewer: reviews };
-  const shown = { version, behind, lostClusters, ...(jaeger !== undefined && { jaeger }) };
+  const shown = { version, behind, lostClusters, degraded, ...(jaeger !== undefined && { jaeger }) };
   const console = await createConsole({ history, sources, access, clock, logger, ...shown });
   const backends = backendChecks(options);
   const storeProblems = storeProblemCounts(infrastructure);

@@ -31,7 +31,8 @@ export interface ConsolePorts {
   readonly problemRules?: readonly ProblemRule[];
 }
 
-interface ConsoleSettings extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'serviceNameLabel'>> {
+interface ConsoleSettings
+  extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'degraded' | 'serviceNameLabel'>> {
   /** URL of a trace in Jaeger's UI; `{traceId}` is replaced. */
   readonly jaegerUrl?: string | undefined;
   /** URL of Jaeger's query API. */
@@ -47,7 +48,7 @@ const threadShare = 0.25;
 /** The console of a process that runs everything. Its history consists of the records that pass over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
-  { jaegerUrl, jaegerQueryUrl, lostClusters, serviceNameLabel }: ConsoleSettings,
+  { jaegerUrl, jaegerQueryUrl, lostClusters, degraded, serviceNameLabel }: ConsoleSettings,
   { history: limits, recording, problemRules, reviewer, ...ports }: ConsolePorts,
 ): LocalConsole {
   const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel });
@@ -59,6 +60,7 @@ export function startConsole(
     version,
     threadShare,
     ...(lostClusters && { lostClusters }),
+    ...(degraded && { degraded }),
     ...(jaegerUrl !== undefined && { jaeger: jaegerUrl }),
     ...ports,
   });
