@@ -7,4 +7,5 @@ export * from './server/start-telemetry.ts';
 export * from './shared-request.ts';
 export * from './traces/spans.ts';
 export type { Span, SpanAttributes, Tracer } from './traces/tracer.ts';
-export { startOtlpTracing } from './tracing/start-otlp-tracing.ts';
+export type { OtlpTracing } from './tracing/otlp-tracing.ts';
+export { startMemoryTracing, startOtlpTracing } from './tracing/start-otlp-tracing.ts';

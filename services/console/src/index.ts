@@ -10,6 +10,7 @@ export { RecordingBus } from './ingest/recording-bus.ts';
 export type { AccessReviewer, ConsoleSources } from './ports.ts';
 export { ThreadBudget } from './thread-budget.ts';
 export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
+export { viewTrace } from './traces/view-trace.ts';
 export { LogicalServiceIndex } from './view/logical-service-index.ts';
 export type {
   ClusterView,

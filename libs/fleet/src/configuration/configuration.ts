@@ -62,7 +62,7 @@ export interface ConsoleConfiguration {
 }
 
 export interface TracesConfiguration {
-  /** OTLP/HTTP endpoint. Undefined: tracing is off. */
+  /** OTLP/HTTP endpoint. `memory`: the process keeps the last traces. Undefined: tracing is off. */
   readonly endpoint: string | undefined;
   /** Share of the traces to record, 0 to 1. */
   readonly ratio: number;

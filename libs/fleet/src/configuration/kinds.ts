@@ -176,14 +176,15 @@ export const bindAddress: Kind<BindAddress | null | undefined> = {
   show: (address) => (address === undefined ? 'auto' : address === null ? 0 : formatBindAddress(address)),
 };
 
-/** Where to send traces. */
+/** Where to send traces. `memory`: nowhere; the process keeps them. */
 export const otlpEndpoint: Kind<string> = {
-  ...textual('a URL such as http://127.0.0.1:4318, without credentials', parseEndpoint),
+  ...textual('a URL such as http://127.0.0.1:4318, without credentials, or memory', parseEndpoint),
   parseFlag: parseEndpoint,
 };
 
-/** Parses an OTLP endpoint; without a path, OpenTelemetry's path for traces is added. @throws InvalidArgumentError */
+/** Parses an OTLP endpoint or `memory`; without a path, OpenTelemetry's path for traces is added. @throws InvalidArgumentError */
 export function parseEndpoint(given: string): string {
+  if (given === 'memory') return given;
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     throw new InvalidArgumentError('not a URL such as http://127.0.0.1:4318');

@@ -262,11 +262,15 @@ const declared = {
     'new addresses in a minute, as a percentage of the ready endpoints, before more need confirmation; 100: no guard',
     { flag: '--max-addition-percent <n>', default: 25 },
   ),
-  'traces.endpoint': setting(kinds.otlpEndpoint, 'where to send traces (OTLP over HTTP); default: nowhere', {
-    flag: '--otlp-endpoint <url>',
-    address: true,
-    example: 'http://127.0.0.1:4318',
-  }),
+  'traces.endpoint': setting(
+    kinds.otlpEndpoint,
+    'where to send traces (OTLP over HTTP); `memory`: keep the last ones for the page of `sluice run`; default: nowhere, for the simulated cluster `memory`',
+    {
+      flag: '--otlp-endpoint <url>',
+      address: true,
+      example: 'http://127.0.0.1:4318',
+    },
+  ),
   'traces.ratio': setting(kinds.share, 'share of changes to trace; failed and slow ones are always traced', {
     flag: '--trace-ratio <share>',
     default: defaultTraceRatio,

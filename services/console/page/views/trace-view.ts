@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SpanView, TraceView as Trace } from '../../src/view/schemas.ts';
+import type { TraceView as Trace } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
 import { dateAndTime, fineDuration, plural } from '../format.ts';
 import { html } from '../html.ts';
@@ -8,6 +8,7 @@ import { Failed, Loading } from '../parts/notice.ts';
 import { SpanRow } from '../parts/span-row.ts';
 import { JaegerLink } from '../parts/trace-link.ts';
 import { Link, navigate, type Route, wholeMs } from '../router.ts';
+import { spentText } from '../spent-text.ts';
 import { useLoaded } from '../use-loaded.ts';
 
 /** A recent trace is reloaded, because its spans reach Jaeger one after the other. */
@@ -55,6 +56,7 @@ export function TraceView({ traceId }: { traceId: string }) {
       <span class="total">${fineDuration(trace.durationMs)}</span>
     </header>
     <p class="about faint">
+      <span class="spent">${spentText(trace.spent)}</span>
       <${Service} trace=${trace} />
       <span>${dateAndTime(trace.startedAt, true)}</span>
       <span>${plural(trace.spans.length, 'span')}${failed > 0 && html`, <b class="bad">${failed} failed</b>`}</span>
@@ -81,7 +83,7 @@ export function TraceView({ traceId }: { traceId: string }) {
         )}
       </ol>
     </section>
-    <footer class="faint">trace ${trace.traceId}${waitingText(trace.spans)}</footer>
+    <footer class="faint">trace ${trace.traceId}</footer>
   </div>`;
 }
 
@@ -105,14 +107,3 @@ const tones: Readonly<Record<string, string>> = {
   'sluice-writer': 'writer',
 };
 const toneOf = (service: string): string => tones[service] ?? 'other';
-
-/** Time without a running span: waiting for the bus, a batch, or other writes. */
-function waitingText(spans: readonly SpanView[]): string {
-  const inOrder = spans.toSorted((a, b) => a.startedAt - b.startedAt);
-  let [waited, reached] = [0, inOrder[0]?.startedAt ?? 0];
-  for (const { startedAt, durationMs } of inOrder) {
-    waited += Math.max(0, startedAt - reached);
-    reached = Math.max(reached, startedAt + durationMs);
-  }
-  return waited < 1 ? '' : `, of which ${fineDuration(waited)} waiting`;
-}

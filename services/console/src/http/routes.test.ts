@@ -209,7 +209,7 @@ test('a single process has neither partitions nor dead letters', async () => {
 describe('a trace', () => {
   const id = 'a'.repeat(32);
   const view: TraceView = {
-    ...{ traceId: id, startedAt: 1_000, durationMs: 2, cause: null, service: null, services: [], spans: [] },
+    ...{ traceId: id, startedAt: 1_000, durationMs: 2, cause: null, service: null, services: [], spent: [], spans: [] },
   };
   const path = `/api/v1/traces/${id}`;
 

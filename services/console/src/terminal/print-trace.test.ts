@@ -16,7 +16,8 @@ const span = (given: Partial<SpanView>): SpanView => ({
   ...given,
 });
 const trace = (given: Partial<TraceView>): TraceView => ({
-  ...{ traceId: id, startedAt: noon, durationMs: 100, cause: null, service: null, services: [], spans: [span({})] },
+  ...{ traceId: id, startedAt: noon, durationMs: 100, cause: null, service: null, services: [], spent: [] },
+  spans: [span({})],
   ...given,
 });
 const lines = (view: Partial<TraceView>, width?: number) =>
@@ -29,8 +30,14 @@ describe('a trace', () => {
       span({ depth: 1, service: 'sluice-writer', name: 'PATCH', startedAt: noon + 50, durationMs: 9.99 }),
       span({ depth: 2, service: 'other', name: 'end', startedAt: noon + 100, durationMs: 0 }),
     ];
-    expect(lines({ spans, cause: 'Pod shop/web-1 deleted' })).toEqual([
+    const spent = [
+      { where: 'API server', ms: 60 },
+      { where: 'writer queue', ms: 36 },
+      { where: 'bus', ms: 4 },
+    ] as const;
+    expect(lines({ spans, spent: [...spent], cause: 'Pod shop/web-1 deleted' })).toEqual([
       `Pod shop/web-1 deleted, 12:00:00.000: 100.0 ms, trace ${id}`,
+      '60 % API server, 36 % writer queue',
       'SPAN                 AT ms   TOOK ms',
       `watcher: observe      0.00     100.0  ${'█'.repeat(30)}`,
       `  writer: PATCH       50.0      9.99  ${' '.repeat(15)}███`,

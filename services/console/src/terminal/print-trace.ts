@@ -1,4 +1,5 @@
 import { localTime, printableLine, truncateMiddle } from '@sluice/platform/process';
+import { spentText } from '../../page/spent-text.ts';
 import type { TraceView } from '../view/schemas.ts';
 import { type TextFormat, wrapIndented } from './text.ts';
 
@@ -28,7 +29,9 @@ export function printTrace(view: TraceView, format: TextFormat): string {
   const cause = view.cause === null ? '' : `${view.cause}, `;
   const title = `${cause}${localTime(view.startedAt, format.now)}: ${milliseconds(view.durationMs)} ms, trace ${view.traceId}`;
   const head = `${'SPAN'.padEnd(width)} ${'AT ms'.padStart(9)} ${'TOOK ms'.padStart(9)}`;
-  return `${wrapIndented('', title, format, colors.bold)}${colors.dim(head)}\n${lines.join('')}`;
+  const spent = spentText(view.spent);
+  const where = spent === '' ? '' : wrapIndented('', spent, format);
+  return `${wrapIndented('', title, format, colors.bold)}${where}${colors.dim(head)}\n${lines.join('')}`;
 }
 
 /** Name of a span with the API server's status, and the trace that continues it. */

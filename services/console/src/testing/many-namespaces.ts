@@ -145,7 +145,7 @@ export const sources: ConsoleSources = {
     const times = { startedAt: 1, durationMs: 2 };
     const ofSpan = { id: '1', parent: null, depth: 0, service: 'watcher', name: namespace, error: null, links: [] };
     const span = { ...ofSpan, ...times, attributes };
-    const ofService = { service: { cluster, namespace, name }, services: ['watcher'] };
+    const ofService = { service: { cluster, namespace, name }, services: ['watcher'], spent: [] };
     return { traceId, ...times, cause: namespace, ...ofService, spans: [span] };
   },
 };

@@ -254,6 +254,14 @@ export const traceView = z.object({
     .nullable()
     .describe('the Kubernetes Service'),
   services: list(z.string()).describe('OpenTelemetry service names in the trace'),
+  spent: list(
+    z.object({
+      where: z
+        .enum(['API server', 'store', 'Sluice', 'writer queue', 'bus', 'waiting'])
+        .describe('waiting: for a plan in flight or a batch period'),
+      ms: duration,
+    }),
+  ).describe('where the time went from the first cause to the last response of the API server, largest first'),
   spans: list(spanView),
 });
 export type TraceView = z.infer<typeof traceView>;

@@ -1,5 +1,5 @@
 import { type ClusterView, tapBus } from '@sluice/console';
-import { toCompaction, toSettings } from '@sluice/fleet/configuration';
+import { type TracesConfiguration, toCompaction, toSettings } from '@sluice/fleet/configuration';
 import type { Logger } from '@sluice/platform';
 import {
   exitStatus,
@@ -27,7 +27,7 @@ import { createDisplay } from '../display/create-display.ts';
 import { type ClusterPhase, recordOutcome, Statistics } from '../display/display.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';
-import { type Run, selectsManyClusters } from './run-options.ts';
+import { type Run, selectsCluster, selectsManyClusters } from './run-options.ts';
 import { type Addresses, addressesOf, serve } from './serve-page.ts';
 import type { ServedClusters } from './served-clusters.ts';
 import { openSimulatedClusters } from './simulated-clusters.ts';
@@ -50,8 +50,9 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     throw error;
   });
   if (clusters === undefined) return logger.info('stopped before connecting to the cluster');
-  const tracing = await startTracing(configuration.traces, {
+  const tracing = await startTracing(tracesOf(run), {
     ...ports,
+    hasPage: run.console,
     systems: { messaging: 'memory', store: 'memory' },
     fleet: 'sluice',
     member: `all-in-one-${process.pid}`,
@@ -70,6 +71,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     recording: recorder,
     problemRules: rules,
     reviewer: reviews,
+    trace: tracing?.trace,
   });
   const server =
     metrics &&
@@ -178,6 +180,13 @@ function openClusters(run: Run, signal: AbortSignal, logger: Logger): Promise<Se
     : openOneCluster(run, signal, logger);
 }
 
+/** The simulated cluster keeps every trace for the page, unless an endpoint is given. */
+function tracesOf({ configuration, console }: Run): TracesConfiguration {
+  const { traces } = configuration;
+  const isSimulated = !selectsCluster(configuration);
+  return isSimulated && console && traces.endpoint === undefined ? { ...traces, endpoint: 'memory', ratio: 1 } : traces;
+}
+
 /** Where this process serves. @throws UsageError if the addresses contradict each other */
 const servedAt = ({ console, configuration }: Pick<Run, 'console' | 'configuration'>): Addresses =>
   console ? addressesOf(configuration) : { metrics: configuration.metricsBindAddress };
@@ -187,7 +196,7 @@ export function openConsole(
   clusters: () => readonly ClusterView[],
   run: Pick<Run, 'console' | 'configuration'>,
   logger: Logger,
-  sources: Partial<Pick<ConsolePorts, 'recording' | 'problemRules' | 'reviewer'>> = {},
+  sources: Partial<Pick<ConsolePorts, 'recording' | 'problemRules' | 'reviewer' | 'trace'>> = {},
 ): LocalConsole | undefined {
   const { page, metrics } = servedAt(run);
   const address = page ?? metrics;

@@ -113,6 +113,30 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
+test('the simulated cluster keeps traces, which say where the time of a write went', async () => {
+  const [port] = await freePorts(1);
+  const url = `http://127.0.0.1:${port}`;
+  const args = ['--metrics-bind-address', `127.0.0.1:${port}`, '--output', 'none'];
+  const run = spawn(process.execPath, [main, 'run', ...args], { stdio: 'ignore' });
+  const ended = once(run, 'exit');
+  try {
+    const trace = async () => {
+      const answer = await fetch(`${url}/api/v1/changes?limit=1`).catch(() => undefined);
+      const { items = [] } = ((await answer?.json()) ?? {}) as { items?: { namespace: string; name: string }[] };
+      const [last] = items;
+      if (last === undefined) return '';
+      return sluice('trace', `${last.namespace}/${last.name}`, '--console', url).then(
+        ({ stdout }) => stdout,
+        (error: { stderr: string }) => error.stderr,
+      );
+    };
+    await expect.poll(trace).toMatch(/^\d+ % [\s\S]*API server[\s\S]*^ *writer: \w+ \/api.* 20\d /m);
+  } finally {
+    run.kill();
+    await ended;
+  }
+});
+
 test('of three simulated clusters, one stops answering and returns, and the others are served meanwhile', async () => {
   const [port] = await freePorts(1);
   const args = ['--clusters', '3', '--seed', '1', '--metrics-bind-address', `127.0.0.1:${port}`, '--output', 'json'];

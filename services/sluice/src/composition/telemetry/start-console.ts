@@ -2,6 +2,7 @@ import {
   type AccessReviewer,
   type ClusterView,
   type Console,
+  type ConsoleSources,
   History,
   jaegerTraces,
   lazyConsole,
@@ -29,6 +30,8 @@ export interface ConsolePorts {
   /** Default: everybody who reaches the console sees everything. */
   readonly reviewer?: AccessReviewer | undefined;
   readonly problemRules?: readonly ProblemRule[];
+  /** Default: those of Jaeger, if its URL is known. */
+  readonly trace?: ConsoleSources['trace'];
 }
 
 interface ConsoleSettings
@@ -49,10 +52,10 @@ const threadShare = 0.25;
 export function startConsole(
   clusters: () => readonly ClusterView[],
   { jaegerUrl, jaegerQueryUrl, lostClusters, degraded, serviceNameLabel }: ConsoleSettings,
-  { history: limits, recording, problemRules, reviewer, ...ports }: ConsolePorts,
+  { history: limits, recording, problemRules, reviewer, trace, ...ports }: ConsolePorts,
 ): LocalConsole {
   const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel });
-  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl), recording, problemRules };
+  const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl) ?? trace, recording, problemRules };
   const console = lazyConsole({
     history,
     sources,
