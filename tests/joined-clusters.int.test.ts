@@ -10,11 +10,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createNamespace, createPod, createService, setReady } from './harness/real-services.ts';
 
 /**
- * Three real API servers that serve one Service. One cluster loses its Nodes, one its API server, and one gets a wrong selector:
- * the joined view alone says which.
+ * Five real API servers. Three serve Service cart: one loses its Nodes, one its API server, and one gets a wrong selector. All five
+ * serve Service web: one API server freezes and returns, one is gone. The joined view alone says which.
  */
 const program = join(import.meta.dirname, '../bin/sluice');
 const names = ['east', 'north', 'west'];
+const allNames = ['center', 'east', 'north', 'south', 'west'];
 const pods = [0, 1];
 const clusters = new Map<string, ControlPlane>();
 const admins = new Map<string, ApiClient>();
@@ -26,28 +27,32 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'sluice-joined-'));
   const kubeconfigs = join(root, 'kubeconfigs');
   mkdirSync(kubeconfigs);
-  for (const name of names) {
+  const start = async (name: string) => {
     const cluster = await startControlPlane({ name, authorization: 'AlwaysAllow', directory: join(root, name) });
     clusters.set(name, cluster);
     symlinkSync(cluster.adminKubeconfig, join(kubeconfigs, `${name}.yaml`));
     const admin = await ApiClient.open(cluster.adminKubeconfig);
     admins.set(name, admin);
     await createNamespace(admin);
-    await createService(admin, 'cart');
-    for (const pod of pods) await createPod(admin, 'cart', pod);
-  }
+    for (const service of names.includes(name) ? ['cart', 'web'] : ['web']) {
+      await createService(admin, service);
+      for (const pod of pods) await createPod(admin, service, pod);
+    }
+  };
+  await Promise.all(allNames.map(start));
   const [port = 0] = await freePorts(1);
   url = `http://127.0.0.1:${port}`;
   const flags = ['--metrics-bind-address', `127.0.0.1:${port}`, '-o', 'none', '--log-level', 'warn'];
   run = spawn(program, ['run', '--kubeconfig', kubeconfigs, ...flags], { stdio: ['ignore', 'inherit', 'inherit'] });
-  await until('all clusters serve the Service', async () => (await explain().catch(() => '')).includes('6 of 6'));
+  await until('all clusters serve cart', async () => (await explain().catch(() => '')).includes('6 of 6'));
+  await until('all clusters serve web', async () => (await explainWeb()).includes('10 of 10'));
 });
 
 afterAll(async () => {
   run?.kill('SIGKILL');
   await clusters.get('north')?.processes.kubeApiserver.signal('SIGCONT');
   for (const admin of admins.values()) await admin.close();
-  for (const cluster of clusters.values()) await cluster.stop();
+  await Promise.all([...clusters.values()].map((cluster) => cluster.stop()));
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -56,12 +61,21 @@ const sluice = async (...args: readonly string[]) =>
 /** With one space between columns. */
 const read = async (...args: readonly string[]) => (await sluice(...args)).replaceAll(/ +/g, ' ');
 const explain = () => read('explain', 'shop/cart', '--all-clusters');
+const explainWeb = () => read('explain', 'shop/web', '--all-clusters');
 const problems = () => read('services', '--all-clusters', '--problems');
 
 function adminOf(name: string): ApiClient {
   const admin = admins.get(name);
   if (admin === undefined) throw new Error(`there is no cluster ${name}`);
   return admin;
+}
+
+/** Prints how long it takes until `read` matches. */
+async function expectSoon(what: string, read: () => Promise<string>, pattern: RegExp): Promise<void> {
+  const from = performance.now();
+  await expect.poll(read).toMatch(pattern);
+  // biome-ignore lint/plugin: printed, not compared
+  console.log(`${what} after ${((performance.now() - from) / 1_000).toFixed(1)} s`);
 }
 
 test('says how all clusters serve a Service, and what the loss of one would mean', async () => {
@@ -71,19 +85,28 @@ test('says how all clusters serve a Service, and what the loss of one would mean
     expect(text).toMatch(new RegExp(`^${name} 2 2 0 2 a 2/2 watched$`, 'm'));
     expect(text).toMatch(new RegExp(`^${name} 33 % 1.5× load on each other$`, 'm'));
   }
+  expect(text).toMatch(/^MissingInCluster: does not exist in center and south$/m);
+  const web = await explainWeb();
+  expect(web).toMatch(/^Service shop\/web in all clusters: 10 of 10 endpoints ready, in 5 of 5 clusters$/m);
+  for (const name of allNames) {
+    expect(web).toMatch(new RegExp(`^${name} 2 2 0 2 a 2/2 watched$`, 'm'));
+    expect(web).toMatch(new RegExp(`^${name} 20 % 1.3× load on each other$`, 'm'));
+  }
   expect(await problems()).toBe('Nothing is wrong with any Service.\n');
 });
 
 test('a cluster loses its Nodes', async () => {
   // As the node lifecycle controller does.
-  for (const pod of pods) await setReady(adminOf('west'), 'cart', pod, false);
+  for (const service of ['cart', 'web']) {
+    for (const pod of pods) await setReady(adminOf('west'), service, pod, false);
+  }
   await expect.poll(explain).toMatch(/^NoReadyEndpointsInCluster: no ready endpoint in west$/m);
   expect(await explain()).toMatch(/^west 0 0 0 2 a 0\/2 watched$/m);
 });
 
 test('a cluster loses its API server', async () => {
   await clusters.get('north')?.processes.kubeApiserver.freeze();
-  await expect.poll(explain).toMatch(/^north 2 2 0 2 a 2\/2 .+ old, counts$/m);
+  await expectSoon('a frozen API server is shown as lost', explain, /^north 2 2 0 2 a 2\/2 .+ old, counts$/m);
   const text = await explain();
   // Its last known state stays: it is not taken for a cluster without endpoints.
   expect(text).toMatch(/^NoReadyEndpointsInCluster: no ready endpoint in west$/m);
@@ -116,9 +139,36 @@ test('the history of all clusters names what happened, in order', async () => {
   expect(text).toMatch(/^north: not answering; known up to /m);
 });
 
+test('a cluster is lost while the API server of another one is frozen', async () => {
+  await clusters.get('south')?.processes.kubeApiserver.kill();
+  await expectSoon('a killed API server is shown as lost', explainWeb, /^south 2 2 0 2 a 2\/2 .+ old, counts$/m);
+  // Others are as up to date as before.
+  await setReady(adminOf('center'), 'web', 0, false);
+  await expect.poll(explainWeb).toMatch(/^center 1 1 0 2 a 1\/2 watched$/m);
+  const text = await explainWeb();
+  expect(text).toMatch(/7 of 10 endpoints ready, in 4 of 5 clusters/);
+  expect(text).toMatch(/^NoReadyEndpointsInCluster: no ready endpoint in west$/m);
+  expect(text).toMatch(/^LostClusterCounts: last known endpoints of north and south count; not answering$/m);
+  expect(text).toMatch(/^north 2 2 0 2 a 2\/2 .+ old, counts$/m);
+  expect(text).toMatch(/^east 2 2 0 2 a 2\/2 watched$/m);
+});
+
 test('a cluster that answers again is right at once', async () => {
   await clusters.get('north')?.processes.kubeApiserver.signal('SIGCONT');
-  await expect.poll(explain).toMatch(/^north 2 2 0 2 a 2\/2 watched$/m);
-  await setReady(adminOf('north'), 'cart', 0, false);
+  await expectSoon('a returned API server is shown as watched', explain, /^north 2 2 0 2 a 2\/2 watched$/m);
+  for (const service of ['cart', 'web']) await setReady(adminOf('north'), service, 0, false);
   await expect.poll(explain).toMatch(/^north 1 1 0 2 a 1\/2 watched$/m);
+  await expect.poll(explainWeb).toMatch(/^north 1 1 0 2 a 1\/2 watched$/m);
+  const text = await explainWeb();
+  expect(text).toMatch(/6 of 10 endpoints ready, in 4 of 5 clusters/);
+  expect(text).toMatch(/^LostClusterCounts: last known endpoints of south count; not answering$/m);
+});
+
+test('a cluster whose API server starts again is right at once', async () => {
+  const south = clusters.get('south');
+  await south?.processes.kubeApiserver.start();
+  await south?.ready();
+  for (const pod of pods) await setReady(adminOf('south'), 'web', pod, false);
+  await expectSoon('a change after a start is shown', explainWeb, /^south 0 0 0 2 a 0\/2 watched$/m);
+  expect(await explainWeb()).toMatch(/^NoReadyEndpointsInCluster: no ready endpoint in south and west$/m);
 });
