@@ -24,6 +24,7 @@ export const guides: Rows = {
     ['takes effect within {}, on', duration('services/console/src/access/access-decisions.ts', 'ttlMs')],
     ['stream up to {} later', duration('services/console/src/http/readers.ts', 'checkMs')],
     ['`console.maxBytes` ({};', setting('console.maxBytes')],
+    ['`console.maxServices` ({})', setting('console.maxServices')],
     ['{} in `sluice run`)', bytes('services/sluice/src/composition/telemetry/start-console.ts', 'historyBytes')],
   ],
   'docs/guides/fleet.md': [

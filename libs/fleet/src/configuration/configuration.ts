@@ -48,6 +48,8 @@ export interface ConsoleConfiguration {
   /** In PEM. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly maxBytes: number;
+  /** Services with a history. */
+  readonly maxServices: number;
   readonly retentionMs: number;
   /** How long the last known endpoints of a cluster that does not answer count (ADR 0097). */
   readonly lostClusters: { readonly action: 'keep' | 'age-out' | 'drop'; readonly maxAgeMs: number };

@@ -47,6 +47,7 @@ test('the defaults are an in-memory bus and store and no cluster', () => {
       authorizationMode: 'token',
       tls: undefined,
       maxBytes: 128 * 1024 ** 2,
+      maxServices: 50_000,
       retentionMs: 86_400_000,
       jaegerUrl: undefined,
       jaegerQueryUrl: undefined,

@@ -110,6 +110,7 @@ const samples: Readonly<
   'console.tls.cert': ['C', 'C', { SLUICE_CONSOLE_TLS_KEY: 'K' }],
   'console.tls.key': ['K', '***', { SLUICE_CONSOLE_TLS_CERT: 'C' }],
   'console.maxBytes': ['1Gi', '1Gi'],
+  'console.maxServices': ['100000', 100_000],
   'console.retention': ['2h', '2h'],
   'console.lostClusters': ['drop', 'drop'],
   'console.lostClusterMaxAge': ['1h', '1h'],

@@ -321,6 +321,11 @@ const declared = {
     ...secret,
   }),
   'console.maxBytes': setting(kinds.size, 'maximum size of the history of a console', { default: 128 * 1024 ** 2 }),
+  'console.maxServices': setting(
+    integer(1, 10_000_000),
+    'maximum number of Services with a history in a console; further ones are only joined over all clusters',
+    { default: 50_000 },
+  ),
   'console.retention': setting(age, 'maximum age of that history, within the retention of the bus', {
     default: 86_400_000,
   }),

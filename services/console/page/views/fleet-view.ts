@@ -3,6 +3,7 @@ import { api } from '../api.ts';
 import { dateAndTime, outageText, plural, retentionText } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
+import { limitText } from '../limit-text.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { Link, navigate } from '../router.ts';
 import { type Loaded, useLoaded } from '../use-loaded.ts';
@@ -27,7 +28,7 @@ export function FleetView() {
         html`<p class="faint">
           Sluice ${overview.value.version} · history since
           ${overview.value.since === null ? ' now' : ` ${dateAndTime(overview.value.since)}`}${retentionText(overview.value.retentionMs)},
-          ${(overview.value.historyBytes / 1024 / 1024).toFixed(1)} MiB
+          ${(overview.value.historyBytes / 1024 / 1024).toFixed(1)} MiB${limitedText(overview.value.servicesLimit)}
         </p>`
       }
     </section>
@@ -35,6 +36,8 @@ export function FleetView() {
     ${overview.state === 'ready' && overview.value.fleet && html`<${FleetSections} />`}
   </div>`;
 }
+
+const limitedText = (limit: number | undefined) => (limit === undefined ? '' : ` · ${limitText(limit)}`);
 
 function StoreProblems({ problems }: { problems: Overview['storeProblems'] }) {
   if (problems.length === 0) return null;

@@ -1,5 +1,5 @@
 import type { Message } from '@sluice/messages';
-import { VirtualClock } from '@sluice/platform';
+import { silentLogger, VirtualClock } from '@sluice/platform';
 import { describe, expect, test } from 'vitest';
 import { pod, podChange, service, shop, snapshot, toAppend } from '../testing/records.ts';
 import { History } from './history.ts';
@@ -153,5 +153,62 @@ describe('a history that is too large', () => {
     for (const name of ['web', 'db', 'cart', 'auth', 'mail']) flip(history, name, 1);
     expect(history.bytes).toBeGreaterThan(2_000);
     expect([...history.journals].map(({ entries }) => entries.length)).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('is shortened again once one of many Services gets a long history', () => {
+    const history = new History({ clock: new VirtualClock(0), maxBytes: 2_000 });
+    for (const name of ['web', 'db', 'cart', 'auth', 'mail']) flip(history, name, 1);
+    const { bytes } = history;
+    flip(history, 'long', 200);
+    expect(history.bytes - bytes).toBeLessThan(50_000);
+    expect(history.get(web)?.entries).toHaveLength(1);
+  });
+
+  test('keeps to its limit again once records have expired', () => {
+    const clock = new VirtualClock(0);
+    const history = new History({ clock, maxBytes: 40_000, retentionMs: 1_000 });
+    for (let n = 0; n < 100; n++) flip(history, `web-${n}`, 1);
+    expect(history.bytes).toBeGreaterThan(50_000);
+    clock.step(2_000);
+    history.expire();
+    expect(history.bytes).toBe(0);
+    for (const name of ['db', 'cart']) flip(history, name, 100);
+    expect(history.bytes).toBeLessThanOrEqual(40_000);
+  });
+});
+
+describe('a history of too many Services', () => {
+  test('keeps those that were there first, joins all of them, and says so once', () => {
+    const warnings: unknown[] = [];
+    const logger = { ...silentLogger, warn: (message: string, fields: unknown) => warnings.push([message, fields]) };
+    const history = new History({ clock: new VirtualClock(0), maxServices: 2, logger });
+    add(history, 'web', first('web'));
+    add(history, 'db', first('db'));
+    expect(history.servicesLimit).toBeUndefined();
+    expect(warnings).toEqual([]);
+    const announced: string[] = [];
+    history.onRecord(({ service: name }) => announced.push(name));
+    for (const name of ['cart', 'web', 'mail']) add(history, name, first(name));
+    expect([...history.journals].map(({ key }) => key.service)).toEqual(['web', 'db']);
+    expect([...history.logicalServices.all].map(({ name }) => name)).toEqual(['web', 'db', 'cart', 'mail']);
+    expect(history.servicesLimit).toBe(2);
+    expect(announced).toEqual(['web']);
+    expect(warnings).toEqual([
+      [
+        'history is full; further Services are only joined over all clusters',
+        { services: 2, setting: 'console.maxServices' },
+      ],
+    ]);
+  });
+
+  test('has room again once the histories of others have expired', () => {
+    const clock = new VirtualClock(0);
+    const history = new History({ clock, maxServices: 1, retentionMs: 1_000 });
+    add(history, 'web', { ...first('web'), facts: [] } as Message);
+    add(history, 'db', first('db'));
+    clock.step(2_000);
+    history.expire();
+    add(history, 'db', first('db'));
+    expect([...history.journals].map(({ key }) => key.service)).toEqual(['db']);
   });
 });

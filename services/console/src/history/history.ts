@@ -1,14 +1,21 @@
 import type { BusRecord, Topic } from '@sluice/bus';
 import { LogicalServices } from '@sluice/logical-services';
 import { formatServiceKey, isServiceKey, parseServiceKey, type ServiceKey } from '@sluice/messages';
-import type { Clock } from '@sluice/platform';
+import type { Clock, Logger } from '@sluice/platform';
 import { Journal } from './journal.ts';
 import { messageOf, type RetainedRecord, retain } from './retained-record.ts';
 
 interface HistoryOptions {
   readonly clock: Clock;
+  /** Gets one warning when `maxServices` is reached. */
+  readonly logger?: Logger;
   /** Maximum size of all records in bytes; beyond it, the older half of the longest histories is dropped. Default 128 MiB. */
   readonly maxBytes?: number;
+  /**
+   * Maximum number of Services: each takes memory whatever its records are. Those that appear later are only joined over all
+   * clusters. Default: no limit.
+   */
+  readonly maxServices?: number | undefined;
   /** Default 24 h. */
   readonly retentionMs?: number;
   /** Label of a Service with its name in all clusters, if it has another name in its own. Default: none. */
@@ -24,15 +31,24 @@ export class History {
   readonly retentionMs: number;
   readonly logicalServices: LogicalServices;
   readonly #clock: Clock;
+  readonly #logger: Logger | undefined;
   readonly #maxBytes: number;
+  readonly #maxServices: number;
   readonly #journals = new Map<string, Journal>();
   readonly #listeners = new Set<(key: ServiceKey) => void>();
   #bytes = 0;
+  /** Size beyond which histories are shortened. */
+  #shrinkAbove: number;
+  #isFull = false;
   #since: number | undefined;
 
-  constructor({ clock, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000, serviceNameLabel }: HistoryOptions) {
+  constructor(options: HistoryOptions) {
+    const { clock, logger, maxBytes = 128 * 1024 * 1024, retentionMs = 24 * 3_600_000, serviceNameLabel } = options;
     this.#clock = clock;
+    this.#logger = logger;
     this.#maxBytes = maxBytes;
+    this.#shrinkAbove = maxBytes;
+    this.#maxServices = options.maxServices ?? Number.POSITIVE_INFINITY;
     this.retentionMs = retentionMs;
     this.logicalServices = new LogicalServices({ nameLabel: serviceNameLabel });
   }
@@ -46,12 +62,20 @@ export class History {
     if (topic === 'changes') this.#join(key, retained);
     if (journal === undefined) {
       if (!isServiceKey(key)) return this.#addRemoval(partition, key, retained);
+      if (this.#journals.size >= this.#maxServices) return this.#fill();
       journal = new Journal(parseServiceKey(key), partition);
       this.#journals.set(key, journal);
     }
     journal.partition = partition;
     this.#since ??= retained.receivedAt;
     this.#append(journal, topic, retained);
+  }
+
+  #fill(): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
+    const fields = { services: this.#maxServices, setting: 'console.maxServices' };
+    this.#logger?.warn('history is full; further Services are only joined over all clusters', fields);
   }
 
   #join(key: string, retained: RetainedRecord): void {
@@ -71,7 +95,7 @@ export class History {
 
   #append(journal: Journal, topic: Topic, record: RetainedRecord): void {
     this.#update(journal, () => journal.add(topic, record));
-    if (this.#bytes > this.#maxBytes) this.#shrink();
+    if (this.#bytes > this.#shrinkAbove) this.#shrink();
     for (const listener of this.#listeners) listener(journal.key);
   }
 
@@ -97,6 +121,11 @@ export class History {
     return this.#bytes;
   }
 
+  /** Maximum number of Services if it was reached; undefined: every Service has a history. */
+  get servicesLimit(): number | undefined {
+    return this.#isFull ? this.#maxServices : undefined;
+  }
+
   /** Start of the history in milliseconds since the Unix epoch; undefined if it is empty. */
   get since(): number | undefined {
     return this.#since;
@@ -118,6 +147,7 @@ export class History {
       if (journal.isEmpty) this.#journals.delete(name);
     }
     if (this.#since !== undefined) this.#since = Math.max(this.#since, limit);
+    this.#shrinkAbove = this.#maxBytes;
   }
 
   /** Expires records periodically and then calls `onExpired`. Returns a function that stops this. */
@@ -131,19 +161,19 @@ export class History {
     return () => cancel();
   }
 
-  /** Halves histories larger than the average until 10 % of the limit is free. */
+  /** Halves histories larger than the average until 10 % of the limit is free, or all are at the minimum. */
   #shrink(): void {
     const target = this.#maxBytes * 0.9;
-    while (this.#bytes > target) {
-      const before = this.#bytes;
+    for (let before = Number.POSITIVE_INFINITY; this.#bytes > target && this.#bytes < before; ) {
+      before = this.#bytes;
       const average = Math.max(minBytes, this.#bytes / this.#journals.size);
       for (const journal of this.#journals.values()) {
-        if (this.#bytes <= target) return;
+        if (this.#bytes <= target) break;
         if (journal.bytes >= average) this.#update(journal, () => journal.halve());
       }
-      // All histories are at the minimum: there are too many Services for the limit.
-      if (this.#bytes === before) return;
     }
+    // If there are too many Services for the limit, going through all of them at each record would take too long.
+    this.#shrinkAbove = Math.max(this.#maxBytes, this.#bytes * 1.1);
   }
 
   #update(journal: Journal, change: () => void): void {

@@ -28,7 +28,8 @@ export class Journal {
   lastReceivedAt = 0;
   /** Increases whenever the content may have changed. */
   version = 0;
-  #before: Replay;
+  /** Undefined until records are dropped: of many Services, none are. */
+  #before: Replay | undefined;
   readonly #written = new WrittenContent();
   /** What is included in `bytes` once, although several records have it. */
   #counted = new WeakSet<object>();
@@ -40,7 +41,6 @@ export class Journal {
   constructor(key: ServiceKey, partition = 0) {
     this.key = key;
     this.partition = partition;
-    this.#before = new Replay(key);
   }
 
   /** When the first of its records was received; later than any time if there is none. */
@@ -106,7 +106,7 @@ export class Journal {
 
   /** True if neither records nor objects are left. */
   get isEmpty(): boolean {
-    return this.#changes.length + this.#mutations.length === 0 && this.#before.state.isEmpty;
+    return this.#changes.length + this.#mutations.length === 0 && (this.#before?.state.isEmpty ?? true);
   }
 
   get #records() {

@@ -50,6 +50,16 @@ describe('an unknown Service', () => {
     expect(hint).toBe(`known: ${expected.join(', ')}`);
   });
 
+  test('may have no history, if there are more Services than the console keeps', () => {
+    const context = contextWith('shop/web');
+    const history = new History({ clock: new VirtualClock(0), maxServices: 1 });
+    for (const name of ['web', 'cart'])
+      history.add('changes', 0, { ...toAppend(snapshot(1, 0, [])), key: `c1/shop/${name}` });
+    expect(problemOf({ ...context, history }, 'c1', 'shop', 'cart').hint).toMatch(
+      /^only 1 Services have a history \(console\.maxServices\); .*; known: shop\/web$/,
+    );
+  });
+
   test('offers five', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `shop/${name}`);
     expect(problemOf(contextWith(...names.slice(0, 5)), 'c1', 'shop', 'x').hint).toMatch(/^known: .* shop\/e$/);

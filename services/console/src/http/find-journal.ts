@@ -1,5 +1,6 @@
 import type { ServiceKey } from '@sluice/messages';
 import { concerns } from '../../page/entry-text.ts';
+import { limitText } from '../../page/limit-text.ts';
 import type { Journal } from '../history/journal.ts';
 import { readRecording } from '../history/read-recording.ts';
 import type { Entry } from '../view/entry-schemas.ts';
@@ -22,7 +23,13 @@ export function keyOf({ sources }: RouteContext, { cluster, namespace, service }
 function missing({ history, sources }: RouteContext, key: ServiceKey): never {
   const name = sources.clusters().find(({ identity }) => identity === key.cluster)?.name ?? key.cluster;
   const service = `${key.namespace}/${key.service}`;
-  throw new Problem(404, `no history for Service ${service} in cluster ${name}`, knownServices(history, key));
+  const limit = history.servicesLimit;
+  const full = limit === undefined ? '' : `${limitText(limit)}; `;
+  throw new Problem(
+    404,
+    `no history for Service ${service} in cluster ${name}`,
+    `${full}${knownServices(history, key)}`,
+  );
 }
 
 /** A recorded Service is read from so many records before a moment, so that they explain it. */

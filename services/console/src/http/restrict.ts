@@ -25,6 +25,9 @@ export function restrictHistory(history: History, sees: (place: Place) => boolea
     get bytes() {
       return journals().reduce((sum, { bytes }) => sum + bytes, 0);
     },
+    get servicesLimit() {
+      return history.servicesLimit;
+    },
     logicalServices: restrictLogicalServices(history.logicalServices, sees),
     onRecord: (listener) => history.onRecord((key) => sees(key) && listener(key)),
   };

@@ -10,7 +10,7 @@ import type { DegradedPolicy } from '../view/service-status.ts';
 
 /** What routes read of the history. */
 export interface ReadableHistory
-  extends Pick<History, 'journals' | 'get' | 'since' | 'retentionMs' | 'bytes' | 'onRecord'> {
+  extends Pick<History, 'journals' | 'get' | 'since' | 'retentionMs' | 'bytes' | 'servicesLimit' | 'onRecord'> {
   readonly logicalServices: ReadableLogicalServices;
 }
 

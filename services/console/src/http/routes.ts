@@ -36,6 +36,7 @@ export const routes: readonly Route[] = [
       ...(await recordedOverview(context)),
       retentionMs: context.history.retentionMs,
       historyBytes: context.history.bytes,
+      ...(context.history.servicesLimit !== undefined && { servicesLimit: context.history.servicesLimit }),
       behind: context.behind(),
       clusters: knownClusters(context),
       outage: context.sources.outage?.() ?? null,

@@ -50,6 +50,13 @@ describe('the cluster of a Service', () => {
 });
 
 describe('a Service that is not found', () => {
+  test('may have no history, if there are more Services than the console keeps', async () => {
+    const overview = { clusters: [west, east], servicesLimit: 7 } as unknown as Overview;
+    await expect(findService(nobody, overview, 'shop/web', undefined)).rejects.toThrow(
+      /known clusters: west, east\nonly 7 Services have a history \(console\.maxServices\)/,
+    );
+  });
+
   const silent = cluster('west', { services: 0, outage });
 
   test.each<[RegExp, readonly Cluster[], string | undefined]>([

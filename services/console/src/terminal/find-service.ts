@@ -1,4 +1,5 @@
 import { systemClock, UsageError } from '@sluice/platform/process';
+import { limitText } from '../../page/limit-text.ts';
 import { type ConsoleClient, QueryError, type ServiceName } from '../client/console-client.ts';
 import type { Overview } from '../view/schemas.ts';
 import { outageText } from './times.ts';
@@ -26,7 +27,7 @@ export function parseServiceName(text: string): Omit<ServiceName, 'cluster'> {
  */
 export async function findService(
   client: ConsoleClient,
-  { clusters }: Overview,
+  { clusters, servicesLimit }: Overview,
   text: string,
   wanted: string | undefined,
 ): Promise<ServiceName> {
@@ -57,7 +58,8 @@ export async function findService(
     throw new QueryError(`Service ${text} exists in several clusters; pass --cluster with one of: ${several}`);
   }
   const outages = clusters.filter(({ outage }) => outage !== undefined).map(clusterOutageText);
-  const hint = [`known clusters: ${names}`, ...outages].join('\n');
+  const limits = servicesLimit === undefined ? [] : [limitText(servicesLimit)];
+  const hint = [`known clusters: ${names}`, ...limits, ...outages].join('\n');
   throw new QueryError(`no history for Service ${text} in any cluster; ${hint}`);
 }
 

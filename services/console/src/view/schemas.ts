@@ -160,6 +160,7 @@ export const overview = z.object({
   ...coverage,
   retentionMs: duration,
   historyBytes: z.number(),
+  servicesLimit: z.number().optional().describe('number of Services with a history, if there are more'),
   behind: z.number().describe('logs whose older records are still being read'),
   clusters: list(clusterView),
   outage: outageView.nullable().describe('store or bus does not answer: everything may be outdated; null: both answer'),

@@ -41,9 +41,10 @@ export async function runObserver(
   const recorder = await openRecorder(configuration.recording, { ...ports, environment: process.env });
   const memory = recorder === undefined ? limits : recordedHistory;
   const reviews = reviewsOf(configuration, clusters.accesses, ports);
+  const { lostClusters, degraded, serviceNameLabel, maxServices } = limits;
   const { console, history } = startConsole(
     () => clusters.views(),
-    { lostClusters: limits.lostClusters, degraded: limits.degraded, serviceNameLabel: limits.serviceNameLabel },
+    { lostClusters, degraded, serviceNameLabel, maxServices },
     { ...ports, history: memory, recording: recorder, problemRules: rules, reviewer: reviews },
   );
   const server = await serve(

@@ -53,11 +53,14 @@ async function listJoined(client: ConsoleClient, { namespace, without, problems,
 }
 
 async function listEach(client: ConsoleClient, { cluster, namespace, problems, output }: Options): Promise<void> {
-  const found = await client.services({ cluster, namespace, limit });
+  const [found, { servicesLimit }] = await Promise.all([
+    client.services({ cluster, namespace, limit }),
+    client.overview(),
+  ]);
   const items = problems ? found.items.filter(({ status }) => !healthy.has(status)) : found.items;
   const shown = { ...found, items, total: problems ? items.length : found.total };
   const format = textFormatFor(process.stdout, systemClock.now());
-  print(process.stdout, output === 'json' ? `${JSON.stringify(shown)}\n` : listServices(shown, format));
+  print(process.stdout, output === 'json' ? `${JSON.stringify(shown)}\n` : listServices(shown, format, servicesLimit));
 }
 
 const healthy: ReadonlySet<string> = new Set(['ok', 'pending', 'unmanaged']);

@@ -32,7 +32,7 @@ afterEach(async () => {
 const plain: ConsoleConfiguration = {
   ...{ bindAddress: { host: '127.0.0.1', port: 0 }, hosts: [], token: undefined, tls: undefined },
   authorizationMode: 'token',
-  ...{ maxBytes: 1024 ** 2, retentionMs: 60_000, jaegerUrl: undefined, jaegerQueryUrl: undefined },
+  ...{ maxBytes: 1024 ** 2, maxServices: 100, retentionMs: 60_000, jaegerUrl: undefined, jaegerQueryUrl: undefined },
   ...{ lostClusters: { action: 'age-out', maxAgeMs: 600_000 }, serviceNameLabel: undefined },
   degraded: { afterMs: 60_000, below: 0.5 },
 };
@@ -73,6 +73,16 @@ test('is not ready while it cannot read the bus, with the reason', async () => {
   const answer = await fetch(`${url}/readyz`);
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('history not loaded')]);
   expect((await fetch(`${url}/livez`)).status).toBe(200);
+});
+
+test('keeps the history of as many Services as is configured, and says so', async () => {
+  const bus = new MemoryBus({ partitions: 2 });
+  const record = (name: string) => ({ id: name, key: `uid/shop/${name}`, headers: {}, payload: new Uint8Array() });
+  await bus.append('changes', 0, ['web', 'cart', 'mail'].map(record));
+  const { url } = await start({ maxServices: 2 }, bus);
+  const overview = async () => (await fetch(`${url}/api/v1/overview`)).json();
+  await expect.poll(overview).toMatchObject({ servicesLimit: 2 });
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('sluice_console_services 2');
 });
 
 test('serves TLS with a token, under its own host name only', async () => {

@@ -59,9 +59,8 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
   checkTls(settings.tls);
   const rules = configuredProblemRules(configuration.recording);
   const notify = configuredWebhook(configuration.recording);
-  const { maxBytes, retentionMs, jaegerUrl: jaeger, jaegerQueryUrl, serviceNameLabel } = settings;
-  const { lostClusters, degraded } = settings;
-  const history = new History({ clock, maxBytes, retentionMs, serviceNameLabel });
+  const { jaegerUrl: jaeger, jaegerQueryUrl, lostClusters, degraded } = settings;
+  const history = new History({ ...settings, clock, logger });
   const follower = new BusFollower({ bus: infrastructure.bus, history, recorder, clock, random, logger });
   const identities = new StoredIdentities(infrastructure.clusterPins);
   const conflicts = () => identities.conflicts();

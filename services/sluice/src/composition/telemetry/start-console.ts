@@ -35,7 +35,7 @@ export interface ConsolePorts {
 }
 
 interface ConsoleSettings
-  extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'degraded' | 'serviceNameLabel'>> {
+  extends Partial<Pick<ConsoleConfiguration, 'lostClusters' | 'degraded' | 'serviceNameLabel' | 'maxServices'>> {
   /** URL of a trace in Jaeger's UI; `{traceId}` is replaced. */
   readonly jaegerUrl?: string | undefined;
   /** URL of Jaeger's query API. */
@@ -51,10 +51,10 @@ const threadShare = 0.25;
 /** The console of a process that runs everything. Its history consists of the records that pass over the bus. */
 export function startConsole(
   clusters: () => readonly ClusterView[],
-  { jaegerUrl, jaegerQueryUrl, lostClusters, degraded, serviceNameLabel }: ConsoleSettings,
+  { jaegerUrl, jaegerQueryUrl, lostClusters, degraded, serviceNameLabel, maxServices }: ConsoleSettings,
   { history: limits, recording, problemRules, reviewer, trace, ...ports }: ConsolePorts,
 ): LocalConsole {
-  const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel });
+  const history = new History({ ...ports, maxBytes: historyBytes, ...limits, serviceNameLabel, maxServices });
   const sources = { clusters, trace: jaegerTraces(jaegerQueryUrl) ?? trace, recording, problemRules };
   const console = lazyConsole({
     history,
