@@ -13,6 +13,7 @@ export const measurements: Rows = {
     ['Within {} the fleet must', duration('chaos/src/wait-until-converged.ts', 'limitMs')],
   ],
   'docs/operations/capacity.md': [
+    ['`console.maxServices` ({}) Services', setting('console.maxServices')],
     ['NATS disk | ({} × 2 × partitions) + {}', sizeOfPartition, setting('bus.maxBytes.requests')],
     ['{} with {} partitions |', times(sizeOfPartition, 2 * Number(partitions.value)), partitions],
     ['throttled for {} as a whole', setting('leases.ttl')],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type CapacityOptions, capacityOf } from './capacity.ts';
+import { consoleUsage } from './console-usage.ts';
 import type { ChangeCost, PartCosts, UnitCosts } from './unit-costs.ts';
 import { usageOf } from './usage.ts';
 
@@ -26,7 +27,7 @@ const costs = ({ worker, redis, natsIn = noChange, writes = 0 }: Given): UnitCos
 const each = (fixed: number): ChangeCost => ({ fixed, perEndpoint: 0 });
 
 const demand: CapacityOptions = {
-  ...{ clusters: 100, services: 1_000, pods: 10_000, changes: 200, partitions: 64, replicas: 1 },
+  ...{ clusters: 100, services: 1_000, pods: 10_000, changes: 200, partitions: 64, replicas: 1, maxServices: 500 },
 };
 
 test('a fleet has two workers, so that one can fail, if one could do the work', () => {
@@ -109,6 +110,19 @@ test('usage is the sum of fixed costs and those of clusters, Services, Pods and 
   expect(usage.worker).toEqual({ cpu: 3 + 5 + 100, memory: 1_000 + 50 + 100 + 100 });
   expect(usage.redis).toEqual({ cpu: 6 + 10 + 200, memory: 1_000 + 100 + 200 + 200 });
   expect(usage.startCpuSeconds).toBeCloseTo((1_000 + 1_500 + 1_500) / 1_000);
+});
+
+test('a console joins all Services, and keeps the history of some', () => {
+  const given = { change: 0.5, memory: { fixed: 100, perService: 0.1, perHistory: 1 } };
+  expect(consoleUsage({ services: 30, changes: 200 }, 50, given)).toEqual({ cpu: 100, memory: 100 + 3 + 30 });
+  expect(consoleUsage({ services: 1_000, changes: 200 }, 50, given)).toEqual({ cpu: 100, memory: 100 + 100 + 50 });
+});
+
+test('each of several fleets has a console of its own', () => {
+  const given = costs({ redis: { change: each(5) } });
+  const { fleets, console } = capacityOf(demand, given);
+  expect(fleets).toBe(2);
+  expect(console).toEqual(consoleUsage({ services: 500, changes: 100 }, 500));
 });
 
 test('the measured costs need more of everything for more', () => {

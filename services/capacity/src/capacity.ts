@@ -1,10 +1,13 @@
+import { consoleUsage } from './console-usage.ts';
 import { type UnitCosts, unitCosts } from './unit-costs.ts';
-import { type Demand, type Usage, usageOf } from './usage.ts';
+import { type Demand, type PartUsage, type Usage, usageOf } from './usage.ts';
 
 export interface CapacityOptions extends Demand {
   readonly partitions: number;
   /** Copies of each stream: 1, or 3 for a NATS cluster. */
   readonly replicas: number;
+  /** Services with a history in a console. */
+  readonly maxServices: number;
 }
 
 /** Why a demand needs one more worker, or one more fleet. */
@@ -28,6 +31,7 @@ export interface Capacity {
   readonly workers: number;
   readonly workerLimit: Limit;
   readonly usage: Usage;
+  readonly console: PartUsage;
   /** MB of a worker while another one is down: what to request. */
   readonly workerMemory: number;
   /** MB of each NATS server after hours under load. */
@@ -66,7 +70,7 @@ const maxWorkers = 4_096;
 
 /** How large a deployment for this demand is. */
 export function capacityOf(options: CapacityOptions, costs: UnitCosts = unitCosts): Capacity {
-  const { partitions, replicas } = options;
+  const { partitions, replicas, maxServices } = options;
   let fleetLimit: Limit | undefined;
   for (let fleets = 1; ; fleets++) {
     const demand = shareOf(options, fleets);
@@ -86,6 +90,7 @@ export function capacityOf(options: CapacityOptions, costs: UnitCosts = unitCost
       workers,
       workerLimit,
       usage,
+      console: consoleUsage(demand, maxServices),
       natsDiskReserved,
       workerMemory: usageOf(demand, Math.max(1, workers - 1), costs).worker.memory,
       natsMemory: natsMemory(demand, partitions, costs),

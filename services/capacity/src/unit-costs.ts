@@ -35,6 +35,28 @@ export interface UnitCosts {
   readonly writes: number;
 }
 
+/** A console, without what it takes to read the bus. CPU in milliseconds, memory in MB. */
+export interface ConsoleCosts {
+  /** CPU per change: it is joined with the other clusters, and kept. */
+  readonly change: number;
+  readonly memory: {
+    readonly fixed: number;
+    /** Per Service and cluster. */
+    readonly perService: number;
+    /** Per Service with a history that was read. */
+    readonly perHistory: number;
+  };
+}
+
+/**
+ * Measured on 2 × AMD EPYC beside other work, Node v24.21.0: memory as peaks of `npm run bench:logical-services -- --clusters 100`, without and
+ * with `--history`; CPU with `--clusters 30 --history --rate 50`. At higher rates, a change costs less.
+ */
+export const consoleCosts: ConsoleCosts = {
+  change: 0.15,
+  memory: { fixed: 114, perService: 0.0035, perHistory: 0.0205 },
+};
+
 /**
  * Measured with `npm run bench:capacity -- --costs measured` on 2 × AMD EPYC, shared by the fleet, the fake clusters and the load;
  * Node v24.21.0. Means of two runs.

@@ -12,7 +12,7 @@ export interface Demand {
 }
 
 /** CPU in ms per second, memory in MB. */
-interface PartUsage {
+export interface PartUsage {
   readonly cpu: number;
   readonly memory: number;
 }

@@ -1,5 +1,5 @@
 import { type Capacity, type CapacityOptions, capacityOf, type Limit } from '@sluice/capacity';
-import { inRange } from '@sluice/fleet/configuration';
+import { defaultsOf, inRange } from '@sluice/fleet/configuration';
 import { defaultPartitions } from '@sluice/messages';
 import { columnsOf, formatTable, print } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
@@ -9,6 +9,7 @@ interface Options extends CapacityOptions {
 }
 
 export function addCapacityCommand(program: Command): void {
+  const { maxServices } = defaultsOf('console');
   const count = (name: string, max: number, min = 1) => inRange(name, min, max);
   program
     .command('capacity')
@@ -23,6 +24,7 @@ export function addCapacityCommand(program: Command): void {
     .option('--changes <n>', 'Pods that become ready or not ready, per second', count('--changes', 1e7, 0), 20)
     .option('--partitions <n>', 'partitions of a fleet', count('--partitions', 4_096), defaultPartitions)
     .option('--replicas <n>', 'copies of each stream of NATS', count('--replicas', 5), 1)
+    .option('--max-services <n>', 'console.maxServices', count('--max-services', 10_000_000), maxServices)
     .addOption(new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'))
     .action((options: Options) => {
       const capacity = capacityOf(options);
@@ -39,7 +41,7 @@ const limits: Readonly<Record<Limit, string>> = {
 };
 
 function tableOf(capacity: Capacity): string {
-  const { fleets, fleetLimit, workers, workerLimit, usage, workerMemory } = capacity;
+  const { fleets, fleetLimit, workers, workerLimit, usage, workerMemory, console } = capacity;
   const { worker, nats, redis } = usage;
   const rows: (readonly string[])[] = [
     ['workers', String(workers), cores(worker.cpu), `${megabytes(workerMemory)} each`, limits[workerLimit]],
@@ -48,6 +50,13 @@ function tableOf(capacity: Capacity): string {
       `${rate(usage.natsIn)} in, ${rate(usage.natsOut)} out; disk ${megabytes(capacity.natsDiskReserved)} reserved, ${megabytes(capacity.natsDiskUsed)} used by a day of records`,
     ],
     ['Redis', '', cores(redis.cpu), megabytes(redis.memory), `maxmemory ${megabytes(capacity.redisMaxMemory)}`],
+    [
+      'console',
+      '',
+      cores(console.cpu),
+      megabytes(console.memory),
+      'all Services joined over all clusters; CPU without reading the bus',
+    ],
     [
       ...['API servers', '', '', ''],
       `${Math.ceil(capacity.apiRequests)} requests/s in total, ${capacity.watches} watches`,
