@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   anOutcome,
   aPlan,
+  endpointsFact,
   journalOf,
   observed,
   pod,
@@ -17,6 +18,7 @@ import {
   topicOf,
   writeOfEndpoints,
 } from '../testing/records.ts';
+import { writesIn } from '../view/writes-in.ts';
 import { Journal } from './journal.ts';
 
 const slice = (version: string, ready = true): EndpointSlice => sliceOf('web-1', { version, ready });
@@ -219,6 +221,81 @@ test('a write of another client is reported once the Outcome tells whose write t
   expect(entries.at(-1)).toMatchObject({ kind: 'observed', at: 1_020, causes: { first: [], more: 0 } });
   const another = anOutcome(7, 1_020, 1_000, [{ verb: 'create', version: '11' }]);
   expect(observed(journalOf(first, plan, theirs, another)), 'of another plan').toHaveLength(2);
+});
+
+describe('a write whose plan got no answer', () => {
+  const update = aPlan(2, 5_001, [{ verb: 'update', object: slice('11', false) }]);
+  const failed = { ...anOutcome(2, 15_000, 5_000, []), status: 'unavailable', message: 'no answer in time' } as const;
+  const before = [first, plan, outcome, podChange(2, 5_000, pod('web-1', { ready: false })), update, failed];
+  const seen = (given: Partial<Parameters<typeof sliceFact>[1]> = {}, ready = false) =>
+    podChange(3, 20_000, sliceFact(slice('12', ready), given));
+
+  test('is not of another client when the API server executes it later', () => {
+    const journal = journalOf(...before, seen());
+    expect(observed(journal).at(-1)).toBe('slice web-slice was modified by plan 1/2, which got no answer');
+    expect(journal.entries.flatMap(writesIn).map(({ at }) => at)).toEqual([1_020, 15_000]);
+    expect(journal.state.otherWrites).toEqual([]);
+  });
+
+  test.each(['unavailable', 'conflict'] as const)(
+    'is not of another client if the watch event came before the plan ended: %s',
+    (status) => {
+      const echo = podChange(3, 5_010, sliceFact(slice('12', false)));
+      expect(observed(journalOf(...before.slice(0, -1), echo, { ...failed, status })).at(-1)).toBe(
+        'slice web-slice was modified by plan 1/2, which got no answer',
+      );
+    },
+  );
+
+  test('is not of another client if the next owner of the partition gave its plan back', () => {
+    const message = 'a former owner of the partition may have applied it';
+    const journal = journalOf(...before.slice(0, -1), { ...failed, status: 'conflict', message }, seen());
+    expect(journal.entries.flatMap(writesIn).filter(({ controller }) => controller === '')).toEqual([]);
+  });
+
+  test('may be a deletion, or of Endpoints', () => {
+    const deletion = {
+      ...aPlan(2, 5_001, []),
+      groups: [{ mutations: [{ verb: 'delete', resource: 'endpointslices', name: 'web-slice', uid: 'slice-uid' }] }],
+    } as const;
+    const gone = podChange(3, 20_000, sliceFact(null));
+    expect(observed(journalOf(first, plan, outcome, deletion, failed, gone)).at(-1)).toBe(
+      'slice web-slice was deleted by plan 1/2, which got no answer',
+    );
+    const [ofEndpoints, completed] = writeOfEndpoints(2, 5_001, '21');
+    const unanswered = { ...completed, status: 'unavailable', results: [] } as const;
+    const written = podChange(3, 20_000, endpointsFact('22'));
+    expect(observed(journalOf(first, ofEndpoints, unanswered, written)).at(-1)).toBe(
+      'endpoints web were modified by plan 1/2, which got no answer',
+    );
+  });
+
+  test('is of another client if the API server refused the plan', () => {
+    const refused = { ...failed, status: 'rejected', message: 'denied' } as const;
+    expect(observed(journalOf(...before.slice(0, -1), refused, seen())).at(-1)).toMatch(/by another client/);
+  });
+
+  test('differs from a write of another client, which leaves other content or has a field manager', () => {
+    const text = (change: Message) => observed(journalOf(...before, change)).at(-1);
+    expect(text(seen({}, true))).toMatch(/was modified by another client/);
+    expect(text(seen({ manager: 'kubectl-edit' }))).toMatch(/was modified by kubectl-edit/);
+  });
+
+  test('is expected once, and not after a later plan', () => {
+    const again = podChange(4, 21_000, sliceFact(slice('13', false)));
+    expect(observed(journalOf(...before, seen(), again)).at(-1)).toMatch(/was modified by another client/);
+    const next = aPlan(3, 16_000, [{ verb: 'update', object: slice('11', false) }]);
+    const applied = anOutcome(3, 16_010, 5_000, [{ verb: 'update', version: '12' }]);
+    const later = podChange(3, 20_000, sliceFact(slice('13', false)));
+    expect(observed(journalOf(...before, next, applied, later)).at(-1)).toMatch(/was modified by another client/);
+  });
+
+  test('is known after older records were dropped', () => {
+    const journal = journalOf(...before);
+    for (let n = 0; n < 4; n++) journal.halve();
+    journal.add('changes', record(seen()));
+    expect(observed(journal).at(-1)).toBe('slice web-slice was modified by plan 1/2, which got no answer');
+  });
 });
 
 describe('the removal of the cluster', () => {

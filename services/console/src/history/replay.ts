@@ -31,6 +31,7 @@ import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-
 import { HistoryState } from './history-state.ts';
 import { LastPlans } from './last-plans.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
+import { isUnansweredWrite, UnansweredWrites } from './unanswered-writes.ts';
 import { WriteAttribution } from './write-attribution.ts';
 
 interface ReplayOptions {
@@ -71,6 +72,7 @@ export class Replay {
   /** The last plan of each controller with an Outcome; redeliveries of it are ignored. */
   readonly #completed: Map<Controller, PlanId>;
   readonly #attribution: WriteAttribution;
+  readonly #unanswered: UnansweredWrites;
   readonly #lastPlans: LastPlans | undefined;
 
   constructor(key: ServiceKey, from?: Replay, { isRead = true, onMessage, onlyLastPlans = false }: ReplayOptions = {}) {
@@ -82,6 +84,7 @@ export class Replay {
     this.#awaited = new Map(from === undefined ? [] : from.#awaited);
     this.#completed = new Map(from === undefined ? [] : from.#completed);
     this.#attribution = from === undefined ? new WriteAttribution() : from.#attribution.copy();
+    this.#unanswered = new UnansweredWrites(from === undefined ? undefined : from.#unanswered);
   }
 
   /** Number of applied records of each topic. */
@@ -166,9 +169,11 @@ export class Replay {
     if (changes.length === 0) return [];
     state.lastEventAt = Math.max(state.lastEventAt, at);
     const writes = this.#attribution.observe(state.state, change, changes);
-    const described = describeChange(state.state, change, changes);
+    const described = describeChange(state.state, change, changes).map((one) => this.#unanswered.describe(one, state));
     state.otherWrites = latestWrites(state.otherWrites, described);
-    const observations = described.map((one) => withWrite(one, writes.get(`${one.of}/${one.name}`)));
+    const observations = described.map((one) =>
+      isUnansweredWrite(one) ? one : withWrite(one, writes.get(`${one.of}/${one.name}`)),
+    );
     return observations.length > 0 ? [{ kind: 'observed', at, observations, causes: change.causes }] : [];
   }
 
@@ -204,7 +209,8 @@ export class Replay {
     const { controller, status, message, completedAt: at } = outcome;
     this.at = at;
     this.#onMessage?.(outcome);
-    const observations = otherWrites(state, outcome);
+    if (described !== undefined) this.#unanswered.completed(described.plan, outcome);
+    const observations = otherWrites(state, outcome).map((one) => this.#unanswered.describe(one, state));
     state.evolve(outcome, at, this.#settings);
     state.lastEventAt = Math.max(state.lastEventAt, at);
     if (status === 'rejected') state.refused.set(controller, { message, since: at });
@@ -253,7 +259,7 @@ function withWrite(observation: Observation, write: ObservedWrite | undefined): 
 
 /** Those of these observations that are writes of other clients; if there are none, those of before. */
 function latestWrites(before: readonly Observation[], observations: readonly Observation[]): readonly Observation[] {
-  const writes = observations.filter(isOtherWrite);
+  const writes = observations.filter((one) => isOtherWrite(one) && !isUnansweredWrite(one));
   return writes.length === 0 ? before : writes;
 }
 
