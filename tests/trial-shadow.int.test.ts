@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiClient, namespaceObject, nodeObject, podObject, reference, serviceObject } from '@sluice/conformance';
@@ -49,14 +49,17 @@ async function setReady(ready: boolean): Promise<void> {
   await admin.patch(reference('pods', { namespace, name: 'cart-1' }), { status }, 'status');
 }
 
+const reportFile = (): string => join(root, 'report.json');
+const report = (): unknown => JSON.parse(readFileSync(reportFile(), 'utf8'));
+
 /** Shadow mode in a process of its own, with the permissions of a watcher, until it is stopped. */
 class Shadow {
   output = '';
   readonly #child: ChildProcess;
   readonly #status: Promise<number | null>;
 
-  constructor(gracePeriod: string) {
-    const args = ['run', '--shadow', '--kubeconfig', cluster.kubeconfigs['sluice-watcher'], '--for', '30m'];
+  constructor(gracePeriod: string, kubeconfig = cluster.kubeconfigs['sluice-watcher']) {
+    const args = ['run', '--shadow', '--kubeconfig', kubeconfig, '--for', '30m', '--shadow-report', reportFile()];
     this.#child = spawn(program, [...args, '--shadow-grace-period', gracePeriod]);
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -73,8 +76,8 @@ class Shadow {
 }
 
 /** Has started comparing. */
-async function started(gracePeriod: string): Promise<Shadow> {
-  const shadow = new Shadow(gracePeriod);
+async function started(gracePeriod: string, kubeconfig?: string): Promise<Shadow> {
+  const shadow = new Shadow(gracePeriod, kubeconfig);
   await expect.poll(() => shadow.output).toContain('Shadow mode:');
   return shadow;
 }
@@ -85,16 +88,20 @@ test('without another controller: each difference with both values, the Pod and 
     await setReady(ready);
     // Reported after the change of the Pod has been decided.
     await createService(`after-${ready}`);
-    await expect.poll(() => shadow.output).toContain(`EndpointSlices of shop/after-${ready} (`);
+    await expect.poll(() => shadow.output).toContain(`EndpointSlices of shop/after-${ready} in `);
   }
   const status = await shadow.stop();
   const { output } = shadow;
-  expect(output).toContain('EndpointSlices of shop/cart (');
+  expect(output).toContain('EndpointSlices of shop/cart in ');
   expect(output).toMatch(/there ≠ Sluice's: the object: nothing ≠ with cart-1: \{/);
   expect(output).toMatch(/because:? Pod shop\/cart-1 became ready/);
   expect(output).toContain('no other controller has written yet, so nothing is compared');
   expect(output).toContain('Sluice was never first');
+  expect(output).toMatch(
+    /^FAIL: 3 Services with unexplained differences after .*, 0 writes of other controllers compared$/m,
+  );
   expect(status).toBe(1);
+  expect(report()).toMatchObject({ verdict: 'fail', writes: 0 });
 });
 
 /** Whether the slice of the Service shows its Pod as ready. */
@@ -121,8 +128,28 @@ test('beside kube-controller-manager: how often Sluice was first, and by how muc
     const last = output.slice(output.lastIndexOf('Shadow mode:'));
     expect(last).not.toContain('no other controller has written');
     expect(last).toContain('0 unexplained');
+    expect(output).toMatch(/^PASS: 0 unexplained differences after .*, \d+ writes of other controllers compared/m);
     expect(status).toBe(0);
+    expect(report()).toMatchObject({ verdict: 'pass', services: { unexplained: 0 }, differences: [] });
   } finally {
     await manager.stop();
   }
+});
+
+test('of several clusters, one that cannot be reached and one that is there twice are left out', async () => {
+  const directory = join(root, 'clusters');
+  mkdirSync(directory);
+  const known = cluster.kubeconfigs['sluice-watcher'];
+  for (const name of ['east', 'same']) copyFileSync(known, join(directory, `${name}.kubeconfig`));
+  const config = readFileSync(known, 'utf8');
+  writeFileSync(
+    join(directory, 'lost.kubeconfig'),
+    config.replace(/https:\/\/127\.0\.0\.1:\d+/, 'https://127.0.0.1:9'),
+  );
+  const shadow = await started('30s', directory);
+  await shadow.stop();
+  const { output } = shadow;
+  expect(output).toMatch(/cluster left out of the comparison.*lost/);
+  expect(output).toMatch(/cluster left out of the comparison.*it is the same cluster as/);
+  expect(report()).toMatchObject({ clusters: [{ server: expect.stringContaining('127.0.0.1') }] });
 });

@@ -13,3 +13,4 @@ export * from './shadow-comparison.ts';
 export { jsonShadow, logShadow, pageShadow, type ShadowDisplay } from './shadow-display.ts';
 export * from './shadow-policy.ts';
 export * from './upstream-handlers.ts';
+export { verdictOf } from './verdict.ts';

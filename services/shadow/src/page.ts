@@ -13,12 +13,10 @@ export interface PageSize {
 export function renderPage(report: ShadowReport, { width, height }: PageSize): readonly string[] {
   const { services, clusters, differences, lasting } = report;
   const head = [
-    ...clusters.flatMap(({ name, version, server }) =>
-      hanging(
-        '',
-        `${colors.bold(`Shadow mode: ${printableLine(name)}`)} (Kubernetes ${printableLine(version)}) at ${printableLine(server)}, read-only, running for ${formatDuration(report.ranMs)}`,
-        width,
-      ),
+    ...hanging(
+      '',
+      `${colors.bold(`Shadow mode: ${clustersText(clusters)}`)}, read-only, running for ${formatDuration(report.ranMs)}`,
+      width,
     ),
     '',
     ...hanging(
@@ -38,8 +36,20 @@ export function renderPage(report: ShadowReport, { width, height }: PageSize): r
     ),
     '',
   ];
-  const lines = [...head, ...listed(differences, { width, height: height - head.length })];
+  const lines = [
+    ...head,
+    ...listed(differences, { width, height: height - head.length, hasMany: clusters.length > 1 }),
+  ];
   return lines.slice(0, Math.max(1, height)).map((line) => truncate(line, width));
+}
+
+/** More are counted. */
+const maxNamed = 3;
+
+function clustersText(clusters: ShadowReport['clusters']): string {
+  if (clusters.length > maxNamed) return `${clusters.length} clusters`;
+  const texts = clusters.map(({ name, version, server }) => `${name} (Kubernetes ${version}) at ${server}`);
+  return printableLine(texts.join(', '));
 }
 
 /** Below this width, text after a first column starts on the next line. */
@@ -74,10 +84,13 @@ function spread(place: 'first' | 'last', times: Percentiles | null): string {
 }
 
 /** The differences that fit, unexplained ones first. */
-function listed(differences: readonly ReportedDifference[], { width, height }: PageSize): readonly string[] {
+function listed(
+  differences: readonly ReportedDifference[],
+  { width, height, hasMany }: PageSize & { readonly hasMany: boolean },
+): readonly string[] {
   const order = (d: ReportedDifference) => (d.explanation === null ? 0 : 1);
   const sorted = [...differences].sort((a, b) => order(a) - order(b) || a.since.localeCompare(b.since));
-  const blocks = sorted.map((difference) => describe(difference, width));
+  const blocks = sorted.map((difference) => describe(difference, { width, hasMany }));
   const shown: string[] = [];
   for (const [i, block] of blocks.entries()) {
     const isLast = i === blocks.length - 1;
@@ -88,11 +101,18 @@ function listed(differences: readonly ReportedDifference[], { width, height }: P
   return shown;
 }
 
-function describe({ namespace, service, resource, explanation, lines, causes }: ReportedDifference, width: number) {
+function describe(
+  { cluster, namespace, service, resource, explanation, lines, causes }: ReportedDifference,
+  { width, hasMany }: { readonly width: number; readonly hasMany: boolean },
+) {
   const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
   const why = explanation === null ? colors.red('unexplained') : colors.dim(`${explanation.rules}: ${explanation.why}`);
   return [
-    ...hanging('  ', `${what} ${printableLine(`${namespace}/${service}`)}: ${why}`, width),
+    ...hanging(
+      '  ',
+      `${what} ${printableLine(`${namespace}/${service}${hasMany ? ` in ${cluster}` : ''}`)}: ${why}`,
+      width,
+    ),
     ...hanging('      ', `there ≠ Sluice's: ${printableLine(lines[0] ?? '')}`, width, colors.dim),
     ...hanging('      ', `because ${printableLine(causes.join('; ') || 'unknown')}`, width, colors.dim),
   ];

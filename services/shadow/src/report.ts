@@ -59,6 +59,7 @@ export interface ShadowReport {
 
 /** Describes a difference for people, independent of the order of a run. */
 export function describeReported({
+  cluster,
   namespace,
   service,
   resource,
@@ -69,7 +70,7 @@ export function describeReported({
 }: ReportedDifference) {
   const what = resource === 'endpoints' ? 'Endpoints' : 'EndpointSlices of';
   return [
-    `${what} ${namespace}/${service} (${kind})`,
+    `${what} ${namespace}/${service} in ${cluster} (${kind})`,
     ...lines.map((line) => `  there ≠ Sluice's: ${line}`),
     `  because: ${causes.join('; ') || 'unknown'}`,
     `  ${explanation === null ? 'unexplained' : `explained by ${explanation.rules}: ${explanation.why}`}`,

@@ -1,6 +1,7 @@
 import { printableInColor } from '@sluice/platform/process';
 import { type PageSize, renderPage } from './page.ts';
 import { describeReported, type ReportedDifference, type ShadowReport } from './report.ts';
+import { verdictOf } from './verdict.ts';
 
 /** Shows the progress of a shadow run. */
 export interface ShadowDisplay {
@@ -26,7 +27,7 @@ export function jsonShadow(write: Write): ShadowDisplay {
     difference: (difference) => line({ event: 'difference', ...difference }),
     resolved: ({ cluster, namespace, service, controller, since }) =>
       line({ event: 'resolved', cluster, namespace, service, controller, since }),
-    ended: (report) => line({ event: 'report', ...report }),
+    ended: (report) => line({ event: 'report', verdict: verdictOf(report).result, ...report }),
   };
 }
 
@@ -48,7 +49,10 @@ export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
     status: (report) => show(report, { ...size(), height: size().height - 1 }),
     difference() {},
     resolved() {},
-    ended: (report) => show(report, { ...size(), height: Number.MAX_SAFE_INTEGER }),
+    ended: (report) => {
+      show(report, { ...size(), height: Number.MAX_SAFE_INTEGER });
+      write(`${verdictOf(report).text}\n`);
+    },
   };
 }
 
@@ -62,6 +66,9 @@ export function logShadow(write: Write, width: number): ShadowDisplay {
     status: (report) => page(report, 10),
     difference: (difference) => write(`${describeReported(difference).join('\n')}\n\n`),
     resolved() {},
-    ended: (report) => page(report, Number.MAX_SAFE_INTEGER),
+    ended: (report) => {
+      page(report, Number.MAX_SAFE_INTEGER);
+      write(`${verdictOf(report).text}\n`);
+    },
   };
 }

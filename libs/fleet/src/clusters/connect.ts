@@ -203,7 +203,7 @@ async function asUsageError<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** A connected cluster that cannot be written: its connection sends only GET. */
-interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
+export interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
   /** Minor version of Kubernetes. */
   readonly minor: number;
   readonly reader: ClusterReader;
@@ -215,7 +215,12 @@ export async function connectReading(options: ConnectOptions, environment: NodeJ
   return asUsageError(async () => openReading(await findAccess(options, environment), options));
 }
 
-async function openReading(access: ClusterAccess, options: ConnectOptions): Promise<ReadingCluster> {
+/** The same with an access that is known. */
+export function connectReadingTo(access: ClusterAccess, options: AccessOptions): Promise<ReadingCluster> {
+  return asUsageError(() => openReading(access, options));
+}
+
+async function openReading(access: ClusterAccess, options: AccessOptions): Promise<ReadingCluster> {
   const { clock, random, logger, controllers: enabled = allControllers, name = access.context } = options;
   const connection = new Connection({ access, userAgent: userAgent('shadow'), clock, logger, readOnly: true });
   const http = new HttpCluster({ connection, clock, random });

@@ -90,9 +90,8 @@ describe('several clusters', () => {
     expect(one.clusters).toEqual([{ kubeconfig: 'other' }]);
   });
 
-  test('are rejected with shadow mode and with the simulated cluster', async () => {
+  test('are rejected with the simulated cluster', async () => {
     for (const [flag, message] of [
-      ['--shadow', 'compares one cluster'],
       ['--distributed', 'simulated cluster'],
       ['--seed=1', 'simulated cluster only'],
     ] as const) {
@@ -101,6 +100,13 @@ describe('several clusters', () => {
       expect(() => checkRun(given)).toThrow(message);
     }
   });
+});
+
+test('--shadow accepts several clusters, and its report only with it', async () => {
+  const given = await called(['--shadow', '--context', 'a,b']);
+  expect(() => checkRun(given)).not.toThrow();
+  const report = await called(['--shadow-report', 'report.json']);
+  expect(() => checkRun(report)).toThrow('--shadow-report requires --shadow');
 });
 
 test.each(['--metrics-bind-address', '--console-bind-address'])('--distributed refuses %s', async (flag) => {

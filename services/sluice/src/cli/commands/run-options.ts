@@ -30,6 +30,8 @@ export interface RunOptions extends LeaderElectionOptions {
   readonly shadow?: boolean;
   readonly dryRun?: boolean;
   readonly shadowGracePeriod: number;
+  /** Path of the report of a shadow run. */
+  readonly shadowReport?: string;
   readonly seed?: number;
   readonly rate?: number;
   /** False: no console, and no history is kept. */
@@ -69,6 +71,10 @@ export function addRunOptions(command: Command): Command {
       )
         .argParser(durationFlag)
         .default(10_000, '10s'),
+    )
+    .option(
+      '--shadow-report <file>',
+      'at the end, write the verdict of --shadow and all differences to this file (JSON)',
     )
     .option('--for <duration>', 'stop after this time, e.g. 20s or 1m30s', durationFlag)
     .addOption(
@@ -112,11 +118,9 @@ export function checkRun(run: Run): void {
       '--bus requires --distributed; to use your own bus, run the roles: see "sluice watcher --help"',
     );
   }
-  if (run.shadow && selectsManyClusters(configuration)) {
-    throw new UsageError('--shadow compares one cluster: give one --kubeconfig FILE and one --context');
-  }
-  const [only] = configuration.clusters;
-  if (run.shadow && (only?.namespaces ?? only?.excludeNamespaces) !== undefined) {
+  if (run.shadowReport !== undefined && !run.shadow) throw new UsageError('--shadow-report requires --shadow');
+  const isScoped = configuration.clusters.some((one) => (one.namespaces ?? one.excludeNamespaces) !== undefined);
+  if (run.shadow && isScoped) {
     throw new UsageError('--namespaces and --exclude-namespaces require a cluster that Sluice writes to');
   }
   if (run.shadow && run.distributed) {

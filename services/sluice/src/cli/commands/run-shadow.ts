@@ -1,5 +1,5 @@
-import { connectReading } from '@sluice/fleet/clusters';
-import { type ClusterConfiguration, toSettings } from '@sluice/fleet/configuration';
+import { writeFileSync } from 'node:fs';
+import { toSettings } from '@sluice/fleet/configuration';
 import { sleep } from '@sluice/platform';
 import {
   exitStatus,
@@ -11,11 +11,20 @@ import {
   systemClock,
   systemRandom,
 } from '@sluice/platform/process';
-import { jsonShadow, logShadow, pageShadow, readCurrentState, type ShadowDisplay } from '@sluice/shadow';
+import {
+  jsonShadow,
+  logShadow,
+  pageShadow,
+  readCurrentState,
+  type ShadowDisplay,
+  type ShadowReport,
+  verdictOf,
+} from '@sluice/shadow';
 import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
 import { startShadow } from '../../composition/start-shadow.ts';
 import type { OutputFormat } from '../display/create-display.ts';
 import type { Run } from './run-options.ts';
+import { connectShadowed } from './shadowed-clusters.ts';
 
 /**
  * Decides like a normal run, but writes nothing and compares instead. Exits with status 1 if an unexplained difference
@@ -23,11 +32,11 @@ import type { Run } from './run-options.ts';
  */
 export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { clusters, controllers, metricsBindAddress, watcher } = run.configuration;
-  const [{ namespaces: _, excludeNamespaces: __, ...access } = {} as ClusterConfiguration] = clusters;
+  const { controllers, metricsBindAddress, watcher } = run.configuration;
   const settings = toSettings(controllers);
-  const cluster = await connectReading({ ...ports, ...access, controllers: settings.controllers }, process.env);
-  const metrics = new Metrics({ clusters: new Map([[cluster.identity, cluster.name]]) });
+  const clusters = await connectShadowed(run.configuration, ports);
+  const names = new Map(clusters.map(({ identity, name }) => [identity, name]));
+  const metrics = new Metrics({ clusters: names, fleet: clusters.length > 1 });
   const display = createShadowDisplay(run.output);
   let ready = false;
   const ended = new AbortController();
@@ -36,12 +45,15 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
       ? undefined
       : await startTelemetry(
           metricsBindAddress,
-          { metrics, health: syncHealth(cluster.name, () => ready), clock: systemClock },
+          { metrics, health: syncHealth([...names.values()].join(', '), () => ready), clock: systemClock },
           logger,
         );
   const shadow = startShadow({
     ...ports,
-    clusters: [{ ...cluster, existing: (key, signal) => readCurrentState(cluster, key, signal) }],
+    clusters: clusters.map((cluster) => ({
+      ...cluster,
+      existing: (key, signal) => readCurrentState(cluster, key, signal),
+    })),
     settings,
     gracePeriodMs: run.shadowGracePeriod,
     metrics,
@@ -63,14 +75,23 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
       [
         { component: 'services', graceMs, stop: () => shadow.stop() },
         { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
-        { component: `connections to ${cluster.name}`, graceMs: marginMs, stop: () => cluster.close() },
+        ...clusters.map((cluster) => ({
+          ...{ component: `connections to ${cluster.name}`, graceMs: marginMs },
+          stop: () => cluster.close(),
+        })),
       ],
       ports,
     );
   }
   const report = shadow.report();
   display.ended(report);
+  if (run.shadowReport !== undefined) writeReport(run.shadowReport, report);
   if (report.services.unexplained > 0) process.exitCode = exitStatus.failure;
+}
+
+function writeReport(path: string, report: ShadowReport): void {
+  const { result: verdict, text } = verdictOf(report);
+  writeFileSync(path, `${JSON.stringify({ verdict, text, ...report }, null, 2)}\n`);
 }
 
 async function show(
