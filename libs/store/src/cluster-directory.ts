@@ -32,12 +32,17 @@ export interface KnownCluster {
 
 /** A server does not answer. */
 export interface Outage {
-  /** When it stopped answering or became unusable, in milliseconds since the Unix epoch. */
+  /**
+   * Its last answer before it stopped answering or became unusable, in milliseconds since the Unix epoch: what is known of it is not
+   * newer. If it has never answered, the first attempt.
+   */
   readonly since: number;
   /** For people, for example `connection refused`. */
   readonly reason: string;
   /** True: it answers, but cannot be used. */
   readonly answers?: boolean;
+  /** True: it has not answered since its watcher started, so what is known of it is from before. */
+  readonly neverAnswered?: boolean;
 }
 
 const unidentifiedPrefix = 'unidentified/';

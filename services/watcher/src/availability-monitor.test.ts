@@ -20,8 +20,9 @@ beforeEach(() => {
 
 const refused = new ApiError('cannot connect', { kind: 'retry', status: 0, reason: 'ECONNREFUSED' });
 
-test('reports an outage once, since its first failure, and its end', () => {
-  for (const at of [10_000, 10_500, 11_000, 12_000]) {
+test('reports an outage once, since its last answer, and its end', () => {
+  monitor.answered();
+  for (const at of [10_400, 10_500, 11_400, 12_000]) {
     clock.step(at);
     monitor.failed(refused);
   }
@@ -35,6 +36,25 @@ test('reports an outage once, since its first failure, and its end', () => {
     { message: 'cluster not responding; retrying', since: '1970-01-01T00:00:10.000Z', reason: 'connection refused' },
     { message: 'cluster responding again', after: '12s' },
   ]);
+});
+
+test('what is known is not newer than the last answer before requests failed, whatever it answers then', () => {
+  monitor.answered();
+  clock.step(14_000);
+  monitor.responded();
+  clock.step(18_000);
+  monitor.failed(refused);
+  clock.step(19_500);
+  monitor.responded();
+  monitor.failed(refused);
+  expect(outages).toEqual([{ since: 14_000, reason: 'connection refused' }]);
+});
+
+test('says that a server has never answered', () => {
+  monitor.failed(refused);
+  clock.step(11_000);
+  monitor.failed(refused);
+  expect(outages).toEqual([{ since: 10_000, reason: 'connection refused', neverAnswered: true }]);
 });
 
 test('connections that are cut and restored at once are no outage', () => {

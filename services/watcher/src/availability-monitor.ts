@@ -15,33 +15,36 @@ const minOutageMs = 1_000;
 /** Learns from the requests of all reflectors of a cluster whether its API server answers, and logs each change once. */
 export class AvailabilityMonitor {
   readonly #options: AvailabilityMonitorOptions;
-  #failingSince: number | undefined;
+  /** `since`: when the first request in a row failed; `lastAnswer`: the last one before, up to which the state is known. */
+  #failing: { readonly since: number; readonly lastAnswer: number } | undefined;
   #outage: Outage | null = null;
-  #lastAnsweredAt: number;
+  #neverAnswered = true;
+  #lastAnswer: { readonly at: number; readonly monotonic: number };
 
   constructor(options: AvailabilityMonitorOptions) {
     this.#options = options;
-    this.#lastAnsweredAt = options.clock.monotonic();
+    this.#lastAnswer = timeOf(options.clock);
   }
 
   /** By `clock.monotonic()`. */
   get lastAnsweredAt(): number {
-    return this.#lastAnsweredAt;
+    return this.#lastAnswer.monotonic;
   }
 
   /** Whether the last request failed. */
   get isFailing(): boolean {
-    return this.#failingSince !== undefined;
+    return this.#failing !== undefined;
   }
 
   /** The API server is there, but may not serve what is asked of it. */
   responded(): void {
-    this.#lastAnsweredAt = this.#options.clock.monotonic();
+    this.#lastAnswer = timeOf(this.#options.clock);
   }
 
   answered(): void {
     this.responded();
-    this.#failingSince = undefined;
+    this.#neverAnswered = false;
+    this.#failing = undefined;
     if (this.#outage === null) return;
     const { clock, logger } = this.#options;
     const seconds = Math.round((clock.now() - this.#outage.since) / 1_000);
@@ -53,12 +56,13 @@ export class AvailabilityMonitor {
   failed(error: ApiError, since = this.#options.clock.now()): void {
     if (!isOutage(error)) return this.answered();
     const { clock, logger } = this.#options;
-    this.#failingSince ??= since;
-    if (this.#outage !== null || clock.now() - this.#failingSince < minOutageMs) return;
+    this.#failing ??= { since, lastAnswer: Math.min(since, this.#lastAnswer.at) };
+    if (this.#outage !== null || clock.now() - this.#failing.since < minOutageMs) return;
+    const { lastAnswer } = this.#failing;
     const reason = outageReason(error);
-    const fields = { since: new Date(this.#failingSince).toISOString(), reason, error: error.message };
+    const fields = { since: new Date(lastAnswer).toISOString(), reason, error: error.message };
     logger.warn('cluster not responding; retrying', fields);
-    this.#set({ since: this.#failingSince, reason });
+    this.#set({ since: lastAnswer, reason, ...(this.#neverAnswered && { neverAnswered: true }) });
   }
 
   #set(outage: Outage | null): void {
@@ -66,6 +70,8 @@ export class AvailabilityMonitor {
     this.#options.onAvailability?.(outage);
   }
 }
+
+const timeOf = (clock: Clock) => ({ at: clock.now(), monotonic: clock.monotonic() });
 
 /** In milliseconds. */
 const recentMs = 30_000;

@@ -67,10 +67,13 @@ test('a silent one is probed every five seconds, and its answers are no news', a
   expect([pings, responses, outages]).toEqual([[5_000, 10_000, 15_000], [], []]);
 });
 
-test('one that does not answer is out within ten seconds of its last answer, since it was probed', async () => {
+test('one that does not answer is out within ten seconds of its last answer, since that answer', async () => {
+  await advance(clock, 1_000);
+  availability.answered();
   answer = afterThreeSeconds;
   await advance(clock, 8_000);
-  expect(outages).toEqual([{ since: 5_000, reason: 'no answer in time' }]);
+  expect(pings).toEqual([6_000]);
+  expect(outages).toEqual([{ since: 1_000, reason: 'no answer in time' }]);
 });
 
 test('it is probed each second, until it answers', async () => {

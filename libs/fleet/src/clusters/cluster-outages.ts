@@ -26,7 +26,8 @@ export class ClusterOutages {
 /** Why a cluster has not been served since its first failed attempt to connect. */
 export function outageOf({ since, reason, silence }: ClusterState): Outage | null {
   if (since === undefined) return null;
-  return silence === undefined ? { since, reason, answers: true } : { since, reason: silence };
+  const outage = { since, neverAnswered: true };
+  return silence === undefined ? { ...outage, reason, answers: true } : { ...outage, reason: silence };
 }
 
 const isServed = (phase: ClusterState['phase']): boolean => phase === 'serving' || phase === 'paused';

@@ -12,7 +12,7 @@ const unanswered: ClusterState = {
 };
 const entry = {
   ...{ identity: 'unidentified/west', name: 'west', version: '', server: '' },
-  outage: { since: 500, reason: 'connection refused' },
+  outage: { since: 500, reason: 'connection refused', neverAnswered: true },
 };
 
 test('publishes a cluster that has not answered, until it is connected or the process stops', async () => {
@@ -43,7 +43,7 @@ test('of a cluster that answers but cannot be used, publishes the whole reason',
   const stop = new AbortController();
   const running = publishUnidentified({ directory, states, clock, logger: silentLogger }, stop.signal);
   await advance(clock, 10);
-  const outage = { since: 500, reason: 'cluster west does not allow …', answers: true };
+  const outage = { since: 500, reason: 'cluster west does not allow …', answers: true, neverAnswered: true };
   expect(await directory.list()).toEqual([{ ...entry, outage }]);
   stop.abort();
   await running;

@@ -1,6 +1,6 @@
 import type { ClusterStatus } from '@sluice/logical-services';
 import type { ConsoleSources } from '../ports.ts';
-import type { ClusterView } from '../view/schemas.ts';
+import type { ClusterView, OutageView } from '../view/schemas.ts';
 import type { ReadableHistory, RouteContext } from './route-context.ts';
 
 /** The clusters of the fleet, and those that it does not name but of which the history knows Services. */
@@ -23,15 +23,15 @@ interface Observed {
 }
 
 /**
- * Since when nothing is known of each cluster, also of those that the fleet does not name. Never later than what is known: of one that
- * nobody watches, since its last Change.
+ * Since when nothing is known of each cluster, also of those that the fleet does not name. Never later than what is known: since the last
+ * answer to a watcher; of one that nobody watches, or whose watcher got no answer yet, since its last Change.
  */
 export function clusterStatuses({ history, sources }: Observed): readonly ClusterStatus[] {
   const { logicalServices } = history;
   const fleetOutage = sources.outage?.() ?? null;
   const known = sources.clusters().map(({ identity, name, ...cluster }) => {
     if (isWatched(cluster)) return { identity, name, lostSince: null };
-    const since = cluster.outage?.since ?? fleetOutage?.since;
+    const since = currentUntil(cluster, fleetOutage);
     return { identity, name, lostSince: since ?? logicalServices.lastChangeAt(identity) };
   });
   const named = new Set(known.map(({ identity }) => identity));
@@ -40,6 +40,15 @@ export function clusterStatuses({ history, sources }: Observed): readonly Cluste
     ...known,
     ...others.map((identity) => ({ identity, name: identity, lostSince: logicalServices.lastChangeAt(identity) })),
   ];
+}
+
+/** When a watcher last knew the whole state of a cluster; undefined: none did. */
+function currentUntil(
+  { outage, watcher }: Pick<ClusterView, 'outage' | 'watcher'>,
+  fleetOutage: OutageView | null,
+): number | undefined {
+  if (outage !== undefined) return outage.neverAnswered ? undefined : outage.since;
+  return watcher === undefined ? undefined : fleetOutage?.since;
 }
 
 /** A recording shows its last state as if it were the present. */

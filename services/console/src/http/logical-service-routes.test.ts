@@ -105,11 +105,25 @@ test('a cluster that the fleet does not name is known up to its last Change', as
 
 test('nothing is known after the store or the bus stops answering', async () => {
   const sources = {
-    clusters: () => [view('east', { state: 'unknown' })],
+    clusters: () => [
+      view('east', { state: 'unknown', watcher: { owner: 'watcher-1', epoch: 1 } }),
+      view('west', { state: 'unknown' }),
+    ],
     outage: () => ({ what: 'the bus', ...outage }),
   };
   const { json } = await serveConsole({ sources });
-  expect((await json('/api/v1/logical-services')).clusters[1]).toMatchObject({ clusterName: 'east', lostSince: 4_000 });
+  const { clusters } = await json('/api/v1/logical-services');
+  expect(clusters.slice(1)).toMatchObject([
+    { clusterName: 'east', lostSince: 4_000 },
+    // Nobody watched it before.
+    { clusterName: 'west', lostSince: 0 },
+  ]);
+});
+
+test('a cluster whose watcher got no answer yet is known up to its last Change', async () => {
+  const unanswered = { ...outage, neverAnswered: true };
+  const { json } = await serveClusters([east, view('west', { state: 'not answering', outage: unanswered })]);
+  expect((await json('/api/v1/logical-services')).clusters[1]).toMatchObject({ clusterName: 'west', lostSince: 1_000 });
 });
 
 test('the last state of a recording counts', async () => {

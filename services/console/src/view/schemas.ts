@@ -43,9 +43,10 @@ export const serviceList = z.object({
 export type ServiceList = z.infer<typeof serviceList>;
 
 const outage = z.object({
-  since: time,
+  since: time.describe('its last answer before; if it has never answered, the first attempt'),
   reason: z.string(),
   answers: z.boolean().optional().describe('true: the server answers, but cannot be used'),
+  neverAnswered: z.boolean().optional().describe('true: not since its watcher started'),
 });
 const outageView = outage.extend({ what: z.string().describe('the name of a cluster, "the store" or "the bus"') });
 /** A server that does not answer: what is shown is from that time. */
