@@ -62,7 +62,7 @@ before and after someone reads it.
       { length: clusters },
       (_, i) => new ClusterLog(`0ea1c2d4-5f6b-4c7d-8e9f-${String(i).padStart(12, '0')}`),
     );
-    const statuses = logs.map(({ cluster }, i) => ({ identity: cluster, name: `cluster-${i}`, lostSince: null }));
+    const statuses = logs.map(({ cluster }, i) => ({ identity: cluster, name: `cluster-${i}`, lost: null }));
     const slices = (ready: boolean, service: number) =>
       new Map([
         [

@@ -8,7 +8,7 @@ export const conditionTypes = {
   ServedByOneCluster: 'warning',
   /** A cluster has the Service and no ready endpoint, while others serve it. */
   NoReadyEndpointsInCluster: 'warning',
-  /** Endpoints of a cluster that does not answer are in the totals. */
+  /** Endpoints of a cluster that does not answer, or that nobody watches, are in the totals. */
   LostClusterCounts: 'warning',
   /** Clusters differ in a field that clients depend on. */
   SpecDiffers: 'warning',
@@ -34,7 +34,9 @@ export function conditionsOf(service: ServiceDescription): readonly ServiceCondi
   const serving = namesOf(expected.filter(({ endpoints: { ready } }) => ready > 0));
   const isServing = new Set(serving);
   const idle = namesOf(expected).filter((name) => !isServing.has(name));
-  const lost = namesOf(clusters.filter((one) => one.counts && one.ageMs !== null && one.endpoints.ready > 0));
+  const stale = clusters.filter((one) => one.counts && one.lostReason !== null && one.endpoints.ready > 0);
+  const lost = namesOf(stale);
+  const whyLost = [...new Set(stale.map(({ lostReason }) => lostReason))].join(' or ');
   const having = namesOf(clusters.filter(({ exists }) => exists));
   const differing = differences.filter(({ field }) => field !== 'labels');
   const odd = differing.flatMap(({ values }) => values.slice(1).flatMap((one) => one.clusters));
@@ -45,7 +47,7 @@ export function conditionsOf(service: ServiceDescription): readonly ServiceCondi
     ServedByOneCluster: serving.length === 1 &&
       having.length > 1 && [serving, `only ${listed(serving)} has ready endpoints (${endpoints.ready})`],
     NoReadyEndpointsInCluster: serving.length > 0 && idle.length > 0 && [idle, `no ready endpoint in ${listed(idle)}`],
-    LostClusterCounts: lost.length > 0 && [lost, `last known endpoints of ${listed(lost)} count; not answering`],
+    LostClusterCounts: lost.length > 0 && [lost, `last known endpoints of ${listed(lost)} count; ${whyLost}`],
     SpecDiffers: odd.length > 0 && [odd, differing.map(({ field }) => field).join(', ')],
     MissingInCluster: missing.length > 0 && having.length > 0 && [missing, `does not exist in ${listed(missing)}`],
   };

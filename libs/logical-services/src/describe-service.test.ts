@@ -2,7 +2,7 @@ import { aService, httpPort } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { conditionsOf } from './conditions.ts';
-import { type DescribeOptions, describeService, type LostClusterPolicy } from './describe-service.ts';
+import { type DescribeOptions, describeService, type LostClusterPolicy, type LostReason } from './describe-service.ts';
 import { LogicalServices } from './logical-services.ts';
 import { lossesOf } from './service-loss.ts';
 import { servingStatesOf } from './serving-state.ts';
@@ -11,7 +11,10 @@ import { ClusterLog, endpoint, served, type TestService } from './testing/cluste
 const keep: LostClusterPolicy = { action: 'keep', maxAgeMs: 0 };
 const now = 1_000_000;
 
-const cluster = (name: string, lostSince: number | null = null) => ({ identity: name, name, lostSince });
+const cluster = (name: string, since: number | null = null, reason: LostReason = 'not answering') => ({
+  ...{ identity: name, name },
+  lost: since === null ? null : { since, reason },
+});
 const pods = (count: number, ready = true) => Array.from({ length: count }, (_, i) => endpoint(`pod-${i}`, ready));
 
 /** Describes shop/web, which each cluster has as given. */
@@ -47,7 +50,7 @@ test.each<[LostClusterPolicy, counts: boolean]>([
 
 test('nothing is known of a cluster that the fleet does not name', () => {
   const view = describe({ east: served(pods(1)) }, { clusters: [], policy: { action: 'age-out', maxAgeMs: 60_000 } });
-  expect(view.clusters).toMatchObject([{ clusterName: 'east', ageMs: now, counts: false }]);
+  expect(view.clusters).toMatchObject([{ clusterName: 'east', ageMs: now, lostReason: 'not watched', counts: false }]);
 });
 
 test('what is shown of a cluster is never older than it says', () => {
@@ -115,6 +118,18 @@ test('a lost cluster is not taken for one without endpoints', () => {
   expect(conditions(given, { clusters })).toEqual([['LostClusterCounts', ['west']]]);
   const policy = { action: 'drop', maxAgeMs: 0 } as const;
   expect(conditions(given, { clusters, policy })).toEqual([['ServedByOneCluster', ['east']]]);
+});
+
+test('says why the last known endpoints of lost clusters count', () => {
+  const clusters = [cluster('east'), cluster('north', 0), cluster('west', 0, 'not watched')];
+  const messageWith = (...names: readonly string[]) =>
+    conditionsOf(describe(Object.fromEntries(names.map((name) => [name, served(pods(1))])), { clusters })).find(
+      ({ type }) => type === 'LostClusterCounts',
+    )?.message;
+  expect(messageWith('east', 'west')).toBe('last known endpoints of west count; not watched');
+  expect(messageWith('north', 'west')).toBe(
+    'last known endpoints of north and west count; not answering or not watched',
+  );
 });
 
 test('a Service that a watched cluster does not have is missing there', () => {

@@ -7,12 +7,29 @@ import { type Difference, differencesBetween, type ServiceSpec } from './service
 export interface ClusterStatus {
   readonly identity: string;
   readonly name: string;
-  /**
-   * Since when nothing is known of it, because its API server does not answer or nobody watches it; in milliseconds since the Unix
-   * epoch. Null: it is watched.
-   */
-  readonly lostSince: number | null;
+  /** Null: it is watched. */
+  readonly lost: LostCluster | null;
 }
+
+/** Nothing is known of a cluster at present. */
+export interface LostCluster {
+  /** Up to when its state is known, in milliseconds since the Unix epoch. */
+  readonly since: number;
+  readonly reason: LostReason;
+}
+
+/** Why nothing is known of a cluster, for people. */
+export const lostReasons = [
+  /** Its API server does not answer. */
+  'not answering',
+  /** Its API server answers, but cannot be used. */
+  'unusable',
+  /** No watcher of the fleet has it. */
+  'not watched',
+  /** The store or the bus of the fleet does not answer. */
+  'fleet not answering',
+] as const;
+export type LostReason = (typeof lostReasons)[number];
 
 /** What the last known endpoints of a lost cluster count for. */
 export interface LostClusterPolicy {
@@ -44,6 +61,8 @@ export interface ServiceInCluster {
   readonly isComplete: boolean;
   /** Age of what is known, in milliseconds; null: the cluster is watched. */
   readonly ageMs: number | null;
+  /** Why the cluster is not watched; null: it is. */
+  readonly lostReason: LostReason | null;
   /** Whether its endpoints are in the totals. */
   readonly counts: boolean;
   readonly endpoints: EndpointCounts;
@@ -79,7 +98,7 @@ export function describeService(service: LogicalService, options: DescribeOption
     endpoints: clusters.reduce((sum, one) => (one.counts ? addCounts(sum, one.endpoints) : sum), noEndpoints),
     clusters,
     missing: options.clusters
-      .filter(({ identity, lostSince }) => lostSince === null && !having.has(identity))
+      .filter(({ identity, lost }) => lost === null && !having.has(identity))
       .map(({ name }) => name)
       .sort(),
     differences: differencesBetween(new Map(specs)),
@@ -94,7 +113,8 @@ function describeMember(
   const { cluster, service: name } = state.key;
   const zones = countByZone(state);
   const spec = state.service?.service ?? null;
-  const ageMs = status?.lostSince === null ? null : Math.max(0, now - (status?.lostSince ?? 0));
+  const lost = status === undefined ? neverWatched : status.lost;
+  const ageMs = lost && Math.max(0, now - lost.since);
   return {
     cluster,
     clusterName: status?.name ?? cluster,
@@ -102,12 +122,15 @@ function describeMember(
     exists: spec !== null,
     isComplete: state.snapshot.complete,
     ageMs,
+    lostReason: lost?.reason ?? null,
     counts: spec !== null && without?.has(cluster) !== true && isCounted(ageMs, policy),
     endpoints: [...zones.values()].reduce(addCounts, noEndpoints),
     zones,
     spec,
   };
 }
+
+const neverWatched: LostCluster = { since: 0, reason: 'not watched' };
 
 function isCounted(ageMs: number | null, { action, maxAgeMs }: LostClusterPolicy): boolean {
   if (ageMs === null || action === 'keep') return true;

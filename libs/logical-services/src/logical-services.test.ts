@@ -7,7 +7,7 @@ import { LogicalServices } from './logical-services.ts';
 import { ClusterLog, endpoint, served, type TestEndpoint, type TestService } from './testing/cluster-log.ts';
 
 const names = ['east', 'north', 'west'];
-const clusters = names.map((name) => ({ identity: name, name, lostSince: null }));
+const clusters = names.map((name) => ({ identity: name, name, lost: null }));
 const options = { clusters, policy: { action: 'keep', maxAgeMs: 0 }, now: 0 } as const;
 
 function joined(logs: readonly ClusterLog[], nameLabel?: string): LogicalServices {

@@ -15,7 +15,7 @@ export type ServingState =
   | 'missing'
   /** Not all of it is known yet. */
   | 'unknown'
-  /** The cluster does not answer, or counts as lost. */
+  /** The cluster does not answer, nobody watches it, or it counts as lost. */
   | 'lost';
 
 /** By identity of the cluster, which may have several Services that are joined. Those that have none are not among them. */

@@ -7,10 +7,18 @@ type Member = LogicalServiceSummary['clusters'][number];
 const cluster = (name: string, lostSince: number | null = null) => ({
   cluster: `${name}-uid`,
   clusterName: name,
-  lostSince,
+  lost: lostSince === null ? null : { since: lostSince, reason: 'not answering' as const },
 });
 const member = (name: string, state: ServingState, given: Partial<Member> = {}): Member => ({
-  ...{ cluster: `${name}-uid`, clusterName: name, name: 'cart', exists: true, isComplete: true, ageMs: null },
+  ...{
+    cluster: `${name}-uid`,
+    clusterName: name,
+    name: 'cart',
+    exists: true,
+    isComplete: true,
+    ageMs: null,
+    lostReason: null,
+  },
   ...{ counts: true, endpoints: { ready: 2, serving: 2, terminating: 0, all: 3 }, state, ...given },
 });
 const textIn = (state: ServingState, given: Partial<Member> = {}) =>
@@ -36,8 +44,9 @@ test('adds the endpoints of Services of one cluster that are joined', () => {
 test('tells a lost cluster from one without ready endpoints, and says whether it counts', () => {
   const endpoints = { ready: 0, serving: 0, terminating: 0, all: 3 };
   expect(textIn('none', { endpoints })).toBe('0/3 endpoints ready');
-  expect(textIn('lost', { ageMs: 240_000 })).toBe('not answering for 4m, 2/3 endpoints ready before; they count');
-  expect(textIn('lost', { ageMs: 900_000, counts: false })).toMatch(/for 15m.*they do not count$/);
+  const lostReason = 'not watched' as const;
+  expect(textIn('lost', { ageMs: 240_000, lostReason })).toBe('not watched, 2/3 endpoints ready 4m ago; they count');
+  expect(textIn('lost', { ageMs: 900_000, lostReason, counts: false })).toMatch(/15m ago; they do not count$/);
   expect(textIn('lost', { counts: false })).toMatch(/^counts as lost/);
   expect(cellsOf({ clusters: [] }, [cluster('west', 1)])[0]?.text).toBe('lost, nothing is known of it');
 });

@@ -32,10 +32,10 @@ export function cellsOf(
   clusters: readonly LogicalCluster[],
 ): readonly ClusterCell[] {
   const byCluster = Map.groupBy(members, ({ cluster }) => cluster);
-  return clusters.map(({ cluster, clusterName, lostSince }) => {
+  return clusters.map(({ cluster, clusterName, lost }) => {
     const services = byCluster.get(cluster) ?? [];
     const sum = (of: 'ready' | 'all') => services.reduce((n, { endpoints }) => n + endpoints[of], 0);
-    const state = services[0]?.state ?? (lostSince === null ? 'missing' : 'lost');
+    const state = services[0]?.state ?? (lost === null ? 'missing' : 'lost');
     const cell = { clusterName, state, ready: sum('ready'), all: sum('all'), services };
     return { ...cell, text: textOf(cell) };
   });
@@ -49,8 +49,9 @@ function textOf({ state, ready, all, services }: Omit<ClusterCell, 'text'>): str
   if (state !== 'lost') return endpoints;
   const [first] = services;
   if (first === undefined) return 'lost, nothing is known of it';
-  const since = first.ageMs === null ? 'counts as lost' : `not answering for ${duration(first.ageMs)}`;
-  return `${since}, ${endpoints} before; ${services.some(({ counts }) => counts) ? 'they count' : 'they do not count'}`;
+  const isCounted = services.some(({ counts }) => counts) ? 'they count' : 'they do not count';
+  if (first.ageMs === null) return `counts as lost, ${endpoints}; ${isCounted}`;
+  return `${first.lostReason}, ${endpoints} ${duration(first.ageMs)} ago; ${isCounted}`;
 }
 
 /** States in which clusters are, the worst first. */

@@ -50,8 +50,8 @@ export function ClusterTable({ route, detail }: ClusterTableProps) {
   return html`<${SortableTable} label="clusters" columns=${columns} items=${detail.clusters} row=${row} />`;
 }
 
-function ageText({ ageMs, counts, exists, isComplete }: Member): string {
-  if (ageMs !== null) return `${duration(ageMs)} ago, ${counts ? 'counts' : 'does not count'}`;
+function ageText({ ageMs, lostReason, counts, exists, isComplete }: Member): string {
+  if (ageMs !== null) return `${duration(ageMs)} ago, ${lostReason}, ${counts ? 'counts' : 'does not count'}`;
   if (!exists) return 'only slices are left';
   if (!isComplete) return 'in part';
   return counts ? 'now' : 'counts as lost';

@@ -8,13 +8,16 @@ const maxShown = 5;
 /** Clusters of which nothing is known at present, and how long their last known endpoints count. */
 export function LostClusters({ list: { clusters, lostClusters } }: { list: LogicalServiceList }) {
   const now = useNow();
-  const lost = clusters.filter(({ lostSince }) => lostSince !== null);
-  if (lost.length === 0) return null;
-  const more = lost.slice(maxShown).map(({ clusterName }) => clusterName);
+  const found = clusters.flatMap(({ lost, ...cluster }) => (lost === null ? [] : [{ ...cluster, lost }]));
+  if (found.length === 0) return null;
+  const more = found.slice(maxShown).map(({ clusterName }) => clusterName);
   return html`<ul class="lost-clusters" aria-label="lost clusters">
-    ${lost
+    ${found
       .slice(0, maxShown)
-      .map((one) => html`<li key=${one.cluster}><b>${one.clusterName}</b>: ${lostText(one, lostClusters, now)}</li>`)}
+      .map(
+        ({ cluster, clusterName, lost }) =>
+          html`<li key=${cluster}><b>${clusterName}</b>: ${lostText(lost, lostClusters, now)}</li>`,
+      )}
     ${more.length > 0 && html`<li title=${more.join(', ')}>and ${more.length} more lost clusters</li>`}
   </ul>`;
 }

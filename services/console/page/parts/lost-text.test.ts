@@ -5,14 +5,15 @@ const minute = 60_000;
 const policy = { action: 'age-out', maxAgeMs: 10 * minute } as const;
 
 test.each([
-  [4 * minute, policy, 'not answering for 4m; its last known endpoints count for another 6m'],
-  [10 * minute, policy, 'not answering for 10m; its last known endpoints no longer count (limit: 10m)'],
-  [4 * minute, { ...policy, action: 'keep' }, 'not answering for 4m; its last known endpoints count until it answers'],
-  [4 * minute, { ...policy, action: 'drop' }, 'not answering for 4m; its last known endpoints do not count'],
+  [4 * minute, policy, 'not answering, known up to 4m ago; its endpoints count for another 6m'],
+  [10 * minute, policy, 'not answering, known up to 10m ago; its endpoints no longer count (limit: 10m)'],
+  [4 * minute, { ...policy, action: 'keep' }, 'not answering, known up to 4m ago; its endpoints count without a limit'],
+  [4 * minute, { ...policy, action: 'drop' }, 'not answering, known up to 4m ago; its endpoints do not count'],
 ] as const)('after %d ms with the policy %j: %s', (ageMs, { action, maxAgeMs }, text) => {
-  expect(lostText({ lostSince: 1_000 }, { action, maxAgeMs }, 1_000 + ageMs)).toBe(text);
+  expect(lostText({ since: 1_000, reason: 'not answering' }, { action, maxAgeMs }, 1_000 + ageMs)).toBe(text);
 });
 
-test('a cluster that was never watched has no age', () => {
-  expect(lostText({ lostSince: 0 }, policy, 1_000)).toBe('not watched yet; nothing is known of it');
+test('says why nothing is known, also without an age', () => {
+  expect(lostText({ since: 0, reason: 'not watched' }, policy, 1_000)).toBe('not watched; nothing is known of it');
+  expect(lostText({ since: 1_000, reason: 'not watched' }, policy, 1_000)).toMatch(/^not watched, known up to/);
 });

@@ -1,17 +1,17 @@
 import type { LogicalCluster, LogicalServiceList } from '../../src/view/schemas.ts';
 import { duration } from '../format.ts';
 
-/** `not answering for 4m; its last known endpoints count for another 6m` */
+/** `not answering, known up to 4m ago; its endpoints count for another 6m` */
 export function lostText(
-  { lostSince }: Pick<LogicalCluster, 'lostSince'>,
+  { since, reason }: NonNullable<LogicalCluster['lost']>,
   { action, maxAgeMs }: LogicalServiceList['lostClusters'],
   now: number,
 ): string {
-  if (lostSince === null || lostSince === 0) return 'not watched yet; nothing is known of it';
-  const ageMs = Math.max(0, now - lostSince);
-  const since = `not answering for ${duration(ageMs)}; its last known endpoints`;
-  if (action === 'keep') return `${since} count until it answers`;
-  if (action === 'drop') return `${since} do not count`;
-  if (ageMs >= maxAgeMs) return `${since} no longer count (limit: ${duration(maxAgeMs)})`;
-  return `${since} count for another ${duration(maxAgeMs - ageMs)}`;
+  if (since === 0) return `${reason}; nothing is known of it`;
+  const ageMs = Math.max(0, now - since);
+  const known = `${reason}, known up to ${duration(ageMs)} ago; its endpoints`;
+  if (action === 'keep') return `${known} count without a limit`;
+  if (action === 'drop') return `${known} do not count`;
+  if (ageMs >= maxAgeMs) return `${known} no longer count (limit: ${duration(maxAgeMs)})`;
+  return `${known} count for another ${duration(maxAgeMs - ageMs)}`;
 }

@@ -81,12 +81,11 @@ function ClusterNames({ clusters }: { clusters: readonly LogicalCluster[] }) {
   const now = useNow();
   const isFew = clusters.length <= 6;
   return html`<span role="columnheader" aria-label="clusters" class=${`cells names ${isFew ? '' : 'upright'}`}>
-    ${clusters.map(({ cluster, clusterName, lostSince }) => {
-      const lost =
-        lostSince === null ? '' : lostSince === 0 ? 'lost' : `lost ${duration(Math.max(0, now - lostSince))}`;
+    ${clusters.map(({ cluster, clusterName, lost: found }) => {
+      const lost = !found ? '' : found.since === 0 ? 'lost' : `lost ${duration(Math.max(0, now - found.since))}`;
       return html`<${Link}
         to=${{ view: 'services', filter: { ...noFilter, cluster } }}
-        title=${`Services of ${clusterName}${lost && `, ${lost}`}`}
+        title=${`Services of ${clusterName}${found ? `, ${lost}: ${found.reason}` : ''}`}
         data-state=${lost ? 'lost' : undefined}
         >${clusterName}${lost && html` <small>${lost}</small>`}<//
       >`;

@@ -22,6 +22,7 @@ async function clusters(...conflicts: readonly ClusterConflict[]) {
   await sources.readClusters();
   return sources.clusters();
 }
+const otherWatcher = () => fleet.heartbeat('watcher', 'watcher-2', []);
 const watch = () => fleet.heartbeat('watcher', 'watcher-1', ['uid-1']);
 
 describe('the state of a cluster', () => {
@@ -36,13 +37,20 @@ describe('the state of a cluster', () => {
     ['not answering', outage],
     ['unusable', { ...outage, answers: true }],
   ])('is %s with its outage, whether it is watched or not', async (state, current) => {
+    await otherWatcher();
     await fleet.directory.put({ ...west, outage: current });
     expect(await clusters()).toEqual([{ ...west, state, outage: current }]);
     await watch();
     expect(await clusters()).toMatchObject([{ state, outage: current, watcher: { owner: 'watcher-1' } }]);
   });
 
+  test('is not watched once all watchers are gone, whatever they reported', async () => {
+    await fleet.directory.put({ ...west, outage });
+    expect(await clusters()).toEqual([{ ...west, state: 'not watched' }]);
+  });
+
   test('is what its watcher says, not what a watcher said that did not reach it at its start', async () => {
+    await otherWatcher();
     await fleet.directory.put(west);
     await fleet.directory.put({ ...nameless, outage });
     expect(await clusters()).toEqual([{ ...west, state: 'not answering', outage }]);
@@ -55,6 +63,7 @@ describe('the state of a cluster', () => {
     ['its identity', { name: 'other', identity: 'uid-1' }],
     ['its name', { name: 'west', identity: 'uid-2' }],
   ])('is a conflict of %s before anything else', async (_, conflict) => {
+    await otherWatcher();
     await fleet.directory.put({ ...west, outage });
     const reason = 'https://two has the identity of it';
     expect(await clusters({ ...conflict, reason })).toMatchObject([{ state: `identity conflict: ${reason}` }]);

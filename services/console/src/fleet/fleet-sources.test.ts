@@ -123,6 +123,7 @@ describe('fleet sources', () => {
   });
 
   test('a cluster that has not answered since the start of its watcher is listed once, with its last identity if known', async () => {
+    await fleet.heartbeat('watcher', 'watcher-1', []);
     const outage = { since: 500, reason: 'connection refused' };
     for (const name of ['west', 'east'])
       await fleet.directory.put({ identity: unidentified(name), name, version: '', server: '', outage });

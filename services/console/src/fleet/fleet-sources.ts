@@ -1,7 +1,7 @@
 import type { StreamOffset } from '@sluice/bus';
 import type { OpenInfrastructure } from '@sluice/fleet/roles';
 import { type Clock, errorMessage, type Logger, sleep } from '@sluice/platform';
-import { type Checkpoint, isUnidentified } from '@sluice/store';
+import { type Checkpoint, isUnidentified, type KnownCluster } from '@sluice/store';
 import type { ConsoleSources } from '../ports.ts';
 import type { ClusterView, DeadLetterView, OutageView, PartitionView } from '../view/schemas.ts';
 import { findParked, type ParkedKey } from './parked-key.ts';
@@ -88,11 +88,14 @@ export class FleetSources implements ConsoleSources {
   /** Reads the clusters once. */
   async readClusters(): Promise<void> {
     const { directory, leases } = this.#fleet;
-    const [known, conflicts, { leases: held }] = await Promise.all([
+    const [listed, conflicts, { leases: held, members }] = await Promise.all([
       directory.list(),
       this.#conflicts(),
       leases.state('watcher'),
     ]);
+    // What watchers have reported of API servers is the past once there are none.
+    const known: readonly KnownCluster[] =
+      members.length > 0 ? listed : listed.map(({ outage: _, ...cluster }) => cluster);
     const watched = new Map(held.map((lease) => [lease.scope, lease]));
     const identified = known.filter(({ identity }) => !isUnidentified(identity));
     // A cluster that did not answer at the start of its watcher may be known from before.

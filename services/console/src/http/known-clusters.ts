@@ -1,4 +1,4 @@
-import type { ClusterStatus } from '@sluice/logical-services';
+import type { ClusterStatus, LostReason } from '@sluice/logical-services';
 import type { ConsoleSources } from '../ports.ts';
 import type { ClusterView, OutageView } from '../view/schemas.ts';
 import type { ReadableHistory, RouteContext } from './route-context.ts';
@@ -30,15 +30,18 @@ export function clusterStatuses({ history, sources }: Observed): readonly Cluste
   const { logicalServices } = history;
   const fleetOutage = sources.outage?.() ?? null;
   const known = sources.clusters().map(({ identity, name, ...cluster }) => {
-    if (isWatched(cluster)) return { identity, name, lostSince: null };
-    const since = currentUntil(cluster, fleetOutage);
-    return { identity, name, lostSince: since ?? logicalServices.lastChangeAt(identity) };
+    if (isWatched(cluster)) return { identity, name, lost: null };
+    const since = currentUntil(cluster, fleetOutage) ?? logicalServices.lastChangeAt(identity);
+    return { identity, name, lost: { since, reason: reasonOf(cluster, fleetOutage) } };
   });
   const named = new Set(known.map(({ identity }) => identity));
   const others = [...logicalServices.clusters].filter((identity) => !named.has(identity));
   return [
     ...known,
-    ...others.map((identity) => ({ identity, name: identity, lostSince: logicalServices.lastChangeAt(identity) })),
+    ...others.map((identity) => {
+      const since = logicalServices.lastChangeAt(identity);
+      return { identity, name: identity, lost: { since, reason: 'not watched' as const } };
+    }),
   ];
 }
 
@@ -49,6 +52,11 @@ function currentUntil(
 ): number | undefined {
   if (outage !== undefined) return outage.neverAnswered ? undefined : outage.since;
   return watcher === undefined ? undefined : fleetOutage?.since;
+}
+
+function reasonOf({ outage, watcher }: Pick<ClusterView, 'outage' | 'watcher'>, fleetOutage: unknown): LostReason {
+  if (outage !== undefined) return outage.answers ? 'unusable' : 'not answering';
+  return watcher !== undefined && fleetOutage !== null ? 'fleet not answering' : 'not watched';
 }
 
 /** A recording shows its last state as if it were the present. */

@@ -37,8 +37,8 @@ test('lists Services over all clusters', async () => {
   expect(list).toEqual({
     ...{ total: 1, counts: {}, lostClusters: { action: 'age-out', maxAgeMs: 600_000 } },
     clusters: [
-      { cluster: 'east-uid', clusterName: 'east', lostSince: null },
-      { cluster: 'west-uid', clusterName: 'west', lostSince: null },
+      { cluster: 'east-uid', clusterName: 'east', lost: null },
+      { cluster: 'west-uid', clusterName: 'west', lost: null },
     ],
   });
   expect(items).toMatchObject([{ namespace: 'shop', name: 'web', endpoints: { ready: 2 }, states: { served: 2 } }]);
@@ -64,6 +64,7 @@ test('shows a Service in each cluster, and what the loss of one means', async ()
       exists: true,
       isComplete: true,
       ageMs: null,
+      lostReason: null,
       counts: true,
     },
     ...{ endpoints: one, state: 'served', zones: [{ zone: 'a', ...one }] },
@@ -82,7 +83,7 @@ test('a cluster that does not answer counts for ten minutes, and its age grows',
   const summary = async () => (await json('/api/v1/logical-services')).items[0];
   const west = async () =>
     (await summary()).clusters.find((cluster: { clusterName: string }) => cluster.clusterName === 'west');
-  expect(await west()).toMatchObject({ ageMs: 6_000, counts: true });
+  expect(await west()).toMatchObject({ ageMs: 6_000, lostReason: 'not answering', counts: true });
   expect((await summary()).conditions).toMatchObject([{ type: 'LostClusterCounts', clusters: ['west'] }]);
   until(604_000 - 1);
   expect(await west()).toMatchObject({ ageMs: 599_999, counts: true });
@@ -94,13 +95,19 @@ test('a cluster that does not answer counts for ten minutes, and its age grows',
 test('a cluster that nobody watches is known up to its last Change', async () => {
   const { json } = await serveClusters([east, view('west', { state: 'not watched' })]);
   const { clusters } = await json('/api/v1/logical-services');
-  expect(clusters[1]).toEqual({ cluster: 'west-uid', clusterName: 'west', lostSince: 1_000 });
+  expect(clusters[1]).toEqual({
+    ...{ cluster: 'west-uid', clusterName: 'west' },
+    lost: { since: 1_000, reason: 'not watched' },
+  });
 });
 
 test('a cluster that the fleet does not name is known up to its last Change', async () => {
   const { json } = await serveClusters([east]);
   const { clusters } = await json('/api/v1/logical-services');
-  expect(clusters[1]).toEqual({ cluster: 'west-uid', clusterName: 'west-uid', lostSince: 1_000 });
+  expect(clusters[1]).toEqual({
+    ...{ cluster: 'west-uid', clusterName: 'west-uid' },
+    lost: { since: 1_000, reason: 'not watched' },
+  });
 });
 
 test('nothing is known after the store or the bus stops answering', async () => {
@@ -114,21 +121,22 @@ test('nothing is known after the store or the bus stops answering', async () => 
   const { json } = await serveConsole({ sources });
   const { clusters } = await json('/api/v1/logical-services');
   expect(clusters.slice(1)).toMatchObject([
-    { clusterName: 'east', lostSince: 4_000 },
+    { clusterName: 'east', lost: { since: 4_000, reason: 'fleet not answering' } },
     // Nobody watched it before.
-    { clusterName: 'west', lostSince: 0 },
+    { clusterName: 'west', lost: { since: 0, reason: 'not watched' } },
   ]);
 });
 
 test('a cluster whose watcher got no answer yet is known up to its last Change', async () => {
   const unanswered = { ...outage, neverAnswered: true };
   const { json } = await serveClusters([east, view('west', { state: 'not answering', outage: unanswered })]);
-  expect((await json('/api/v1/logical-services')).clusters[1]).toMatchObject({ clusterName: 'west', lostSince: 1_000 });
+  const { clusters } = await json('/api/v1/logical-services');
+  expect(clusters[1]).toMatchObject({ clusterName: 'west', lost: { since: 1_000, reason: 'not answering' } });
 });
 
 test('the last state of a recording counts', async () => {
   const { json } = await serveClusters([view('east', { state: 'recorded', outage: { ...outage, answers: false } })]);
-  expect((await json('/api/v1/logical-services')).clusters[0]).toMatchObject({ lostSince: null });
+  expect((await json('/api/v1/logical-services')).clusters[0]).toMatchObject({ lost: null });
 });
 
 test('a cluster may be left out', async () => {

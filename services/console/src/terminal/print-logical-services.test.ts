@@ -16,12 +16,16 @@ const east = {
     exists: true,
     isComplete: true,
     ageMs: null,
+    lostReason: null,
     counts: true,
   },
   endpoints: endpoints(2, 3),
   state: 'partly',
 } as const;
-const west = { ...east, cluster: 'west-uid', clusterName: 'west', ageMs: 240_000, endpoints: endpoints(1, 1) };
+const west = {
+  ...{ ...east, cluster: 'west-uid', clusterName: 'west', endpoints: endpoints(1, 1) },
+  ...{ ageMs: 240_000, lostReason: 'not answering' as const },
+};
 const lost = { type: 'LostClusterCounts', severity: 'warning', clusters: ['west'], message: 'west counts' } as const;
 const missing = { type: 'MissingInCluster', severity: 'info', clusters: ['north'], message: 'not in north' } as const;
 const cart = {
@@ -35,9 +39,9 @@ const cart = {
 const list: LogicalServiceList = {
   ...{ total: 2, counts: {}, items: [cart], lostClusters: { action: 'keep', maxAgeMs: 0 } },
   clusters: [
-    { cluster: 'east-uid', clusterName: 'east', lostSince: null },
-    { cluster: 'west-uid', clusterName: 'west', lostSince: now - 240_000 },
-    { cluster: 'north-uid', clusterName: 'north\u001b[2J', lostSince: 0 },
+    { cluster: 'east-uid', clusterName: 'east', lost: null },
+    { cluster: 'west-uid', clusterName: 'west', lost: { since: now - 240_000, reason: 'not answering' } },
+    { cluster: 'north-uid', clusterName: 'north\u001b[2J', lost: { since: 0, reason: 'not watched' } },
   ],
 };
 
@@ -47,7 +51,7 @@ const lines = (text: string) => text.split('\n').map((line) => line.trimEnd().re
 test('lists Services below the clusters that are lost', () => {
   expect(lines(listLogicalServices(list, format, ''))).toEqual([
     '<red:west: not answering; known up to 11:56:00.000 (4m ago)>',
-    '<red:north\\u001b[2J: not answering; nothing is known of it>',
+    '<red:north\\u001b[2J: not watched; nothing is known of it>',
     'NAMESPACE  SERVICE  READY  CLUSTERS  CONDITION  MESSAGE',
     'shop  cart  3/4  2/2  LostClusterCounts +1  west counts',
     'Showing 1 of 2 Services.',
@@ -96,7 +100,7 @@ test('shows each cluster, what differs and what a loss means', () => {
     '',
     'CLUSTER  READY  SERVING  TERMINATING  ALL  ZONES  STATE',
     'east  2  2  0  3  a 1/2, unknown 1/1  watched',
-    'west  1  1  0  1  4m old, counts',
+    'west  1  1  0  1  not answering, 4m old, counts',
     'north  2  2  0  3  deleted, slices are left',
     'south  2  2  0  3  incomplete',
     'home  2  2  0  3  left out',

@@ -8,6 +8,7 @@ import type {
 import { type TextFormat, wrapIndented } from './text.ts';
 
 type Format = Pick<TextFormat, 'width' | 'now'>;
+type LostCluster = NonNullable<LogicalServiceList['clusters'][number]['lost']>;
 type InCluster = LogicalServiceSummary['clusters'][number];
 
 /** Services over all clusters, one line each, below the clusters that are lost. `none`: what to say without any. */
@@ -16,10 +17,10 @@ export function listLogicalServices(
   format: TextFormat,
   none: string,
 ): string {
-  const lost = clusters.flatMap(({ clusterName, lostSince }) =>
-    lostSince === null ? [] : [wrapIndented('', lostText(clusterName, lostSince, format), format, format.colors.red)],
+  const linesOfLost = clusters.flatMap(({ clusterName, lost }) =>
+    lost === null ? [] : [wrapIndented('', lostText(clusterName, lost, format), format, format.colors.red)],
   );
-  if (items.length === 0) return `${lost.join('')}${none}`;
+  if (items.length === 0) return `${linesOfLost.join('')}${none}`;
   const table = formatTable(
     ['NAMESPACE', 'SERVICE', 'READY', 'CLUSTERS', 'CONDITION', 'MESSAGE'],
     items.map(({ namespace, name, endpoints, clusters: having, conditions: [worst, ...others] }) => [
@@ -30,7 +31,7 @@ export function listLogicalServices(
     format.width,
   );
   const rest = total > items.length ? `Showing ${items.length} of ${total} Services.\n` : '';
-  return `${lost.join('')}${table}${rest}`;
+  return `${linesOfLost.join('')}${table}${rest}`;
 }
 
 /** A Service over all clusters: what is wrong, each cluster, differences, and what the loss of a cluster means. */
@@ -73,13 +74,13 @@ export function printLogicalService(detail: LogicalServiceDetail, format: TextFo
 const servingOf = (clusters: readonly InCluster[]) =>
   clusters.filter(({ counts, endpoints: { ready } }) => counts && ready > 0);
 
-export const lostText = (name: string, since: number, { now }: Format): string =>
+export const lostText = (name: string, { since, reason }: LostCluster, { now }: Format): string =>
   since === 0
-    ? `${name}: not answering; nothing is known of it`
-    : `${name}: not answering; known up to ${localTime(since, now)} (${formatDuration(Math.max(0, now - since))} ago)`;
+    ? `${name}: ${reason}; nothing is known of it`
+    : `${name}: ${reason}; known up to ${localTime(since, now)} (${formatDuration(Math.max(0, now - since))} ago)`;
 
-function stateText({ exists, isComplete, ageMs, counts }: InCluster): string {
-  if (ageMs !== null) return `${formatDuration(ageMs)} old, ${counts ? 'counts' : 'does not count'}`;
+function stateText({ exists, isComplete, ageMs, lostReason, counts }: InCluster): string {
+  if (ageMs !== null) return `${lostReason}, ${formatDuration(ageMs)} old, ${counts ? 'counts' : 'does not count'}`;
   if (!exists) return 'deleted, slices are left';
   if (!isComplete) return 'incomplete';
   return counts ? 'watched' : 'left out';

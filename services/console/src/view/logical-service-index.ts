@@ -63,7 +63,7 @@ export class LogicalServiceIndex {
       total: matching.length,
       counts,
       clusters: options.clusters
-        .map(({ identity, name, lostSince }) => ({ cluster: identity, clusterName: name, lostSince }))
+        .map(({ identity, name, lost }) => ({ cluster: identity, clusterName: name, lost }))
         .sort((a, b) => compare(a.clusterName, b.clusterName)),
       lostClusters: options.policy,
       items: matching
@@ -117,13 +117,13 @@ function summarize(described: ServiceDescription): LogicalServiceSummary {
 /** What summaries depend on, besides their Services: which clusters there are, and which of them are lost and count. */
 function stateOf({ clusters, policy, now, without }: DescribeOptions): string {
   const isOld = (since: number) => policy.action === 'age-out' && now - since >= policy.maxAgeMs;
-  const states = clusters.map(({ identity, name, lostSince }) => [identity, name, lostSince, isOld(lostSince ?? now)]);
+  const states = clusters.map(({ identity, name, lost }) => [identity, name, lost, isOld(lost?.since ?? now)]);
   return JSON.stringify([states, policy, [...(without ?? [])]]);
 }
 
 /** Ages grow, also of a cached summary. */
 function withAges(clusters: LogicalServiceSummary['clusters'], { clusters: statuses, now }: DescribeOptions) {
-  const lost = new Map(statuses.map(({ identity, lostSince }) => [identity, lostSince]));
+  const lost = new Map(statuses.map((one) => [one.identity, one.lost?.since]));
   return clusters.map((one) => {
     const since = lost.get(one.cluster);
     return one.ageMs === null || since == null ? one : { ...one, ageMs: Math.max(0, now - since) };

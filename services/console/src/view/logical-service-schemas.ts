@@ -14,8 +14,8 @@ export const conditionType = z
   ])
   .describe(
     'NotServed: no cluster has a ready endpoint; ServedByOneCluster: several clusters have the Service, one serves it; ' +
-      'NoReadyEndpointsInCluster: others do; LostClusterCounts: the last known endpoints of a cluster that does not answer ' +
-      'are in the totals; SpecDiffers: in a field that clients depend on; MissingInCluster: it does not exist there',
+      'NoReadyEndpointsInCluster: others do; LostClusterCounts: the last known endpoints of a cluster that is not ' +
+      'watched or does not answer are in the totals; SpecDiffers: in a field that clients depend on; MissingInCluster: it does not exist there',
   );
 
 const condition = z.object({
@@ -33,10 +33,19 @@ const counts = z.object({
   all: z.number(),
 });
 
+const lostReason = z
+  .enum(['not answering', 'unusable', 'not watched', 'fleet not answering'])
+  .describe(
+    'not answering: its API server; unusable: its API server answers, but cannot be used; not watched: no watcher of the fleet ' +
+      'has it; fleet not answering: the store or the bus of the fleet does not',
+  );
 const clusterStatus = z.object({
   cluster: z.string().describe('UID'),
   clusterName: z.string(),
-  lostSince: time.nullable().describe('since when nothing is known of it; 0: it never was; null: it is watched'),
+  lost: z
+    .object({ since: time.describe('up to when its state is known; 0: it never was'), reason: lostReason })
+    .nullable()
+    .describe('nothing is known of it at present; null: it is watched'),
 });
 export type LogicalCluster = z.infer<typeof clusterStatus>;
 
@@ -44,8 +53,8 @@ export const servingState = z
   .enum(['served', 'partly', 'none', 'noneExpected', 'missing', 'unknown', 'lost'])
   .describe(
     'served: all endpoints are ready; partly: some are; none: none is; noneExpected: an external name, or neither a selector ' +
-      'nor endpoints; missing: the Service does not exist there; unknown: not all of it is known yet; lost: the cluster does ' +
-      'not answer, or counts as lost',
+      'nor endpoints; missing: the Service does not exist there; unknown: not all of it is known yet; lost: the cluster is ' +
+      'not watched, does not answer, or counts as lost',
   );
 export type ServingState = z.infer<typeof servingState>;
 
@@ -56,6 +65,7 @@ const inCluster = z.object({
   exists: z.boolean().describe('false: only slices of it are left'),
   isComplete: z.boolean().describe('false: not all of it is known yet'),
   ageMs: duration.nullable().describe('age of what is known; null: the cluster is watched'),
+  lostReason: lostReason.nullable().describe('null: the cluster is watched'),
   counts: z.boolean().describe('whether its endpoints are in the totals'),
   endpoints: counts,
   state: servingState.describe('of the cluster, also if several of its Services are joined'),

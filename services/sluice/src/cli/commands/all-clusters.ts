@@ -59,7 +59,9 @@ export async function historyInAllClusters(
 const entriesPerCluster = 1_000;
 
 function lostClusters({ clusters }: LogicalServiceDetail, format: TextFormat): string[] {
-  return clusters.flatMap(({ clusterName, ageMs }) =>
-    ageMs === null ? [] : [lostText(clusterName, format.now - ageMs, format)],
+  return clusters.flatMap(({ clusterName, ageMs, lostReason }) =>
+    ageMs === null || lostReason === null
+      ? []
+      : [lostText(clusterName, { since: format.now - ageMs, reason: lostReason }, format)],
   );
 }
