@@ -1,4 +1,4 @@
-import { isServiceKey, type Message, parseServiceKey, type ServiceKey } from '@sluice/messages';
+import { formatServiceKey, isServiceKey, type Message, parseServiceKey, type ServiceKey } from '@sluice/messages';
 import { defaultSettings, type FieldChange, type ServiceState, ServiceStates } from '@sluice/service-state';
 import { reduceChange } from './reduce-change.ts';
 import { type ServiceSpec, SharedSpecs, specOf } from './service-spec.ts';
@@ -14,7 +14,7 @@ export interface LogicalService {
 }
 
 /** What is read of them. */
-export type ReadableLogicalServices = Pick<LogicalServices, 'all' | 'get' | 'clusters' | 'lastChangeAt'>;
+export type ReadableLogicalServices = Pick<LogicalServices, 'all' | 'get' | 'nameOf' | 'clusters' | 'lastChangeAt'>;
 
 interface Options {
   /** Label of a Service whose value is its name in all clusters, if it has another name in its own. Default: none. */
@@ -59,7 +59,7 @@ export class LogicalServices {
     this.#lastChangeAt.set(cluster, Math.max(at, this.#lastChangeAt.get(cluster) ?? 0));
     if (namespace === 'default' && name === 'kubernetes') return;
     const service = message.facts.find((fact) => fact.kind === 'service')?.service ?? null;
-    const joined = this.#join(key, service === null ? undefined : this.#nameOf(message.key, service));
+    const joined = this.#join(key, service === null ? undefined : this.#nameByLabel(message.key, service));
     const change = reduceChange(message, (one) => joined.share(one));
     const applied = this.#states.apply(key, change, now);
     if (applied === undefined) return;
@@ -82,6 +82,11 @@ export class LogicalServices {
     return this.#services.get(`${namespace}/${name}`);
   }
 
+  /** Name under which a Service of a cluster is joined, in its own namespace; undefined: it is not. */
+  nameOf(key: ServiceKey): string | undefined {
+    return this.#joined.get(formatServiceKey(key))?.name;
+  }
+
   /** In the order in which they appeared. */
   get all(): Iterable<LogicalService> {
     return this.#services.values();
@@ -92,7 +97,7 @@ export class LogicalServices {
     return this.#services.size;
   }
 
-  #nameOf({ service }: ServiceKey, { labels }: ServiceSpec): string {
+  #nameByLabel({ service }: ServiceKey, { labels }: ServiceSpec): string {
     const label = this.#nameLabel === undefined ? undefined : labels[this.#nameLabel];
     return label || service;
   }

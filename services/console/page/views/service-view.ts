@@ -145,7 +145,7 @@ interface HeadProps {
 }
 
 function Head({ detail, hasAges, hasClusters }: HeadProps) {
-  const { summary, notes, endpoints, kind } = detail;
+  const { summary, joinedAs, notes, endpoints, kind } = detail;
   const now = useNow();
   return html`<header class="service-head">
       <h1><small>${summary.clusterName} / ${summary.namespace} /</small> ${summary.name}</h1>
@@ -158,7 +158,8 @@ function Head({ detail, hasAges, hasClusters }: HeadProps) {
       >
       ${
         hasClusters &&
-        html`<${Link} class="trace" to=${{ view: 'logicalService', namespace: summary.namespace, name: summary.name }}>all clusters<//>`
+        joinedAs !== null &&
+        html`<${Link} class="trace" to=${{ view: 'logicalService', namespace: summary.namespace, name: joinedAs }}>all clusters<//>`
       }
       <span class="spacer"></span>
       ${

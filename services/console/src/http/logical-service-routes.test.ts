@@ -1,5 +1,7 @@
 import type { Change, Message } from '@sluice/messages';
+import { VirtualClock } from '@sluice/platform';
 import { expect, test } from 'vitest';
+import { History } from '../history/history.ts';
 import { service, sliceFact, sliceOf, snapshot, toAppend } from '../testing/records.ts';
 import { serveConsole } from '../testing/serve-console.ts';
 import type { ClusterView } from '../view/schemas.ts';
@@ -155,6 +157,21 @@ test('only Services with a condition as severe as asked for', async () => {
   expect(await total('without=west&severity=warning')).toBe(1);
   expect(await total('without=west&severity=critical')).toBe(0);
   expect(await total('without=west&condition=NotServed')).toBe(0);
+});
+
+test('a Service says under which name all clusters join it', async () => {
+  const history = new History({ clock: new VirtualClock(0), serviceNameLabel: 'example.com/name' });
+  const add = (name: string, labels: Record<string, string>) => {
+    const { key, ...message } = snapshot(1, 1_000, [service({ labels })]);
+    const keyed = { ...message, key: { ...key, service: name } };
+    history.add('changes', 0, { ...toAppend(keyed as Message), key: `${key.cluster}/${key.namespace}/${name}` });
+  };
+  add('web', {});
+  add('web-green', { 'example.com/name': 'web' });
+  const { json } = await serveConsole({ history });
+  expect((await json('/api/v1/services/prod/shop/web')).joinedAs).toBe('web');
+  expect((await json('/api/v1/services/prod/shop/web-green')).joinedAs).toBe('web');
+  expect((await json(web)).clusters).toHaveLength(2);
 });
 
 test('says that no cluster has a Service', async () => {

@@ -50,6 +50,7 @@ function restrictLogicalServices(
       const found = services.get(namespace, name);
       return found && restrictService(found)[0];
     },
+    nameOf: (key) => (sees(key) ? services.nameOf(key) : undefined),
     // No API server reviews access to a cluster that the fleet does not name.
     clusters: [],
     lastChangeAt: (cluster) => services.lastChangeAt(cluster),

@@ -65,7 +65,9 @@ export const routes: readonly Route[] = [
     async (context, params, query) => {
       const { journal, ...moment } = await findMoment(context, params, query.at);
       const outage = outageOf(context, journal.key.cluster, moment);
-      return { ...viewService(moment, context.index.summary(journal).clusterName, context.degraded), outage };
+      const joinedAs = context.history.logicalServices.nameOf(journal.key) ?? null;
+      const view = viewService(moment, context.index.summary(journal).clusterName, context.degraded);
+      return { ...view, joinedAs, outage };
     },
   ),
   route(

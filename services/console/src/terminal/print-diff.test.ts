@@ -24,7 +24,7 @@ const detail = (given: Partial<ServiceDetail> & { readonly ready?: number }): Se
   const summary = { ready, endpoints: 2 } as ServiceDetail['summary'];
   const kind = { type: 'ClusterIP', headless: false, selector: { app: 'cart' } };
   const parts = { pods: [], slices: [], endpoints: { ready: 2, notReady: 0 } };
-  return { at: 0, outage: null, live: false, summary, kind, notes: [], ...parts, ...rest };
+  return { at: 0, outage: null, live: false, summary, joinedAs: null, kind, notes: [], ...parts, ...rest };
 };
 
 test('the Service, its Pods, slices and Endpoints are compared', () => {

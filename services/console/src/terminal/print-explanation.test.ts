@@ -30,7 +30,8 @@ const summary: ServiceDetail['summary'] = {
   },
 };
 const detail = (given: Partial<ServiceDetail> = {}): ServiceDetail => ({
-  ...{ at: now, outage: null, live: true, summary, kind: null, notes: [], pods: [], slices: [], endpoints: null },
+  ...{ at: now, outage: null, live: true, summary, joinedAs: null, kind: null, notes: [] },
+  ...{ pods: [], slices: [], endpoints: null },
   ...given,
 });
 const outage = { what: 'production', since: noon, reason: 'connection refused' };

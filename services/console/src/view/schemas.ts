@@ -104,6 +104,7 @@ export const serviceDetail = z.object({
   outage: outageView.nullable().describe('null: the cluster answers'),
   live: z.boolean().describe('true: the current state'),
   summary: serviceSummary,
+  joinedAs: z.string().nullable().describe('its name over all clusters; null: it is not joined'),
   kind: z
     .object({ type: z.string(), headless: z.boolean(), selector: z.record(z.string(), z.string()).nullable() })
     .nullable()

@@ -19,7 +19,7 @@ export function viewService(
   moment: Moment,
   clusterName: string,
   degraded: DegradedPolicy,
-): Omit<ServiceDetail, 'outage'> {
+): Omit<ServiceDetail, 'joinedAs' | 'outage'> {
   const { at, live, state } = moment;
   const slices = [...state.slices.values()].map(({ slice }) => viewSlice(slice));
   const pods = new Set([...state.pods.keys(), ...slices.flatMap(({ endpoints }) => endpoints.map(({ pod }) => pod))]);
