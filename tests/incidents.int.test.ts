@@ -252,6 +252,8 @@ test('an API server that is down', async () => {
   const { kubeApiserver } = cluster.processes;
   await kubeApiserver.stop();
   await expect.poll(() => sluice('explain', 'shop/down')).toMatch(/admin@prod has not answered since/);
+  // At once only with --all, because most outages of an API server are short.
+  await expect.poll(() => sluice('problems', '--all')).toMatch(/LostCluster .*not answering \(connection refused\)/);
   await kubeApiserver.start();
   await cluster.ready();
   await expect.poll(() => sluice('explain', 'shop/down')).not.toMatch(/has not answered/);

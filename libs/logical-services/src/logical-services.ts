@@ -9,6 +9,8 @@ export interface LogicalService {
   readonly name: string;
   /** Increases with each change. */
   readonly version: number;
+  /** When its spec last changed in a cluster, in milliseconds since the Unix epoch. */
+  readonly specsChangedAt: number;
   /** The Service in each cluster that has it, or slices of it. */
   readonly members: Iterable<ServiceState>;
 }
@@ -65,7 +67,7 @@ export class LogicalServices {
     if (applied === undefined) return;
     const { state, changes } = applied;
     if (isGone(state)) this.#leave(key);
-    else if (changes.some(isVisible)) joined.set(key, state);
+    else if (changes.some(isVisible)) joined.set(key, state, at || now);
   }
 
   /** When the last Change of a cluster was observed, in milliseconds since the Unix epoch; 0: unknown. */
@@ -133,6 +135,7 @@ class JoinedService implements LogicalService {
   readonly namespace: string;
   readonly name: string;
   version = 0;
+  specsChangedAt = 0;
   readonly #members = new Map<string, ServiceState>();
   readonly #specs = new SharedSpecs();
 
@@ -149,8 +152,10 @@ class JoinedService implements LogicalService {
     return this.#members.size === 0;
   }
 
-  set(key: string, state: ServiceState): void {
+  set(key: string, state: ServiceState, at: number): void {
     this.version++;
+    const before = this.#members.get(key)?.service?.service;
+    if (before !== state.service?.service) this.specsChangedAt = Math.max(this.specsChangedAt, at);
     this.#members.set(key, state);
   }
 

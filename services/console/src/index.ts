@@ -4,6 +4,7 @@ export * from './history/history.ts';
 export type { Console, ConsoleOptions } from './http/create-console.ts';
 export { clusterStatuses } from './http/known-clusters.ts';
 export { createConsole, lazyConsole } from './http/lazy-console.ts';
+export { type ObservedServices, problemsOverClusters } from './http/problems-over-clusters.ts';
 export { BusFollower } from './ingest/bus-follower.ts';
 export { readLogs, tapBus } from './ingest/read-logs.ts';
 export { RecordingBus } from './ingest/recording-bus.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Propagation } from '../propagations.ts';
 import type { PropagationQuery } from '../queries.ts';
-import { findProblems, type ProblemQuery } from './find-problems.ts';
+import { findProblems, type ProblemOptions, type ProblemQuery } from './find-problems.ts';
 import type { ServiceProblem } from './joined-problems.ts';
 import type { ProblemRule } from './problem-rules.ts';
 
@@ -35,10 +35,11 @@ interface Recorded {
   readonly propagations?: readonly Propagation[];
   readonly changes?: number;
   readonly overwrites?: number;
+  readonly overClusters?: ProblemOptions['overClusters'];
 }
 
 function find(
-  { problems = [], propagations = [], changes = 0, overwrites = 0 }: Recorded,
+  { problems = [], propagations = [], changes = 0, overwrites = 0, overClusters }: Recorded,
   query: Partial<ProblemQuery> = {},
   rules: readonly ProblemRule[] = [],
 ) {
@@ -64,7 +65,7 @@ function find(
     },
   };
   const all = { from: 0, to: 1_000_000, keys: '%/%/%', isOpen: false, all: false };
-  return findProblems(recording, { ...all, ...query }, rules);
+  return findProblems(recording, { ...all, ...query }, { rules, overClusters });
 }
 
 test('the most severe come first, then those that began last', async () => {
@@ -154,4 +155,21 @@ test('a change is late after the time of its namespace', async () => {
     ['c/pay/web', 100_000],
     [web, 10_000],
   ]);
+});
+
+test('what is wrong over all clusters is known only at the end, from what continues in each', async () => {
+  const given: (readonly ServiceProblem[])[] = [];
+  const notServed = problem({ key: '*/shop/web', reason: 'NotServed' });
+  const overClusters = async (open: readonly ServiceProblem[]) => {
+    given.push(open);
+    return [notServed, problem({ key: '*/pay/web', reason: 'SpecDiffers', from: 999_000 })];
+  };
+  const ended = problem({ key: 'd/shop/web', to: 100_000 });
+  const keysOf = async (query: Partial<ProblemQuery>) =>
+    (await find({ problems: [problem({}), ended], overClusters }, query)).map(({ key, reason }) => `${key} ${reason}`);
+  expect(await keysOf({ isAtEnd: true })).toContain('*/shop/web NotServed');
+  expect(given).toEqual([[problem({})]]);
+  // A difference of a second is that of a rollout.
+  expect(await keysOf({ isOpen: true, keys: '*/%/%' })).toEqual(['*/shop/web NotServed']);
+  expect(await keysOf({ isAtEnd: false })).not.toContain('*/shop/web NotServed');
 });

@@ -12,10 +12,17 @@ export interface FoundProblem extends ServiceProblem {
 export interface ProblemQuery extends ServiceQuery {
   /** Only those that continue at `to`, which is now or the end of the recording. */
   readonly isOpen: boolean;
-  /** `to` is now or the end of the recording: those of `repeatedReasons` are known. Default: as `isOpen`. */
+  /** `to` is now or the end of the recording: those of `repeatedReasons` and those over all clusters are known. Default: as `isOpen`. */
   readonly isAtEnd?: boolean;
   /** Also those that have lasted shorter than usual changes. */
   readonly all: boolean;
+}
+
+export interface ProblemOptions {
+  /** How problems count. Default: by their reasons. */
+  readonly rules?: readonly ProblemRule[] | undefined;
+  /** Finds what is wrong at present over all clusters, given what continues in each. Default: only single clusters are known. */
+  readonly overClusters?: ((open: readonly ServiceProblem[]) => Promise<readonly ServiceProblem[]>) | undefined;
 }
 
 export type ProblemSource = Pick<Recording, 'managerChanges' | 'problems' | 'propagations' | 'readinessChanges'>;
@@ -24,30 +31,25 @@ export type ProblemSource = Pick<Recording, 'managerChanges' | 'problems' | 'pro
 export async function findProblems(
   recording: ProblemSource,
   query: ProblemQuery,
-  rules: readonly ProblemRule[] = [],
+  { rules = [], overClusters }: ProblemOptions = {},
 ): Promise<readonly FoundProblem[]> {
-  const { to, all } = query;
+  const { keys, from, to, all, isOpen, isAtEnd = isOpen } = query;
+  const inObjects = await recording.problems({ from, to, isOpen });
   const found = await Promise.all([
-    inObjects(recording, query),
+    inObjects.problems,
+    isAtEnd && overClusters !== undefined ? overClusters(inObjects.problems.filter((one) => one.to === null)) : [],
     lateChanges(recording, query, rules),
     flapping(recording, query),
     competing(recording, query),
   ]);
   const problems = found.flat().flatMap((one) => {
+    if (!matchesKeys(keys, one.key)) return [];
     const { severity, afterMs } = describeProblem(rules, one);
     const counts = severity !== 'off' && (all || (one.to ?? to) - one.from >= afterMs);
     return counts ? { ...one, severity } : [];
   });
   const rank = ({ severity }: FoundProblem) => problemSeverities.indexOf(severity);
   return problems.sort((a, b) => rank(a) - rank(b) || b.from - a.from);
-}
-
-async function inObjects(
-  recording: ProblemSource,
-  { keys, from, to, isOpen }: ProblemQuery,
-): Promise<readonly ServiceProblem[]> {
-  const { problems } = await recording.problems({ from, to, isOpen });
-  return problems.filter(({ key }) => matchesKeys(keys, key));
 }
 
 /** More are not needed to see that there is a problem. */

@@ -4,7 +4,7 @@ import type { ProblemReason } from './problem-reasons.ts';
 
 /** Time in which a Service had a problem, in milliseconds since the Unix epoch. */
 export interface ServiceProblem {
-  /** Formatted key of the Service. */
+  /** Formatted key of the Service. Parts may be `allOf`. */
   readonly key: string;
   readonly reason: ProblemReason;
   /** For people, from when it began. */

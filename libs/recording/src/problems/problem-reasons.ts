@@ -1,4 +1,4 @@
-/** What can be wrong with a Service, as its objects show it. */
+/** What can be wrong with a Service, as its objects show it, or those of all clusters. */
 export interface ReasonDescription {
   readonly severity: ProblemSeverity;
   /** Every rollout and every restart of a controller causes shorter ones, in milliseconds. */
@@ -15,6 +15,7 @@ export const problemReasons = {
   NotStarted: { severity: 'critical', afterMs: 600_000 },
   // A standby kube-controller-manager takes over within 20 s.
   LateChange: { severity: 'critical', afterMs: 30_000 },
+  NotServed: { severity: 'critical', afterMs: 30_000 },
   NoMatchingPods: { severity: 'warning', afterMs: 300_000 },
   UnresolvedPort: { severity: 'warning', afterMs: 30_000 },
   StaleMirror: { severity: 'warning', afterMs: 30_000 },
@@ -22,6 +23,10 @@ export const problemReasons = {
   OrphanedSlices: { severity: 'warning', afterMs: 60_000 },
   CompetingManagers: { severity: 'warning', afterMs: 0 },
   Flapping: { severity: 'warning', afterMs: 0 },
+  // Another cluster of a rollout is often next.
+  ServedByOneCluster: { severity: 'warning', afterMs: 300_000 },
+  SpecDiffers: { severity: 'warning', afterMs: 600_000 },
+  LostCluster: { severity: 'warning', afterMs: 60_000 },
   ScaledToZero: { severity: 'info', afterMs: 300_000 },
   NoTopologyHints: { severity: 'info', afterMs: 300_000 },
   FragmentedSlices: { severity: 'info', afterMs: 600_000 },
@@ -39,6 +44,9 @@ export const outageReasons: readonly ProblemReason[] = [
 
 /** Known only at the end of a recording, from its last minutes. */
 export const repeatedReasons: readonly ProblemReason[] = ['CompetingManagers', 'Flapping'];
+
+/** In the key of a problem: it is seen over all clusters, or is that of a whole cluster. */
+export const allOf = '*';
 
 /** Most severe first. */
 export const problemSeverities: readonly ProblemSeverity[] = ['critical', 'warning', 'info'];

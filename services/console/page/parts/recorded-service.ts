@@ -1,5 +1,6 @@
 import { html } from '../html.ts';
 import { Link } from '../router.ts';
+import { noFilter } from '../service-filter.ts';
 import type { BeltPeriod, Gap } from './belt.ts';
 
 export interface AnswerProps extends BeltPeriod {
@@ -20,9 +21,18 @@ interface Props {
   readonly showsCluster: boolean;
 }
 
-/** A Service at a time. */
+/** A Service at a time, over all clusters, or all of a cluster. */
 export function RecordedService({ service, at, showsCluster }: Props) {
-  const { clusterName, namespace, name } = service;
+  const { cluster, clusterName, namespace, name } = service;
+  if (cluster === '*') {
+    return html`<${Link} class="name" to=${{ view: 'logicalService', namespace, name }}
+      ><small>all clusters · ${namespace}/</small>${name}<//
+    >`;
+  }
+  if (name === '*') {
+    const to = { view: 'services', filter: { ...noFilter, cluster } } as const;
+    return html`<${Link} class="name" to=${to}><small>cluster </small>${clusterName}<//>`;
+  }
   return html`<${Link} class="name" to=${{ view: 'service', service, at }}
     ><small>${showsCluster && `${clusterName} · `}${namespace}/</small>${name}<//
   >`;

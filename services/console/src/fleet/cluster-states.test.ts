@@ -28,7 +28,7 @@ const watch = () => fleet.heartbeat('watcher', 'watcher-1', ['uid-1']);
 describe('the state of a cluster', () => {
   test('is watched by its owner, or not watched', async () => {
     await fleet.directory.put(west);
-    expect(await clusters()).toEqual([{ ...west, state: 'not watched' }]);
+    expect(await clusters()).toEqual([{ ...west, state: 'not watched', notWatchedSince: 1_000 }]);
     await watch();
     expect(await clusters()).toEqual([{ ...west, state: 'watched', watcher: { owner: 'watcher-1', epoch: 1_000 } }]);
   });
@@ -39,21 +39,29 @@ describe('the state of a cluster', () => {
   ])('is %s with its outage, whether it is watched or not', async (state, current) => {
     await otherWatcher();
     await fleet.directory.put({ ...west, outage: current });
-    expect(await clusters()).toEqual([{ ...west, state, outage: current }]);
+    expect(await clusters()).toEqual([{ ...west, state, outage: current, notWatchedSince: 1_000 }]);
     await watch();
     expect(await clusters()).toMatchObject([{ state, outage: current, watcher: { owner: 'watcher-1' } }]);
   });
 
   test('is not watched once all watchers are gone, whatever they reported', async () => {
     await fleet.directory.put({ ...west, outage });
-    expect(await clusters()).toEqual([{ ...west, state: 'not watched' }]);
+    const sources = new FleetSources(fleet, { clock, logger: silentLogger });
+    const read = async () => {
+      await sources.readClusters();
+      return sources.clusters();
+    };
+    const notWatched = [{ ...west, state: 'not watched', notWatchedSince: 1_000 }];
+    expect(await read()).toEqual(notWatched);
+    clock.step(5_000);
+    expect(await read()).toEqual(notWatched);
   });
 
   test('is what its watcher says, not what a watcher said that did not reach it at its start', async () => {
     await otherWatcher();
     await fleet.directory.put(west);
     await fleet.directory.put({ ...nameless, outage });
-    expect(await clusters()).toEqual([{ ...west, state: 'not answering', outage }]);
+    expect(await clusters()).toMatchObject([{ ...west, state: 'not answering', outage }]);
     await watch();
     expect(await clusters()).toMatchObject([{ identity: 'uid-1', state: 'watched' }]);
     expect((await clusters())[0]).not.toHaveProperty('outage');

@@ -101,6 +101,7 @@ export class FleetSources implements ConsoleSources {
     // A cluster that did not answer at the start of its watcher may be known from before.
     const unanswered = new Map(known.filter(({ identity }) => isUnidentified(identity)).map((one) => [one.name, one]));
     const fresh = [...unanswered.values()].filter(({ name }) => !identified.some((other) => other.name === name));
+    const before = new Map(this.#clusters.map((one) => [one.identity, one]));
     this.#clusters = [...identified, ...fresh].map((cluster) => {
       const lease = watched.get(cluster.identity);
       // While a watcher has the cluster, only its own report counts.
@@ -108,7 +109,10 @@ export class FleetSources implements ConsoleSources {
       const conflict = conflicts.find(({ identity, name }) => identity === cluster.identity || name === cluster.name);
       if (conflict !== undefined) return { ...cluster, state: `identity conflict: ${conflict.reason}` };
       const current = outage === undefined ? cluster : { ...cluster, outage };
-      if (lease === undefined) return { ...current, state: stateOf(outage, 'not watched') };
+      if (lease === undefined) {
+        const notWatchedSince = before.get(cluster.identity)?.notWatchedSince ?? this.#ports.clock.now();
+        return { ...current, state: stateOf(outage, 'not watched'), notWatchedSince };
+      }
       const state = stateOf(outage, 'watched');
       return { ...current, state, watcher: { owner: lease.holder, epoch: lease.fencingToken } };
     });

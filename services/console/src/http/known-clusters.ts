@@ -17,7 +17,7 @@ export function knownClusters({ history, sources }: Pick<RouteContext, 'history'
   return [...known, ...others].map((cluster) => ({ ...cluster, services: services.get(cluster.identity) ?? 0 }));
 }
 
-interface Observed {
+export interface ObservedClusters {
   readonly history: Pick<ReadableHistory, 'logicalServices'>;
   readonly sources: Pick<ConsoleSources, 'clusters' | 'outage'>;
 }
@@ -26,7 +26,7 @@ interface Observed {
  * Since when nothing is known of each cluster, also of those that the fleet does not name. Never later than what is known: since the last
  * answer to a watcher; of one that nobody watches, or whose watcher got no answer yet, since its last Change.
  */
-export function clusterStatuses({ history, sources }: Observed): readonly ClusterStatus[] {
+export function clusterStatuses({ history, sources }: ObservedClusters): readonly ClusterStatus[] {
   const { logicalServices } = history;
   const fleetOutage = sources.outage?.() ?? null;
   const known = sources.clusters().map(({ identity, name, ...cluster }) => {
@@ -40,7 +40,9 @@ export function clusterStatuses({ history, sources }: Observed): readonly Cluste
     ...known,
     ...others.map((identity) => {
       const since = logicalServices.lastChangeAt(identity);
-      return { identity, name: identity, lost: { since, reason: 'not watched' as const } };
+      // While the store does not answer, it is unknown which clusters there are.
+      const reason = fleetOutage === null ? ('not watched' as const) : ('fleet not answering' as const);
+      return { identity, name: identity, lost: { since, reason } };
     }),
   ];
 }

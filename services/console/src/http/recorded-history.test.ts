@@ -287,6 +287,27 @@ describe('with a recording', () => {
     expect(await found('?cluster=nowhere')).toEqual([]);
   });
 
+  test('a lost cluster is a problem of the present', async () => {
+    const outage = { since: -60_000, reason: 'timeout' };
+    const clusters = () => [
+      { identity: 'cluster-uid', name: 'prod', version: '', server: '', state: 'not answering', outage },
+    ];
+    const { json } = await serveConsole({ sources: { clusters, recording } });
+    const found = async (query: string) =>
+      (await json(`/api/v1/problems${query}`)).items.filter(
+        ({ reason }: { reason: string }) => reason === 'LostCluster',
+      );
+    expect(await found('?open=true&cluster=prod')).toEqual([
+      {
+        ...{ cluster: 'cluster-uid', clusterName: 'prod', namespace: '*', name: '*', reason: 'LostCluster' },
+        ...{ message: 'not answering (timeout)', severity: 'warning', from: -60_000, to: null },
+        ...{ isStartKnown: true, event: null },
+      },
+    ]);
+    expect(await found('?open=true&namespace=shop')).toEqual([]);
+    expect(await found('?until=9000')).toEqual([]);
+  });
+
   test('rules decide which problems count, and how severe they are', async () => {
     const problemRules = [
       { reason: 'NoReadyEndpoints', severity: 'off' },

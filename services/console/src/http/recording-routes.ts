@@ -1,5 +1,5 @@
 import { formatServiceKey, parseServiceKey } from '@sluice/messages';
-import type { PodTimeline, Recording } from '@sluice/recording';
+import type { PodTimeline, Recording, ServiceProblem } from '@sluice/recording';
 import { findProblems, outagesOf, repeatedReasons } from '@sluice/recording/problems';
 import { z } from 'zod';
 import { countProblems } from '../view/count-problems.ts';
@@ -8,6 +8,7 @@ import { summarizeDisruption } from '../view/summarize-disruption.ts';
 import { defaultProxyDelayMs, summarizeDrain } from '../view/summarize-drain.ts';
 import { keyOf, missingNode } from './find-journal.ts';
 import { Problem } from './problem.ts';
+import { problemsOverClusters } from './problems-over-clusters.ts';
 import { items, limit, type Route, route } from './route.ts';
 import { noParams, period, type RouteContext, serviceParams, text } from './route-context.ts';
 
@@ -56,7 +57,11 @@ export const recordingRoutes: readonly Route[] = [
     async (context, _, query) => {
       const { recording, from, to, keys, isAtEnd } = await askedUntilEnd(context, query);
       const wanted = { from, to, keys, isAtEnd, isOpen: query.open, all: query.all };
-      return { items: named(context, query, await findProblems(recording, wanted, context.sources.problemRules)) };
+      const { problemRules: rules } = context.sources;
+      const { history, sources, logicalServices: index, lostClusters: policy } = context;
+      const overClusters = (open: readonly ServiceProblem[]) =>
+        problemsOverClusters({ history, sources, index, policy }, open, context.now());
+      return { items: named(context, query, await findProblems(recording, wanted, { rules, overClusters })) };
     },
   ),
   route(
@@ -73,7 +78,7 @@ export const recordingRoutes: readonly Route[] = [
       if ((until - since) / query.stepMs > maxBuckets)
         throw new Problem(400, `more than ${maxBuckets} buckets`, 'ask for a shorter period, or set a larger stepMs');
       const wanted = { from: since, to: until, keys, isAtEnd, isOpen: false, all: false };
-      const found = (await findProblems(recording, wanted, context.sources.problemRules)).map((one) =>
+      const found = (await findProblems(recording, wanted, { rules: context.sources.problemRules })).map((one) =>
         repeatedReasons.includes(one.reason) ? { ...one, from: until } : one,
       );
       const clusters = context.sources

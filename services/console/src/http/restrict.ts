@@ -38,9 +38,9 @@ function restrictLogicalServices(
   services: ReadableLogicalServices,
   sees: (place: Place) => boolean,
 ): ReadableLogicalServices {
-  const restrictService = ({ namespace, name, version, members }: LogicalService): LogicalService[] => {
+  const restrictService = ({ members, ...service }: LogicalService): LogicalService[] => {
     const seen = [...members].filter(({ key }) => sees(key));
-    return seen.length === 0 ? [] : [{ namespace, name, version, members: seen }];
+    return seen.length === 0 ? [] : [{ ...service, members: seen }];
   };
   return {
     get all() {

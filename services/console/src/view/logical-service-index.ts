@@ -41,6 +41,16 @@ export class LogicalServiceIndex {
     this.#budget = budget;
   }
 
+  /** Services that have not changed cost little. */
+  async *summaries(
+    services: ReadableLogicalServices,
+    options: DescribeOptions,
+  ): AsyncGenerator<readonly [LogicalService, LogicalServiceSummary]> {
+    const state = stateOf(options);
+    for await (const service of this.#budget.iterate(services.all))
+      yield [service, this.#summary(service, options, state)];
+  }
+
   async list(
     services: ReadableLogicalServices,
     query: LogicalServiceQuery,

@@ -18,6 +18,8 @@ export const serviceProblem = serviceOutage.extend({
   severity: z
     .enum(['critical', 'warning', 'info'])
     .describe('critical: clients fail; warning: clients may fail; info: it costs resources, or what was asked for'),
+  cluster: serviceName.cluster.describe('UID; *: seen over all clusters'),
+  namespace: serviceName.namespace.describe('*: that of a whole cluster'),
 });
 export type ServiceProblem = z.infer<typeof serviceProblem>;
 

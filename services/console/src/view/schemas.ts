@@ -152,6 +152,9 @@ const clusterView = z.object({
   competing: z.string().optional().describe('field manager of another controller that recently wrote the same objects'),
   paused: z.string().optional().describe('why writes to the cluster are paused; absent: they are not'),
   watcher: z.object(lease).optional().describe('holder of the watcher lease; absent: nobody, or not a fleet'),
+  notWatchedSince: time
+    .optional()
+    .describe('when the console first saw that no watcher has it; absent: one has, or no fleet'),
   services: z.number(),
 });
 export type ClusterView = Omit<z.infer<typeof clusterView>, 'services'>;

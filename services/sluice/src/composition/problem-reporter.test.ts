@@ -1,3 +1,5 @@
+import { History } from '@sluice/console';
+import { ClusterLog, endpoint, served } from '@sluice/logical-services/testing';
 import { VirtualClock } from '@sluice/platform';
 import { advance, recordingLogger } from '@sluice/platform/testing';
 import type { Recording } from '@sluice/recording';
@@ -5,6 +7,7 @@ import { Metrics } from '@sluice/telemetry';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ProblemReporter } from './problem-reporter.ts';
 import type { Notify } from './problem-webhook.ts';
+import { backgroundIndex } from './telemetry/report-logical-services.ts';
 
 type Problems = Awaited<ReturnType<Recording['problems']>>['problems'];
 
@@ -138,4 +141,29 @@ test('rules decide how a problem counts', async () => {
   expect(lines().map(([level]) => level)).toEqual(['warn', 'info']);
   expect(await metrics.text()).toMatch(/severity="critical".*\} 1\n.*severity="info".*\} 1/);
   expect(sent).toEqual([['c/shop/web', 'critical']]);
+});
+
+test('a Service over all clusters and a lost cluster are reported as well', async () => {
+  reporter.close();
+  const history = new History({ clock });
+  for (const name of ['east', 'west']) {
+    const log = new ClusterLog(name);
+    log.snapshot('web', served([endpoint('a', false)]));
+    for (const { key, message } of log.records) history.logicalServices.apply(key, message, 0);
+  }
+  const outage = { since: -1_000_000, reason: 'timeout' };
+  const views = [
+    { identity: 'east', name: 'east', version: '', server: '', state: 'watched' },
+    { identity: 'west', name: 'west', version: '', server: '', state: 'not answering', outage },
+  ];
+  const policy = { action: 'keep', maxAgeMs: 0 } as const;
+  const observed = { history, sources: { clusters: () => views }, policy, index: backgroundIndex(clock) };
+  reporter = new ProblemReporter({ names: new Map(), recording, clock, logger, metrics, observed });
+  clock.step(200_000);
+  await check();
+  expect(lines().map(([level, , fields]) => [level, fields])).toMatchObject([
+    ['warn', { cluster: '*', service: 'shop/web', reason: 'NotServed' }],
+    ['warn', { cluster: 'west', reason: 'LostCluster', message: 'not answering (timeout)' }],
+  ]);
+  expect(await metrics.text()).toMatch(/sluice_service_problems\{.*reason="NotServed",severity="critical".*\} 1/);
 });

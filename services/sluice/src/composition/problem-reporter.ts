@@ -1,7 +1,15 @@
+import { type ObservedServices, problemsOverClusters } from '@sluice/console';
 import { parseServiceKey } from '@sluice/messages';
 import type { Cancel, Clock, Logger } from '@sluice/platform';
 import { errorMessage } from '@sluice/platform';
-import { type FoundProblem, findProblems, type ProblemRule, type ProblemSource } from '@sluice/recording/problems';
+import {
+  allOf,
+  type FoundProblem,
+  findProblems,
+  type ProblemRule,
+  type ProblemSource,
+  type ServiceProblem,
+} from '@sluice/recording/problems';
 import type { Metrics } from '@sluice/telemetry';
 import type { Notify } from './problem-webhook.ts';
 
@@ -12,6 +20,8 @@ interface ReporterOptions {
   readonly metrics?: Metrics | undefined;
   /** How problems count. Default: by their reasons. */
   readonly rules?: readonly ProblemRule[];
+  /** Services over all clusters. Default: only single clusters are checked. */
+  readonly observed?: ObservedServices | undefined;
   /** Called with what has changed since the last call that succeeded. */
   readonly notify?: Notify | undefined;
   /** Names of the clusters, by identity. */
@@ -54,10 +64,12 @@ export class ProblemReporter {
   }
 
   async #check(): Promise<void> {
-    const { recording, clock, rules } = this.#options;
+    const { recording, clock, rules, observed } = this.#options;
+    const overClusters =
+      observed && ((open: readonly ServiceProblem[]) => problemsOverClusters(observed, open, clock.now()));
     await this.#attempt('problems not checked; the recording does not answer', async () => {
       const query = { from: 0, to: clock.now(), keys: '%/%/%', isOpen: true, all: false };
-      const found = await findProblems(recording, query, rules);
+      const found = await findProblems(recording, query, { rules, overClusters });
       if (!this.#isClosed) this.#update(new Map(found.map((one) => [`${one.key} ${one.reason}`, one])));
     });
     await this.#attempt('problems not sent to the webhook', () => this.#notify());
@@ -121,5 +133,5 @@ function difference(before: Problems, now: Problems) {
 
 function subjectOf({ key, reason }: FoundProblem) {
   const { cluster, namespace, service } = parseServiceKey(key);
-  return { cluster, service: `${namespace}/${service}`, reason };
+  return { cluster, ...(service !== allOf && { service: `${namespace}/${service}` }), reason };
 }

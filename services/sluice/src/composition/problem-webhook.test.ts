@@ -57,6 +57,22 @@ test('problems are sent in the format of Alertmanager', async () => {
   ]);
 });
 
+test('a problem over all clusters and a lost cluster are named as such', async () => {
+  const notServed: FoundProblem = { ...problem, key: '*/shop/web', reason: 'NotServed' };
+  const lost: FoundProblem = { ...problem, key: 'c/*/*', reason: 'LostCluster', message: 'not watched' };
+  await problemWebhook(url)({ started: [notServed, lost], ended: [] }, 1, nameOf);
+  expect(received).toMatchObject([
+    {
+      body: {
+        alerts: [
+          { annotations: { summary: 'shop/web in all clusters: 1 Pod: 1 not ready' } },
+          { labels: { cluster: 'prod' }, annotations: { summary: 'cluster prod: not watched' } },
+        ],
+      },
+    },
+  ]);
+});
+
 test('a message with problems that ended only is resolved', async () => {
   await problemWebhook(url)({ started: [], ended: [problem] }, 1, nameOf);
   expect(received).toMatchObject([{ body: { status: 'resolved' } }]);

@@ -1,7 +1,7 @@
 import type { Configuration } from '@sluice/fleet/configuration';
 import { parseServiceKey } from '@sluice/messages';
 import { UsageError } from '@sluice/platform/process';
-import type { FoundProblem } from '@sluice/recording/problems';
+import { allOf, type FoundProblem } from '@sluice/recording/problems';
 
 /** What has changed since the last message that was received. */
 export interface ProblemChanges {
@@ -65,11 +65,12 @@ function alertOf(problem: FoundProblem, nameOf: NameOf, endedAt: number | null) 
   const { key, reason, severity, message, event, from } = problem;
   const { cluster, namespace, service } = parseServiceKey(key);
   const clusterName = nameOf(cluster);
+  const where = cluster === allOf ? 'all clusters' : clusterName;
   return {
     status: endedAt === null ? 'firing' : 'resolved',
     labels: { alertname: reason, severity, cluster: clusterName, namespace, service },
     annotations: {
-      summary: `${namespace}/${service} in ${clusterName}: ${message}`,
+      summary: `${service === allOf ? `cluster ${clusterName}` : `${namespace}/${service} in ${where}`}: ${message}`,
       ...(event !== null && { event }),
       runbook_url: runbook,
     },

@@ -20,7 +20,7 @@ import { configuredRecorder } from '../../composition/configured-recorder.ts';
 import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
-import { reportLogicalServices } from '../../composition/telemetry/report-logical-services.ts';
+import { backgroundIndex, reportLogicalServices } from '../../composition/telemetry/report-logical-services.ts';
 import { type ConsolePorts, type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
@@ -116,18 +116,13 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
       () => {},
     );
   }
-  const problems: ProblemReporter | undefined =
-    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify, rules });
-  const stopReporting =
-    console &&
-    metrics &&
-    reportLogicalServices({
-      ...ports,
-      history: console.history,
-      metrics,
-      sources: { clusters: () => clusters.views() },
-      policy: configuration.console.lostClusters,
-    });
+  const observed = console && {
+    ...{ history: console.history, sources: { clusters: () => clusters.views() } },
+    ...{ policy: configuration.console.lostClusters, index: backgroundIndex(systemClock) },
+  };
+  const reported = { ...ports, metrics, logger: named, names, notify, rules, observed };
+  const problems: ProblemReporter | undefined = recorder && new ProblemReporter({ ...reported, recording: recorder });
+  const stopReporting = observed && metrics && reportLogicalServices({ ...ports, ...observed, metrics });
   const serving = clusters.run(services, stopping.signal);
   display.started([...clusters.introduction, ...(server?.introduction ?? [])]);
   let phasesAtEnd: readonly ClusterPhase[] = [];

@@ -16,7 +16,7 @@ import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { startObserver } from '../../composition/start-observer.ts';
-import { reportLogicalServices } from '../../composition/telemetry/report-logical-services.ts';
+import { backgroundIndex, reportLogicalServices } from '../../composition/telemetry/report-logical-services.ts';
 import { startConsole } from '../../composition/telemetry/start-console.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { pageAddressesOf, serve } from './serve-page.ts';
@@ -67,15 +67,13 @@ export async function runObserver(
       logger.info('recording cluster', { cluster: cluster.name, ...(namespace !== undefined && { namespace }) });
     },
   });
-  const problems: ProblemReporter | undefined =
-    recorder && new ProblemReporter({ ...ports, recording: recorder, metrics, logger: named, names, notify, rules });
-  const stopReporting = reportLogicalServices({
-    ...ports,
-    history,
-    metrics,
-    sources: { clusters: () => clusters.views() },
-    policy: limits.lostClusters,
-  });
+  const observed = {
+    ...{ history, sources: { clusters: () => clusters.views() } },
+    ...{ policy: limits.lostClusters, index: backgroundIndex(systemClock) },
+  };
+  const reported = { ...ports, metrics, logger: named, names, notify, rules, observed };
+  const problems: ProblemReporter | undefined = recorder && new ProblemReporter({ ...reported, recording: recorder });
+  const stopReporting = reportLogicalServices({ ...ports, ...observed, metrics });
   const stopping = new AbortController();
   const serving = clusters.run(observer, stopping.signal);
   print(process.stdout, `${[...clusters.introduction, ...server.introduction].join('\n')}\n`);

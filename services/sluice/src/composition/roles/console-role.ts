@@ -19,7 +19,7 @@ import { AccessReviews } from '../access-reviews.ts';
 import { ProblemReporter } from '../problem-reporter.ts';
 import { configuredProblemRules } from '../problem-rules-file.ts';
 import { configuredWebhook } from '../problem-webhook.ts';
-import { reportLogicalServices } from '../telemetry/report-logical-services.ts';
+import { backgroundIndex, reportLogicalServices } from '../telemetry/report-logical-services.ts';
 import { rereadConsole } from './reread-console.ts';
 import type { ReviewingClusters } from './reviewing-clusters.ts';
 
@@ -114,7 +114,8 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
         if (tls !== undefined) server.setTls(tls);
       },
     });
-  const stopReporting = reportLogicalServices({ clock, logger, history, metrics, sources, policy: lostClusters });
+  const observed = { history, sources, policy: lostClusters, index: backgroundIndex(clock) };
+  const stopReporting = reportLogicalServices({ ...observed, clock, logger, metrics });
   const working = new AbortController();
   const identifying = options.reviewing?.run(working.signal);
   let problems: ProblemReporter | undefined;
@@ -123,7 +124,7 @@ export async function startConsoleRole(options: ConsoleRoleOptions): Promise<Run
     logger.info('history loaded', { services: history.size, bytes: history.bytes });
     if (recorder === undefined || working.signal.aborted) return;
     recorder.resume();
-    problems = new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify, rules });
+    problems = new ProblemReporter({ clock, logger, recording: recorder, metrics, names, notify, rules, observed });
   });
   return {
     url: server.url,

@@ -3,7 +3,7 @@ import { ClusterLog, endpoint, served } from '@sluice/logical-services/testing';
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { Metrics } from '@sluice/telemetry';
 import { beforeEach, expect, test } from 'vitest';
-import { reportLogicalServices } from './report-logical-services.ts';
+import { backgroundIndex, reportLogicalServices } from './report-logical-services.ts';
 
 let clock: VirtualClock;
 let metrics: Metrics;
@@ -23,7 +23,8 @@ beforeEach(() => {
   }
   const clusters = () => names.map((name) => ({ identity: name, name, version: '', server: '', state: 'watched' }));
   const policy = { action: 'keep', maxAgeMs: 0 } as const;
-  stop = reportLogicalServices({ history, sources: { clusters }, policy, metrics, clock, logger: silentLogger });
+  const observed = { history, sources: { clusters }, policy, index: backgroundIndex(clock) };
+  stop = reportLogicalServices({ ...observed, metrics, clock, logger: silentLogger });
 });
 
 async function reported(): Promise<readonly string[]> {

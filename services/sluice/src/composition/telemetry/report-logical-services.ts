@@ -1,12 +1,9 @@
-import { type ConsoleSources, clusterStatuses, type History, LogicalServiceIndex, ThreadBudget } from '@sluice/console';
-import { type ConditionType, conditionTypes, type LostClusterPolicy } from '@sluice/logical-services';
+import { clusterStatuses, LogicalServiceIndex, type ObservedServices, ThreadBudget } from '@sluice/console';
+import { type ConditionType, conditionTypes } from '@sluice/logical-services';
 import { type Cancel, type Clock, errorMessage, type Logger } from '@sluice/platform';
 import type { Metrics } from '@sluice/telemetry';
 
-interface Options {
-  readonly history: Pick<History, 'logicalServices'>;
-  readonly sources: Pick<ConsoleSources, 'clusters' | 'outage'>;
-  readonly policy: LostClusterPolicy;
+interface Options extends ObservedServices {
   readonly metrics: Pick<Metrics, 'report'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -17,16 +14,20 @@ const intervalMs = 10_000;
 const threadShare = 0.1;
 const types = Object.keys(conditionTypes) as ConditionType[];
 
+/** For what reads all Services regularly, and not for a person. */
+export const backgroundIndex = (clock: Clock): LogicalServiceIndex =>
+  new LogicalServiceIndex(new ThreadBudget(clock, threadShare));
+
 /**
  * Reports how many Services have each condition, seen over all clusters, if there are several. Returns a function that stops this.
  */
-export function reportLogicalServices({ history, sources, policy, metrics, clock, logger }: Options): () => void {
-  const index = new LogicalServiceIndex(new ThreadBudget(clock, threadShare));
+export function reportLogicalServices({ metrics, clock, logger, ...observed }: Options): () => void {
+  const { history, index, policy } = observed;
   let counts: Readonly<Record<string, number>> | undefined;
   let isClosed = false;
   let cancel: Cancel = () => {};
   const count = async () => {
-    const clusters = clusterStatuses({ history, sources });
+    const clusters = clusterStatuses(observed);
     if (clusters.length < 2) {
       counts = undefined;
       return;
