@@ -243,6 +243,7 @@ const given = {
         selector: { app: 'web', empty: '' },
         publishNotReadyAddresses: true,
         trafficDistribution: 'PreferClose',
+        internalTrafficPolicy: 'Local',
         ports: [
           { name: 'http', port: 80, targetPort: 'http', appProtocol: 'http' },
           { name: 'udp', port: 53, protocol: 'UDP', targetPort: 5353 },

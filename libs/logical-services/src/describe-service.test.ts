@@ -83,6 +83,16 @@ test('names what differs and where, from the value of most clusters on', () => {
   ]);
 });
 
+test('names traffic policies, of which the default is left out', () => {
+  const local = served(pods(1), { internalTrafficPolicy: 'Local', externalTrafficPolicy: 'Local' });
+  const { differences } = describe({ a: served(pods(1)), b: local });
+  expect(differences.map(({ field, values }) => [field, ...values.map(({ value }) => value)])).toEqual([
+    ['internalTrafficPolicy', 'Cluster', 'Local'],
+    ['externalTrafficPolicy', 'Cluster', 'Local'],
+  ]);
+  expect(conditions({ a: served(pods(1)), b: local })).toEqual([['SpecDiffers', ['b']]]);
+});
+
 test('what is another in each cluster by nature is no difference', () => {
   const [a, b] = [
     { uid: 'a', clusterIP: '10.0.0.1' },

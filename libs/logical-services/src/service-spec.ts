@@ -42,6 +42,8 @@ const compared = {
   selector: ({ selector }: ServiceSpec) => (selector === null ? '' : mapText(selector)),
   ipFamilies: ({ ipFamilies }: ServiceSpec) => ipFamilies.join(', '),
   trafficDistribution: ({ trafficDistribution }: ServiceSpec) => trafficDistribution ?? '',
+  internalTrafficPolicy: ({ internalTrafficPolicy }: ServiceSpec) => internalTrafficPolicy ?? 'Cluster',
+  externalTrafficPolicy: ({ externalTrafficPolicy }: ServiceSpec) => externalTrafficPolicy ?? 'Cluster',
   topologyAnnotations: ({ annotations }: ServiceSpec) => mapText(annotations),
   publishNotReadyAddresses: ({ publishNotReadyAddresses }: ServiceSpec) => String(publishNotReadyAddresses),
   labels: ({ labels }: ServiceSpec) => mapText(labels),

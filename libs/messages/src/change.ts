@@ -135,4 +135,4 @@ export interface ObjectReference {
 }
 
 /** Increased whenever the facts or their hashing change. */
-export const digestVersion = 2;
+export const digestVersion = 3;

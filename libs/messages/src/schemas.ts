@@ -76,6 +76,8 @@ const service = z.object({
   ),
   publishNotReadyAddresses: z.boolean(),
   trafficDistribution: z.string().nullable(),
+  internalTrafficPolicy: z.string().optional(),
+  externalTrafficPolicy: z.string().optional(),
 });
 
 const pod = z.object({

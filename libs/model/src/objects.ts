@@ -18,6 +18,9 @@ export interface Service {
   readonly ports: readonly ServicePort[];
   readonly publishNotReadyAddresses: boolean;
   readonly trafficDistribution: string | null;
+  /** Both decide nothing here, but say which endpoints proxies use. Absent: `Cluster`, the default. */
+  readonly internalTrafficPolicy?: string;
+  readonly externalTrafficPolicy?: string;
 }
 
 export interface ServicePort {

@@ -10,6 +10,7 @@ describe('the controllers read from a recorded object what they read from the or
     aService(),
     aService({ deleting: true, publishNotReadyAddresses: true, trafficDistribution: 'PreferClose' }),
     aService({ annotations: { 'service.kubernetes.io/topology-mode': 'Auto' }, type: 'NodePort' }),
+    aService({ internalTrafficPolicy: 'Local', externalTrafficPolicy: 'Local' }),
     aService({ selector: null, clusterIP: 'None', creationTimestamp: '' }),
   ])('a Service', (service) => {
     expect(projectService(rawService(service))).toEqual(service);

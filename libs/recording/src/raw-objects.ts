@@ -10,6 +10,7 @@ export const recordedAnnotation = 'sluice.io/recorded';
 export function rawService(service: Service): RawObject {
   const { namespace, name, uid, labels, annotations, ports, selector, clusterIP, ...rest } = service;
   const { creationTimestamp, deleting, type, ipFamilies, publishNotReadyAddresses, trafficDistribution } = rest;
+  const { internalTrafficPolicy, externalTrafficPolicy } = rest;
   const recorded = 'without status, and of the annotations only those that matter for endpoints';
   return {
     metadata: {
@@ -24,6 +25,8 @@ export function rawService(service: Service): RawObject {
       ...(selector !== null && { selector }),
       ...(publishNotReadyAddresses && { publishNotReadyAddresses }),
       ...(trafficDistribution !== null && { trafficDistribution }),
+      ...(internalTrafficPolicy !== undefined && { internalTrafficPolicy }),
+      ...(externalTrafficPolicy !== undefined && { externalTrafficPolicy }),
     },
   };
 }

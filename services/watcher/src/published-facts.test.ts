@@ -104,7 +104,7 @@ const services = named({
     ports: list(
       object({ name: text, protocol: text, port: number, targetPort: fc.oneof(number, text), appProtocol: text }),
     ),
-    trafficDistribution: text,
+    ...{ trafficDistribution: text, internalTrafficPolicy: text, externalTrafficPolicy: text },
   }),
 });
 

@@ -33,6 +33,8 @@ describe('of an object with all fields', () => {
       ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: 'h2c' }],
       publishNotReadyAddresses: true,
       trafficDistribution: 'PreferClose',
+      internalTrafficPolicy: 'Local',
+      externalTrafficPolicy: 'Local',
     });
   });
 

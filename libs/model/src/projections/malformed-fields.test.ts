@@ -36,6 +36,7 @@ const projectedKinds: readonly Kind[] = [
         ...below('metadata', 'namespace', 'name', 'uid', 'creationTimestamp', 'deletionTimestamp'),
         ...below('metadata', 'labels["app"]', 'annotations["note"]'),
         ...below('spec', 'type', 'selector["tier"]', 'clusterIP', 'ipFamilies[0]', 'trafficDistribution'),
+        ...below('spec', 'internalTrafficPolicy', 'externalTrafficPolicy'),
         ...below('spec.ports[0]', 'name', 'protocol', 'appProtocol'),
       ],
       'a boolean': ['spec.publishNotReadyAddresses'],

@@ -42,6 +42,8 @@ export function projectService(raw: unknown): Service {
       ports: listAt(spec, 'ports', 'spec.ports', servicePort),
       publishNotReadyAddresses: booleanAt(spec, 'publishNotReadyAddresses', 'spec.publishNotReadyAddresses'),
       trafficDistribution: optionalStringAt(spec, 'trafficDistribution', 'spec.trafficDistribution'),
+      ...trafficPolicyAt(spec, 'internalTrafficPolicy'),
+      ...trafficPolicyAt(spec, 'externalTrafficPolicy'),
     };
   });
 }
@@ -54,6 +56,12 @@ function hintAnnotations(annotations: StringMap): StringMap {
     if (value !== undefined) kept[key] = value;
   }
   return kept;
+}
+
+/** Without the default, which almost all have. */
+function trafficPolicyAt<F extends 'internalTrafficPolicy' | 'externalTrafficPolicy'>(spec: Fields, field: F) {
+  const policy = stringAt(spec, field, `spec.${field}`);
+  return policy === '' || policy === 'Cluster' ? undefined : { [field]: policy };
 }
 
 function servicePort(item: unknown): ServicePort {

@@ -27,6 +27,13 @@ describe('projectService', () => {
     });
   });
 
+  it('leaves the default of traffic policies out', () => {
+    const policies = { internalTrafficPolicy: 'Cluster', externalTrafficPolicy: 'Local' };
+    const service = projectService({ metadata: { name: 'web' }, spec: policies });
+    expect(service).not.toHaveProperty('internalTrafficPolicy');
+    expect(service.externalTrafficPolicy).toBe('Local');
+  });
+
   it('distinguishes an empty selector from none, and drops irrelevant annotations', () => {
     const service = projectService({
       metadata: {

@@ -39,6 +39,8 @@ export const rawService = {
     ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 8080, appProtocol: 'h2c' }],
     publishNotReadyAddresses: true,
     trafficDistribution: 'PreferClose',
+    internalTrafficPolicy: 'Local',
+    externalTrafficPolicy: 'Local',
   },
 };
 

@@ -107,6 +107,7 @@ const rules: Readonly<Record<Exclude<Field, (typeof withoutTexts)[number]>, Fiel
   ...{ protocol: known('TCP', 'UDP', 'SCTP'), targetPort: named('port') },
   appProtocol: known('http', 'https', 'tcp', 'grpc', 'kubernetes.io/h2c', 'kubernetes.io/ws', 'kubernetes.io/wss'),
   trafficDistribution: known('PreferClose', 'PreferSameZone', 'PreferSameNode'),
+  ...{ internalTrafficPolicy: known('Local'), externalTrafficPolicy: known('Local') },
   apiVersion: known('v1', 'apps/v1', 'batch/v1', 'discovery.k8s.io/v1'),
   fieldPath: named('value'),
   // Milliseconds by controller.

@@ -194,6 +194,8 @@ test.each<[string, Partial<Service>]>([
   ['changed its IP families', { ipFamilies: ['IPv6'] }],
   ['publishes not-ready addresses', { publishNotReadyAddresses: true }],
   ['changed its traffic distribution to PreferSameZone', { trafficDistribution: 'PreferSameZone' }],
+  ['changed its internal traffic policy to Local', { internalTrafficPolicy: 'Local' }],
+  ['changed its external traffic policy to Local', { externalTrafficPolicy: 'Local' }],
   ['changed its labels', { labels: { team: 'shop' } }],
   ['changed its annotations for topology hints', { annotations: topologyMode }],
 ])('a Service %s', (text, given) => {
@@ -203,6 +205,7 @@ test.each<[string, Partial<Service>]>([
 test.each<[string, Partial<Service>]>([
   ['no longer publishes not-ready addresses', { publishNotReadyAddresses: true }],
   ['changed its traffic distribution to (none)', { trafficDistribution: 'PreferSameZone' }],
+  ['changed its internal traffic policy to Cluster', { internalTrafficPolicy: 'Local' }],
   ['changed its selector: selector app=web', { selector: null }],
 ])('a Service %s', (text, before) => {
   expect(describeServiceChange(aService(before), aService())).toEqual([text]);

@@ -156,10 +156,17 @@ export function describeServiceChange(before: Service | null, after: Service | n
     texts.push(`${after.publishNotReadyAddresses ? 'publishes' : 'no longer publishes'} not-ready addresses`);
   if (differs('trafficDistribution'))
     texts.push(`changed its traffic distribution to ${after.trafficDistribution ?? '(none)'}`);
+  for (const [field, name] of trafficPolicies)
+    if (differs(field)) texts.push(`changed its ${name} traffic policy to ${after[field] ?? 'Cluster'}`);
   if (differs('labels')) texts.push('changed its labels');
   if (differs('annotations')) texts.push('changed its annotations for topology hints');
   return texts;
 }
+
+const trafficPolicies = [
+  ['internalTrafficPolicy', 'internal'],
+  ['externalTrafficPolicy', 'external'],
+] as const;
 
 export function selectorText({ selector }: Service): string {
   if (selector === null) return 'no selector (custom endpoints)';
