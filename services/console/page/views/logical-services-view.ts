@@ -10,6 +10,7 @@ import { conditionNames } from '../parts/condition.ts';
 import { LostClusters } from '../parts/lost-clusters.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { maxColumns, ServiceMatrix } from '../parts/service-matrix.ts';
+import { ServiceSearch } from '../parts/service-search.ts';
 import { type Pages, usePages } from '../parts/use-pages.ts';
 import { useSelectedRow } from '../parts/use-selected-row.ts';
 import { navigate } from '../router.ts';
@@ -48,23 +49,10 @@ export function LogicalServicesView({ filter }: { filter: LogicalServiceFilter }
     Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(noLogicalFilter)),
     ArrowRight: () => document.querySelector<HTMLElement>(`[data-row="${Math.max(0, selected)}"]`)?.focus(),
   });
-  const leaveSearch = ({ key }: KeyboardEvent) => {
-    if (key !== 'Enter' && key !== 'ArrowDown') return;
-    search.current?.blur();
-    select(0);
-  };
   return html`<div class="logical-services">
     <h1 class="visually-hidden">Services over all clusters</h1>
     <div class="filters">
-      <input
-        ref=${search}
-        type="search"
-        placeholder="namespace/name  ( / )"
-        aria-label="search Services"
-        value=${filter.q}
-        onInput=${(event: InputEvent) => change({ q: chosenIn(event).trim() })}
-        onKeyDown=${leaveSearch}
-      />
+      <${ServiceSearch} input=${search} q=${filter.q} search=${(q: string) => change({ q })} selectFirst=${() => select(0)} />
       <input
         class="namespace"
         type="search"

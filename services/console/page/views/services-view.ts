@@ -6,6 +6,7 @@ import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Feed } from '../parts/feed.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
+import { ServiceSearch } from '../parts/service-search.ts';
 import { LatencyBar, ReadyBar, Status, statusText } from '../parts/status.ts';
 import { useSelectedRow } from '../parts/use-selected-row.ts';
 import { nameOf, useServices } from '../parts/use-services.ts';
@@ -34,9 +35,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
     '/': () => search.current?.focus(),
     Escape: () => (document.activeElement === search.current ? search.current?.blur() : change(noFilter)),
   });
-  const selectFirst = ({ key }: KeyboardEvent) => {
-    if (key !== 'Enter' && key !== 'ArrowDown') return;
-    search.current?.blur();
+  const selectFirst = () => {
     if (services.total > 0) select(0);
   };
   const clusters = overview.state === 'ready' ? overview.value.clusters : [];
@@ -45,15 +44,7 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
     <h1 class="visually-hidden">Services</h1>
     <section>
       <div class="filters">
-        <input
-          ref=${search}
-          type="search"
-          placeholder="namespace/name  ( / )"
-          aria-label="search Services"
-          value=${filter.q}
-          onInput=${(event: InputEvent) => change({ q: (event.target as HTMLInputElement).value.trim() })}
-          onKeyDown=${selectFirst}
-        />
+        <${ServiceSearch} input=${search} q=${filter.q} search=${(q: string) => change({ q })} selectFirst=${selectFirst} />
         <${StatusChips} counts=${services.counts} chosen=${filter.status} choose=${(status: string) => change({ status })} />
         <span class="spacer"></span>
         ${
