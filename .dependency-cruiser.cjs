@@ -228,7 +228,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^((?:libs|services)/[^/]+|fake-apiserver|demo)/' },
       to: {
-        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/|process/|configuration/|configuration/load/|jetstream/|kafka/|redis/|protobuf/|preflight/|clusters/|ownership/|roles/|roles/lease-thread/|problems/)?index\\.ts|((configuration|jetstream|redis|protobuf)/)?testing/)',
+        path: '^((libs|services)/[^/]+|fake-apiserver|demo)/src/(?!(client/|terminal/|distributed/|load/|archive/|process/|configuration/|configuration/load/|jetstream/|kafka/|redis/|protobuf/|preflight/|clusters/|ownership/|roles/|roles/lease-thread/|problems/|terms/)?index\\.ts|((configuration|jetstream|redis|protobuf)/)?testing/)',
         pathNot: '^$1/',
       },
     },

@@ -1,22 +1,5 @@
 import type { ServiceDescription, ServiceInCluster } from './describe-service.ts';
-
-/** What is wrong with a Service, seen over all clusters. The runbook of logical Services explains each. */
-export const conditionTypes = {
-  /** No cluster has a ready endpoint. */
-  NotServed: 'critical',
-  /** Several clusters have the Service, but only one serves it. */
-  ServedByOneCluster: 'warning',
-  /** A cluster has the Service and no ready endpoint, while others serve it. */
-  NoReadyEndpointsInCluster: 'warning',
-  /** Endpoints of a cluster that does not answer, or that nobody watches, are in the totals. */
-  LostClusterCounts: 'warning',
-  /** Clusters differ in a field that clients depend on. */
-  SpecDiffers: 'warning',
-  /** Some clusters do not have the Service, which may be intended. */
-  MissingInCluster: 'info',
-} as const satisfies Readonly<Record<string, 'critical' | 'warning' | 'info'>>;
-
-export type ConditionType = keyof typeof conditionTypes;
+import { type ConditionType, conditionTypes } from './terms/index.ts';
 
 export interface ServiceCondition {
   readonly type: ConditionType;

@@ -2,10 +2,11 @@ import { aService, httpPort } from '@sluice/model/testing';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { conditionsOf } from './conditions.ts';
-import { type DescribeOptions, describeService, type LostClusterPolicy, type LostReason } from './describe-service.ts';
+import { type DescribeOptions, describeService, type LostClusterPolicy } from './describe-service.ts';
 import { LogicalServices } from './logical-services.ts';
 import { lossesOf } from './service-loss.ts';
 import { servingStatesOf } from './serving-state.ts';
+import type { LostReason } from './terms/index.ts';
 import { ClusterLog, endpoint, served, type TestService } from './testing/cluster-log.ts';
 
 const keep: LostClusterPolicy = { action: 'keep', maxAgeMs: 0 };

@@ -2,6 +2,7 @@ import type { ServiceState } from '@sluice/service-state';
 import { addCounts, countByZone, type EndpointCounts, noEndpoints } from './endpoint-counts.ts';
 import type { LogicalService } from './logical-services.ts';
 import { type Difference, differencesBetween, type ServiceSpec } from './service-spec.ts';
+import type { LostReason } from './terms/index.ts';
 
 /** A cluster of the fleet. */
 export interface ClusterStatus {
@@ -17,19 +18,6 @@ export interface LostCluster {
   readonly since: number;
   readonly reason: LostReason;
 }
-
-/** Why nothing is known of a cluster, for people. */
-export const lostReasons = [
-  /** Its API server does not answer. */
-  'not answering',
-  /** Its API server answers, but cannot be used. */
-  'unusable',
-  /** No watcher of the fleet has it. */
-  'not watched',
-  /** The store or the bus of the fleet does not answer. */
-  'fleet not answering',
-] as const;
-export type LostReason = (typeof lostReasons)[number];
 
 /** What the last known endpoints of a lost cluster count for. */
 export interface LostClusterPolicy {

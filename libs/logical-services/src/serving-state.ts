@@ -1,22 +1,6 @@
 import { needsEndpoints } from './conditions.ts';
 import type { ServiceDescription, ServiceInCluster } from './describe-service.ts';
-
-/** How a cluster serves a Service. */
-export type ServingState =
-  /** All endpoints are ready. */
-  | 'served'
-  /** Some are. */
-  | 'partly'
-  /** None is. */
-  | 'none'
-  /** None is expected: an external name, or neither a selector nor endpoints. */
-  | 'noneExpected'
-  /** The Service does not exist there. */
-  | 'missing'
-  /** Not all of it is known yet. */
-  | 'unknown'
-  /** The cluster does not answer, nobody watches it, or it counts as lost. */
-  | 'lost';
+import type { ServingState } from './terms/index.ts';
 
 /** By identity of the cluster, which may have several Services that are joined. Those that have none are not among them. */
 export function servingStatesOf({ clusters }: ServiceDescription): ReadonlyMap<string, ServingState> {

@@ -1,17 +1,11 @@
+import { type ConditionType, conditionTypes, lostReasons, servingStates } from '@sluice/logical-services/terms';
 import { z } from 'zod';
 import { duration, list, time } from './entry-schemas.ts';
 
 /** Responses about Services over all clusters. */
 
 export const conditionType = z
-  .enum([
-    'NotServed',
-    'ServedByOneCluster',
-    'NoReadyEndpointsInCluster',
-    'LostClusterCounts',
-    'SpecDiffers',
-    'MissingInCluster',
-  ])
+  .enum(Object.keys(conditionTypes) as ConditionType[])
   .describe(
     'NotServed: no cluster has a ready endpoint; ServedByOneCluster: several clusters have the Service, one serves it; ' +
       'NoReadyEndpointsInCluster: others do; LostClusterCounts: the last known endpoints of a cluster that is not ' +
@@ -34,7 +28,7 @@ const counts = z.object({
 });
 
 const lostReason = z
-  .enum(['not answering', 'unusable', 'not watched', 'fleet not answering'])
+  .enum(lostReasons)
   .describe(
     'not answering: its API server; unusable: its API server answers, but cannot be used; not watched: no watcher of the fleet ' +
       'has it; fleet not answering: the store or the bus of the fleet does not',
@@ -50,7 +44,7 @@ const clusterStatus = z.object({
 export type LogicalCluster = z.infer<typeof clusterStatus>;
 
 export const servingState = z
-  .enum(['served', 'partly', 'none', 'noneExpected', 'missing', 'unknown', 'lost'])
+  .enum(servingStates)
   .describe(
     'served: all endpoints are ready; partly: some are; none: none is; noneExpected: an external name, or neither a selector ' +
       'nor endpoints; missing: the Service does not exist there; unknown: not all of it is known yet; lost: the cluster is ' +
