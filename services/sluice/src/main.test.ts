@@ -12,9 +12,9 @@ test('every command loads in plain Node from sources', async () => {
 
 test('a dry run is shadow mode, so it never takes the place of a controller', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
-  const run = promisify(execFile)(process.execPath, [main, 'run', '--dry-run', '--context', 'west,east']);
+  const run = promisify(execFile)(process.execPath, [main, 'run', '--dry-run', '--in-cluster', '--namespaces', 'a']);
   await expect(run).rejects.toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--shadow compares one cluster'),
+    stderr: expect.stringContaining('require a cluster that Sluice writes to'),
   });
 });
