@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ApiClient, namespaceObject, nodeObject, podObject, reference, serviceObject } from '@sluice/conformance';
 import { type ControlPlane, startControlPlane, startKubeControllerManager } from '@sluice/local';
 import { labelOf, listAt, objectAt, serviceNameLabel } from '@sluice/shadow';
@@ -75,6 +76,12 @@ class Shadow {
   }
 }
 
+/** Asks the console of a run. */
+async function ask(shadow: Shadow, ...question: readonly string[]): Promise<string> {
+  const [address = 'none'] = /(?<=^Console: )http\S+/m.exec(shadow.output) ?? [];
+  return (await promisify(execFile)(program, [...question, '--console', address])).stdout;
+}
+
 /** Has started comparing. */
 async function started(gracePeriod: string, kubeconfig?: string): Promise<Shadow> {
   const shadow = new Shadow(gracePeriod, kubeconfig);
@@ -120,8 +127,14 @@ test('beside kube-controller-manager: how often Sluice was first, and by how muc
       await setReady(i % 2 === 1);
       await expect.poll(isShownReady).toBe(i % 2 === 1);
     }
+    const answers = await Promise.all([ask(shadow, 'explain', 'shop/cart'), ask(shadow, 'history', 'shop/cart')]);
     const status = await shadow.stop();
     const { output } = shadow;
+    // Sluice decided the same, but wrote nothing.
+    expect(answers[0]).toContain('cart-1');
+    expect(answers[1]).toMatch(/EndpointSlice cart-\w+ was modified by kube-controller-manager/);
+    expect(answers[1]).toContain('Pod shop/cart-1 became ready');
+    expect(answers[1]).not.toMatch(/decided|applied/);
     expect(output).toMatch(/other controllers wrote \d+ times/);
     expect(output).toMatch(/Sluice was first (once|\d+ times), by [0-9.]+ m?s \(p50\)/);
     // The first page may appear before the first write.

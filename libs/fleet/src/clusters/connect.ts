@@ -206,6 +206,7 @@ async function asUsageError<T>(run: () => Promise<T>): Promise<T> {
 export interface ReadingCluster extends Pick<ConnectedCluster, 'name' | 'identity' | 'server' | 'version' | 'close'> {
   /** Minor version of Kubernetes. */
   readonly minor: number;
+  readonly access: ClusterAccess;
   readonly reader: ClusterReader;
   readonly connection: Connection;
 }
@@ -234,6 +235,7 @@ async function openReading(access: ClusterAccess, options: AccessOptions): Promi
       name,
       identity,
       server: connection.server,
+      access,
       version: version.gitVersion,
       minor: version.minor,
       reader: { ...chainReader(http), resources: resourcesOf(enabled) },

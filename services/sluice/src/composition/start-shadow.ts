@@ -1,4 +1,4 @@
-import { MemoryBus } from '@sluice/bus';
+import { type Bus, MemoryBus } from '@sluice/bus';
 import { type ClusterReader, chainReader } from '@sluice/kubernetes';
 import { encodeMessage, parseServiceKey, type ResyncRequest, type ServiceKey } from '@sluice/messages';
 import type { Clock, Logger, Random } from '@sluice/platform';
@@ -14,7 +14,7 @@ import {
   type ShadowReport,
   shadowPolicy,
 } from '@sluice/shadow';
-import { MemoryStore } from '@sluice/store';
+import { MemoryStore, type Outage } from '@sluice/store';
 import type { Metrics } from '@sluice/telemetry';
 import { ClusterWatcher } from '@sluice/watcher';
 import { clusterCache } from './telemetry/cluster-cache.ts';
@@ -30,6 +30,10 @@ interface ShadowOptions {
   readonly metrics: Metrics;
   /** Default: half of the heap. */
   readonly maxCacheBytes?: number | undefined;
+  /** Sees what watchers publish. Decisions are left out, because nothing is written. */
+  readonly tap?: ((bus: Bus) => Bus) | undefined;
+  /** Called when an API server stops answering, and with null when it answers again. */
+  readonly onAvailability?: ((cluster: ShadowedCluster, outage: Outage | null) => void) | undefined;
   readonly onDifference?: (difference: ReportedDifference) => void;
   readonly onResolved?: (difference: ReportedDifference) => void;
 }
@@ -50,6 +54,7 @@ export function startShadow(options: ShadowOptions): Shadow {
   const { clock, random, settings, metrics } = options;
   const logger = nameClusters(options.logger, new Map(options.clusters.map(({ identity, name }) => [identity, name])));
   const bus = new MemoryBus({ partitions });
+  const published = options.tap?.(bus) ?? bus;
   const stop = new AbortController();
   const epoch = Math.floor(clock.now());
   const comparison: ShadowComparison = new ShadowComparison({
@@ -61,11 +66,12 @@ export function startShadow(options: ShadowOptions): Shadow {
   metrics.report('sluice_shadow_services', (report) => {
     for (const [result, services] of Object.entries(comparison.report().services)) report({ result }, services);
   });
-  const watchers = options.clusters.map(({ identity, name, reader }) => {
+  const watchers = options.clusters.map((cluster) => {
+    const { identity, name, reader } = cluster;
     return new ClusterWatcher({
       cluster: identity,
       fencingToken: epoch,
-      bus,
+      bus: published,
       clock,
       random,
       listBudget: clusterCache(metrics, identity, options.maxCacheBytes).listBudget,
@@ -74,6 +80,7 @@ export function startShadow(options: ShadowOptions): Shadow {
         observeUpstreamWrites(identity, (key, controller) => comparison.wrote(key, controller)),
       ),
       logger: logger.with({ cluster: name }),
+      onAvailability: (outage) => options.onAvailability?.(cluster, outage),
       onMalformed: (resource) => {
         comparison.malformed();
         metrics.inc('sluice_malformed_objects_total', { identity, resource });

@@ -1,10 +1,9 @@
-import { type ClusterView, tapBus } from '@sluice/console';
+import { tapBus } from '@sluice/console';
 import { type TracesConfiguration, toCompaction, toSettings } from '@sluice/fleet/configuration';
 import type { Logger } from '@sluice/platform';
 import {
   exitStatus,
   graceMs,
-  isLoopback,
   marginMs,
   nameClusters,
   type RootLogger,
@@ -21,14 +20,14 @@ import { ProblemReporter } from '../../composition/problem-reporter.ts';
 import { configuredProblemRules } from '../../composition/problem-rules-file.ts';
 import { configuredWebhook } from '../../composition/problem-webhook.ts';
 import { backgroundIndex, reportLogicalServices } from '../../composition/telemetry/report-logical-services.ts';
-import { type ConsolePorts, type LocalConsole, startConsole } from '../../composition/telemetry/start-console.ts';
 import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { type ClusterPhase, recordOutcome, Statistics } from '../display/display.ts';
 import { openClusterSet } from './cluster-set.ts';
 import { openOneCluster } from './one-cluster.ts';
+import { openConsole, servedAt } from './open-console.ts';
 import { type Run, selectsCluster, selectsManyClusters } from './run-options.ts';
-import { type Addresses, addressesOf, serve } from './serve-page.ts';
+import { serve } from './serve-page.ts';
 import type { ServedClusters } from './served-clusters.ts';
 import { openSimulatedClusters } from './simulated-clusters.ts';
 
@@ -180,25 +179,4 @@ function tracesOf({ configuration, console }: Run): TracesConfiguration {
   const { traces } = configuration;
   const isSimulated = !selectsCluster(configuration);
   return isSimulated && console && traces.endpoint === undefined ? { ...traces, endpoint: 'memory', ratio: 1 } : traces;
-}
-
-/** Where this process serves. @throws UsageError if the addresses contradict each other */
-const servedAt = ({ console, configuration }: Pick<Run, 'console' | 'configuration'>): Addresses =>
-  console ? addressesOf(configuration) : { metrics: configuration.metricsBindAddress };
-
-/** The console of this process; undefined if disabled or if its address is not loopback. */
-export function openConsole(
-  clusters: () => readonly ClusterView[],
-  run: Pick<Run, 'console' | 'configuration'>,
-  logger: Logger,
-  sources: Partial<Pick<ConsolePorts, 'recording' | 'problemRules' | 'reviewer' | 'trace'>> = {},
-): LocalConsole | undefined {
-  const { page, metrics } = servedAt(run);
-  const address = page ?? metrics;
-  if (address === null || !run.console) return undefined;
-  if (address !== undefined && !isLoopback(address.host)) {
-    logger.info('console disabled: the bind address is not loopback; set --console-bind-address to a loopback address');
-    return undefined;
-  }
-  return startConsole(clusters, run.configuration.console, { clock: systemClock, logger, ...sources });
 }

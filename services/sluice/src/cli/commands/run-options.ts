@@ -108,9 +108,9 @@ export function checkRun(run: Run): void {
       '--console-bind-address and --metrics-bind-address are for one process; --distributed prints the address of its console, and each process has metrics of its own',
     );
   }
-  if (console.authorizationMode === 'cluster' && (!namesCluster || run.shadow)) {
+  if (console.authorizationMode === 'cluster' && !namesCluster) {
     throw new UsageError(
-      '--console-authorization-mode cluster requires a console and a cluster that reviews the access of readers: pass --kubeconfig FILE, --context NAME or --in-cluster, and remove --shadow',
+      '--console-authorization-mode cluster requires a console and a cluster that reviews the access of readers: pass --kubeconfig FILE, --context NAME or --in-cluster',
     );
   }
   if (run.bus !== undefined && !run.distributed) {

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { tapBus } from '@sluice/console';
 import { toSettings } from '@sluice/fleet/configuration';
 import { sleep } from '@sluice/platform';
 import {
@@ -20,10 +21,15 @@ import {
   type ShadowReport,
   verdictOf,
 } from '@sluice/shadow';
-import { Metrics, startTelemetry, syncHealth } from '@sluice/telemetry';
+import type { Outage } from '@sluice/store';
+import { Metrics, syncHealth } from '@sluice/telemetry';
+import { reviewsOf } from '../../composition/access-reviews.ts';
 import { startShadow } from '../../composition/start-shadow.ts';
+import { clusterView } from '../../composition/telemetry/start-console.ts';
 import type { OutputFormat } from '../display/create-display.ts';
+import { openConsole, servedAt } from './open-console.ts';
 import type { Run } from './run-options.ts';
+import { serve } from './serve-page.ts';
 import { connectShadowed } from './shadowed-clusters.ts';
 
 /**
@@ -32,7 +38,8 @@ import { connectShadowed } from './shadowed-clusters.ts';
  */
 export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const { controllers, metricsBindAddress, watcher } = run.configuration;
+  const { controllers, watcher } = run.configuration;
+  const addresses = servedAt(run);
   const settings = toSettings(controllers);
   const clusters = await connectShadowed(run.configuration, ports);
   const names = new Map(clusters.map(({ identity, name }) => [identity, name]));
@@ -40,14 +47,16 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
   const display = createShadowDisplay(run.output);
   let ready = false;
   const ended = new AbortController();
-  const server =
-    metricsBindAddress === null
-      ? undefined
-      : await startTelemetry(
-          metricsBindAddress,
-          { metrics, health: syncHealth([...names.values()].join(', '), () => ready), clock: systemClock },
-          logger,
-        );
+  const outages = new Map<string, Outage | null>();
+  const accesses = new Map(clusters.map(({ identity, access }) => [identity, access]));
+  const reviews = reviewsOf(run.configuration, accesses, ports);
+  const views = () =>
+    clusters.map((cluster) => clusterView(cluster, 'compared', { outage: outages.get(cluster.identity) ?? null }));
+  const console = openConsole(views, run, logger, { reviewer: reviews });
+  const health = syncHealth([...names.values()].join(', '), () => ready);
+  const served = { metrics, health, clock: systemClock, ...(console && { otherwise: console.console.handle }) };
+  const server = await serve(addresses, served, logger);
+  introduce(run.output, server.introduction);
   const shadow = startShadow({
     ...ports,
     clusters: clusters.map((cluster) => ({
@@ -58,6 +67,8 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
     gracePeriodMs: run.shadowGracePeriod,
     metrics,
     maxCacheBytes: watcher.maxCacheBytes,
+    ...(console && { tap: (bus) => tapBus(bus, console.history) }),
+    onAvailability: ({ identity }, outage) => outages.set(identity, outage),
     onDifference: (difference) => display.difference(difference),
     onResolved: (difference) => display.resolved(difference),
   });
@@ -74,7 +85,9 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
     await shutDown(
       [
         { component: 'services', graceMs, stop: () => shadow.stop() },
-        { component: 'metrics server', graceMs: marginMs, stop: () => server?.close() },
+        { component: 'console', graceMs: marginMs, stop: () => console?.console.close() },
+        { component: 'metrics server', graceMs: marginMs, stop: () => server.close() },
+        { component: 'access reviews', graceMs: marginMs, stop: () => reviews?.close() },
         ...clusters.map((cluster) => ({
           ...{ component: `connections to ${cluster.name}`, graceMs: marginMs },
           stop: () => cluster.close(),
@@ -106,6 +119,11 @@ async function show(
     display.status(shadow.report());
     await sleep(systemClock, display.everyMs, signal);
   }
+}
+
+function introduce(output: OutputFormat, lines: readonly string[]): void {
+  if (output === 'text') print(process.stdout, lines.map((line) => `${line}\n`).join(''));
+  if (output === 'json') print(process.stdout, `${JSON.stringify({ event: 'serving', details: lines })}\n`);
 }
 
 function createShadowDisplay(output: OutputFormat): ShadowDisplay {

@@ -3,7 +3,7 @@ import { resolve } from '@sluice/fleet/configuration/testing';
 import { silentLogger } from '@sluice/platform';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { openConsole } from './run-all-in-one.ts';
+import { openConsole } from './open-console.ts';
 import { addRunOptions, type RunOptions } from './run-options.ts';
 
 /** Whether a run with these flags keeps a history for the console. */
