@@ -63,7 +63,7 @@ const ofTool: Readonly<Record<string, (args: readonly string[]) => readonly stri
 
 /** Both ways to install Sluice listen on the port. */
 const portFaults = (port: string): readonly string[] =>
-  [['infra/kubernetes/fleet.yaml'], ['infra/helm/templates/configmap.yaml', 'infra/helm/templates/deployments.yaml']]
+  [['infra/kubernetes/fleet.yaml'], ['infra/helm/templates/_names.tpl', 'infra/helm/templates/deployments.yaml']]
     .filter((files) => !files.some((file) => read(file).includes(`:${port}"`)))
     .map(([file]) => `nothing in ${file} listens on port ${port}`);
 

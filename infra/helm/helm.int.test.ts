@@ -182,6 +182,7 @@ test.each(['allInOne', 'shadow'])('mode %s starts a process with valid flags', a
   expect(env).toMatchObject({
     SLUICE_METRICS_BIND_ADDRESS: ':10270',
     SLUICE_CONSOLE_BIND_ADDRESS: '127.0.0.1:10280',
+    SLUICE_CONSOLE_AUTHORIZATION_MODE: 'token',
   });
   const args = asArray(container.args).map(asString);
   expect(args.includes('--leader-elect')).toBe(mode === 'allInOne');

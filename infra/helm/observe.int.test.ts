@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -95,6 +95,7 @@ it('has no Lease and no role in a namespace, and others reach the metrics only',
     'NetworkPolicy',
     'NetworkPolicy',
     'PersistentVolumeClaim',
+    'Service',
     'ServiceAccount',
   ]);
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
@@ -104,6 +105,30 @@ it('has no Lease and no role in a namespace, and others reach the metrics only',
     SLUICE_METRICS_BIND_ADDRESS: ':10270',
     SLUICE_CONSOLE_BIND_ADDRESS: '127.0.0.1:10280',
   });
+});
+
+it('decides with its rules which problems count, also with an unquoted off', async () => {
+  const file = join(root, 'values.yaml');
+  const rules = ['- reason: NoReadyEndpoints', '  namespaces: [dev, "preview-*"]', '  severity: off'];
+  writeFileSync(file, ['mode: observe', 'problems:', ...rules].join('\n'));
+  const { stdout } = await run(helm, ['template', 'sluice', chart, '--namespace', 'sluice', '--values', file]);
+  const manifests = loadAll(stdout) as readonly Manifest[];
+  const [data = {}] = manifests.flatMap((one) => (one?.data?.['problems.yaml'] === undefined ? [] : [one.data]));
+  // As the program reads it.
+  expect(load(data['problems.yaml'] ?? '')).toEqual({
+    problems: [{ reason: 'NoReadyEndpoints', namespaces: ['dev', 'preview-*'], severity: 'off' }],
+  });
+  const pod = podOf(manifests.filter((one) => one !== null));
+  const mounted = { name: 'problems', mountPath: '/etc/sluice/problems', readOnly: true };
+  expect(pod.volumes).toContainEqual({ name: 'problems', configMap: { name: 'sluice-problems' } });
+  expect(pod.containers[0].volumeMounts).toContainEqual(mounted);
+  expect(pod.containers[0].env).toContainEqual({
+    ...{ name: 'SLUICE_RECORDING_PROBLEMS_CONFIG', value: '/etc/sluice/problems/problems.yaml' },
+  });
+});
+
+it.each(['mode=allInOne', 'mode=shadow'])('%s has no recording in which problems are found', async (mode) => {
+  await expect(render(mode, 'problems[0].reason=LateChange')).rejects.toThrow('problems: nothing is recorded');
 });
 
 it('lets one Pod at a time write to its volume, and to nothing else', async () => {

@@ -42,6 +42,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- get (dict "allInOne" "all-in-one" "observe" "" "shadow" "" "workers" "worker" "roles" "writer") .Values.mode -}}
 {{- end -}}
 
+{{/* The component of a fleet whose clusters review the tokens of readers; empty: none. */}}
+{{- define "sluice.reviewer" -}}
+{{- if and (include "sluice.isFleet" .) (eq .Values.console.authorizationMode "cluster") -}}console{{- end -}}
+{{- end -}}
+
+{{/* All that reach API servers. */}}
+{{- define "sluice.clients" -}}
+{{- printf "%s %s %s" (include "sluice.readers" .) (include "sluice.writers" .) (include "sluice.reviewer" .) | trim | splitList " " | uniq | compact | join " " -}}
+{{- end -}}
+
 {{- define "sluice.isFleet" -}}
 {{- if has .Values.mode (list "workers" "roles") -}}true{{- end -}}
 {{- end -}}
@@ -78,4 +88,22 @@ observe
 {{- if ne (int .Values.components.console.replicas) 1 }}{{ fail "recording.enabled: one console records to a volume; set components.console.replicas to 1" }}{{ end -}}
 console
 {{- end -}}
+{{- end }}
+
+{{/* The name of the ConfigMap with the rules of problems; empty: none. */}}
+{{- define "sluice.problems" -}}
+{{- if .Values.problems -}}
+{{- if not (include "sluice.recorder" .) }}{{ fail "problems: nothing is recorded; set mode to observe, or recording.enabled in mode workers or roles" }}{{ end -}}
+{{ include "sluice.fullname" . }}-problems
+{{- end -}}
+{{- end -}}
+
+{{/* The component with the console. */}}
+{{- define "sluice.console" -}}
+{{- include "sluice.components" . | splitList " " | last -}}
+{{- end -}}
+
+{{/* Where it listens: on loopback only, so that users need permission to forward ports. */}}
+{{- define "sluice.consoleAddress" -}}
+{{- default "127.0.0.1:10280" (get .Values.settings "SLUICE_CONSOLE_BIND_ADDRESS") -}}
 {{- end }}

@@ -14,6 +14,17 @@ export const validValues: Readonly<Record<string, Values>> = {
   },
   'a recording in an existing claim': { mode: 'observe', recording: { existingClaim: 'recording' } },
   'a recording that is lost with the Pod': { mode: 'observe', recording: { persistent: false } },
+  'rules for problems': {
+    mode: 'observe',
+    problems: [{ reason: 'LateChange', namespaces: ['dev', 'preview-*'], severity: 'off', for: '2m' }],
+  },
+  'readers with tokens of their own': { mode: 'shadow', console: { authorizationMode: 'cluster' } },
+  'readers of a fleet': { mode: 'workers', ...fleet, console: { authorizationMode: 'cluster' } },
+  'readers of many clusters': {
+    ...{ mode: 'roles', ...fleet, console: { authorizationMode: 'cluster' } },
+    clusterSecrets: { selector: 'sluice.io/cluster' },
+  },
+  'the console at another port': { settings: { SLUICE_CONSOLE_BIND_ADDRESS: '127.0.0.1:8080' } },
   'shadow mode': { mode: 'shadow' },
   workers: { mode: 'workers', ...fleet, caConfigMap: 'sluice-ca' },
   'a fleet that is recorded': { mode: 'workers', ...fleet, caConfigMap: 'sluice-ca', recording: { enabled: true } },
@@ -83,6 +94,9 @@ export const invalidValues: readonly (readonly [place: string, values: Values])[
   ['/recording/existingClaim', { recording: { existingClaim: 'Recording' } }],
   ['/autoscaling/maxReplicas', { autoscaling: { maxReplicas: 0 } }],
   ['/metrics/serviceMonitor/interval', { metrics: { serviceMonitor: { interval: 'often' } } }],
+  ['/problems/0/reason', { problems: [{ severity: 'info' }] }],
+  ['/problems/0/for', { problems: [{ reason: 'LateChange', for: '2 minutes' }] }],
+  ['/console/authorizationMode', { console: { authorizationMode: 'rbac' } }],
   ['/replicaCount', { replicaCount: 3 }],
   ['/caConfigMap', { caConfigMap: 'Sluice_CA' }],
 ];
