@@ -1,14 +1,15 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createPrivateKey } from 'node:crypto';
 import { appendFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { version } from '@sluice/platform/process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureBinaries, ensureHelm, ensureKrew } from '../local/src/index.ts';
 import { user } from './base-files.ts';
 import { buildRelease } from './build.ts';
 import { newSigningKey, sha256 } from './checksums.ts';
+import { consoleOf, type Installed, ObservedCluster } from './testing/observed-cluster.ts';
 
 const root = join(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'sluice-release-'));
@@ -19,6 +20,7 @@ const archive = `sluice-${version}-linux-amd64`;
 const options = {
   ...{ root, version, createdAt: 1_700_000_000, architectures: ['amd64'] as const, report: () => {} },
   cache: join(root, '.cache/release'),
+  baseUrl: 'https://example.com/releases',
   key: createPrivateKey(newSigningKey().privateKey),
 };
 let files: ReadonlyMap<string, Uint8Array>;
@@ -91,15 +93,6 @@ describe('the npm package', () => {
   });
 });
 
-async function consoleOf(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('no standard output');
-  for await (const line of createInterface(child.stdout)) {
-    const [address] = /(?<=Console: )http[^" ]+/.exec(line) ?? [];
-    if (address !== undefined) return address;
-  }
-  throw new Error('sluice printed no console address');
-}
-
 describe('the image', () => {
   const rootfs = join(directory, 'rootfs');
   const layout = `sluice-${version}-oci`;
@@ -136,6 +129,56 @@ describe('the image', () => {
     expect(inside('run', '--help')).toContain('--kubeconfig');
     const json = inside('run', '--for', '1s', '--output', 'json', '--metrics-bind-address', '0');
     expect(json).toContain('{');
+  });
+});
+
+describe('observe explains endpoints, from an empty directory and without a checkout, started by', () => {
+  const cluster = new ObservedCluster(join(directory, 'cluster'));
+  const withNode = `${dirname(process.execPath)}:${systemPath}`;
+
+  beforeAll(() => cluster.listen());
+
+  afterAll(() => cluster.close());
+
+  const expectExplanation = (installed: Installed) =>
+    cluster.whileObserving(installed, async (explain) => {
+      await expect.poll(explain).toMatch(/svc-00000-1: pending .*\n {2}no controller has written it yet/);
+    });
+
+  test('the archive', () => expectExplanation({ file: join(directory, archive, 'bin/sluice'), path: systemPath }));
+
+  test('npx, without a registry', () => {
+    const file = `sluice-${version}.tgz`;
+    const installed = { file: 'npx', args: ['--yes', `./${file}`], path: withNode, download: join(release, file) };
+    return expectExplanation(installed);
+  });
+
+  test('kubectl, with the plugin that Krew installs from the manifest', async () => {
+    const root = join(directory, 'krew');
+    const install = ['install', `--manifest=${join(release, 'krew/sluice.yaml')}`];
+    execFileSync(await ensureKrew(), [...install, `--archive=${join(release, `${archive}.tar.gz`)}`], {
+      ...{ env: { PATH: systemPath, HOME: directory, KREW_ROOT: root }, stdio: ['ignore', 'pipe', 'pipe'] },
+    });
+    const { kubectl } = await ensureBinaries();
+    await expectExplanation({ file: kubectl, args: ['sluice'], path: `${join(root, 'bin')}:${systemPath}` });
+  });
+});
+
+describe('the chart', () => {
+  test('installs without a checkout what the checkout does, with the image of the release', async () => {
+    const helm = await ensureHelm();
+    const cwd = mkdtempSync(join(directory, 'chart-'));
+    const render = (chart: string, mode: string) =>
+      execFileSync(helm, ['template', 'sluice', chart, '--namespace', 'sluice', '--set', `mode=${mode}`], {
+        ...{ cwd, encoding: 'utf8', env: { PATH: systemPath, HOME: cwd }, stdio: ['ignore', 'pipe', 'ignore'] },
+      });
+    for (const mode of ['allInOne', 'observe', 'shadow']) {
+      const rendered = render(join(release, `chart/sluice-${version}.tgz`), mode);
+      expect(rendered).toBe(render(join(root, 'infra/helm'), mode));
+      expect(rendered).toContain(`image: "sluice:${version}"`);
+    }
+    const index = Buffer.from(files.get(`sluice-${version}-oci/index.json`) ?? '').toString();
+    expect(index).toContain(`"sluice:${version}"`);
   });
 });
 

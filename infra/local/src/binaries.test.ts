@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { HELM_VERSION, JAEGER_VERSION, KUBERNETES_VERSION, NATS_VERSION, PROMETHEUS_VERSION } from './binaries.ts';
+import {
+  HELM_VERSION,
+  JAEGER_VERSION,
+  KREW_VERSION,
+  KUBERNETES_VERSION,
+  NATS_VERSION,
+  PROMETHEUS_VERSION,
+} from './binaries.ts';
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
 const goMod = read('../go.mod');
@@ -32,6 +39,9 @@ it.each([
   expect(pinned(module)).toBe(version);
 });
 
-it('JAEGER_VERSION equals the version in jaeger/go.mod', () => {
-  expect(/jaegertracing\/jaeger (v\S+)/.exec(read('../jaeger/go.mod'))?.[1]).toBe(JAEGER_VERSION);
+it.each([
+  ['jaeger', 'jaegertracing/jaeger', JAEGER_VERSION],
+  ['krew', 'sigs.k8s.io/krew', KREW_VERSION],
+])('%s/go.mod has the version of %s that is built', (folder, module, version) => {
+  expect(new RegExp(`${module} (v\\S+)`).exec(read(`../${folder}/go.mod`))?.[1]).toBe(version);
 });

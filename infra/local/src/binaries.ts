@@ -22,6 +22,9 @@ export const PROMETHEUS_VERSION = 'v3.13.5';
 
 export const HELM_VERSION = 'v4.3.1';
 
+/** The version that krew/go.mod pins. */
+export const KREW_VERSION = 'v0.5.0';
+
 /** The folder of go.mod. */
 const MODULE = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -134,6 +137,13 @@ export async function ensureHelm(say: (line: string) => void = () => {}): Promis
   const packages = ['helm.sh/helm/v4/cmd/helm'];
   const directory = await build({ title: 'Helm', version: HELM_VERSION, packages, maxBuildTime: '6 minutes' }, say);
   return join(directory, 'helm');
+}
+
+/** Returns the path of Krew. */
+export async function ensureKrew(say: (line: string) => void = () => {}): Promise<string> {
+  const packages = ['sigs.k8s.io/krew/cmd/krew'];
+  const programs = { title: 'Krew', version: KREW_VERSION, module: join(MODULE, 'krew'), packages };
+  return join(await build({ ...programs, maxBuildTime: '2 minutes' }, say), 'krew');
 }
 
 /** Builds programs if necessary and returns their folder. Default module: go.mod. */

@@ -6,6 +6,7 @@ export {
   type Binaries,
   ensureBinaries,
   ensureHelm,
+  ensureKrew,
   ensureNatsServer,
   ensurePrometheus,
   KUBERNETES_VERSION,
