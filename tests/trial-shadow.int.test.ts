@@ -37,11 +37,21 @@ async function createService(name: string): Promise<void> {
   await admin.create('services', serviceObject({ namespace, name, spec: { selector: { app: name }, ports } }));
 }
 
-async function createPod(app: string): Promise<void> {
-  await admin.create(
-    'pods',
-    podObject({ namespace, name: `${app}-1`, labels: { app }, nodeName: 'node-a', ports: {} }),
-  );
+async function createPod(app: string, name = `${app}-1`): Promise<void> {
+  await admin.create('pods', podObject({ namespace, name, labels: { app }, nodeName: 'node-a', ports: {} }));
+}
+
+async function crash(name: string): Promise<void> {
+  const conditions = [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady' }];
+  const state = { waiting: { reason: 'CrashLoopBackOff' } };
+  const containerStatuses = [{ name: 'app', image: 'app', imageID: '', ready: false, restartCount: 3, state }];
+  await admin.patch(reference('pods', { namespace, name }), { status: { conditions, containerStatuses } }, 'status');
+}
+
+async function leaveUnscheduled(name: string): Promise<void> {
+  const message = '0/1 nodes are available';
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];
+  await admin.patch(reference('pods', { namespace, name }), { status: { conditions } }, 'status');
 }
 
 async function setReady(ready: boolean): Promise<void> {
@@ -127,6 +137,12 @@ test('beside kube-controller-manager: how often Sluice was first, and by how muc
       await setReady(i % 2 === 1);
       await expect.poll(isShownReady).toBe(i % 2 === 1);
     }
+    await createPod('cart', 'cart-2');
+    await crash('cart-1');
+    await leaveUnscheduled('cart-2');
+    const explain = () => ask(shadow, 'explain', 'shop/cart');
+    await expect.poll(explain).toContain('app: waiting (CrashLoopBackOff), 3 restarts');
+    await expect.poll(explain).toContain('the Pod has no IP yet (Unschedulable: 0/1 nodes are available)');
     const answers = await Promise.all([ask(shadow, 'explain', 'shop/cart'), ask(shadow, 'history', 'shop/cart')]);
     const status = await shadow.stop();
     const { output } = shadow;

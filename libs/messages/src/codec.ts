@@ -19,7 +19,7 @@ export type Message =
  * Version of the message schemas. Within a major version fields are only added, and readers ignore unknown fields. Messages
  * of another major version are dead-lettered.
  */
-const messageVersion = { major: 1, minor: 7 } as const;
+const messageVersion = { major: 1, minor: 8 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;
 
 type Schemas = typeof import('./schemas.ts');

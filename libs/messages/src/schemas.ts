@@ -102,6 +102,7 @@ const pod = z.object({
       gracePeriodSeconds: z.number(),
       preStop: z.array(z.string()),
       containers: z.array(z.string()),
+      unscheduled: z.string().optional(),
     })
     .optional(),
 });

@@ -61,7 +61,7 @@ export interface Pod {
   readonly unready?: UnreadyCondition;
   /** Named ports in lookup order (C5): containers, then restartable init containers. */
   readonly ports: readonly NamedPort[];
-  /** Only in recordings. */
+  /** In recordings of `observe`; of others, if they say why the Pod is not as it should be. */
   readonly details?: PodDetails;
 }
 
@@ -77,6 +77,8 @@ export interface PodDetails {
   readonly preStop: readonly string[];
   /** Containers that are not ready or were restarted: `app: waiting (CrashLoopBackOff), 3 restarts`. */
   readonly containers: readonly string[];
+  /** Why it has no Node: `Unschedulable: 0/3 nodes are available`; absent if it has one. */
+  readonly unscheduled?: string;
 }
 
 export interface UnreadyCondition {
@@ -104,7 +106,7 @@ export interface PodOnNode {
 export interface NodePlacement {
   /** Label `topology.kubernetes.io/zone`, or empty. */
   readonly zone: string;
-  /** Only in recordings, as in Node. */
+  /** As in Node. */
   readonly condition?: string;
 }
 
@@ -119,8 +121,8 @@ export interface Node {
   /** Allocatable CPU in millicores, rounded up (L6). */
   readonly allocatableMilliCpu: number;
   /**
-   * Only in recordings: `not ready (NodeStatusUnknown), unschedulable, taint node.kubernetes.io/unreachable:NoExecute`; empty: it is as
-   * it should be.
+   * For people: `not ready (NodeStatusUnknown), unschedulable, taint node.kubernetes.io/unreachable:NoExecute`; absent or empty: it is
+   * as it should be.
    */
   readonly condition?: string;
 }

@@ -95,8 +95,9 @@ function conditionsOf({ ready, unready, readyTransitionTime, details }: Pod): re
   const state = ready
     ? { status: 'True' }
     : (unready ?? (readyTransitionTime === null ? undefined : { status: 'False' }));
-  const disruption = details?.disruption ?? '';
+  const { disruption = '', unscheduled = '' } = details ?? {};
   return [
+    ...(unscheduled === '' ? [] : [{ type: 'PodScheduled', status: 'False', message: unscheduled }]),
     ...(state === undefined ? [] : [{ type: 'Ready', ...state, ...lastTransitionTime }]),
     ...(disruption === '' ? [] : [{ type: 'DisruptionTarget', status: 'True', reason: disruption }]),
   ];

@@ -433,7 +433,7 @@ describe('of events that arrive together', () => {
   });
 });
 
-test('details of Pods are published only for a recording', async () => {
+test('details of a Pod are published if they explain something, and always for a recording', async () => {
   const pod = rawPod('web-1', '11');
   const status = { containerStatuses: [{ name: 'app', state: { waiting: { reason: 'CrashLoopBackOff' } } }] };
   const crash = () =>
@@ -441,10 +441,14 @@ test('details of Pods are published only for a recording', async () => {
   const detailsOf = () =>
     bus.changes.flatMap(({ facts }) => facts.flatMap((fact) => (fact.kind === 'pod' ? fact.pod?.details : [])));
   await start();
+  expect(detailsOf().filter((details) => details !== undefined)).toEqual([]);
   published();
   crash();
   await advance();
-  expect(detailsOf()).toEqual([]);
+  expect(detailsOf().at(-1)?.containers).toEqual(['app: waiting (CrashLoopBackOff)']);
+  reader.send('pods', { type: 'MODIFIED', object: rawPod('web-1', '12') });
+  await advance();
+  expect(detailsOf().at(-1)).toBeUndefined();
 
   watcher = create({ recordEachEvent: true });
   await start();

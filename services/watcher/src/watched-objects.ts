@@ -7,12 +7,14 @@ import {
   managedByLabel,
   type Node,
   type Pod,
+  type PodDetails,
   projectEndpointSlice,
   projectEndpoints,
   projectNode,
   projectNodeCondition,
   projectPod,
   projectPodDetails,
+  projectPodReasons,
   projectService,
   type Service,
   type StringMap,
@@ -125,21 +127,26 @@ type Projections = { readonly [R in Resource]: (raw: RawObject) => WatchedObject
 
 const projections: Projections = {
   services: projectService,
-  pods: projectPod,
-  nodes: projectNode,
+  pods: (raw) => podWith(raw, projectPodReasons(raw)),
+  nodes: (raw) => nodeWith(raw, projectNodeCondition(raw) || undefined),
   endpoints: projectEndpoints,
   endpointslices: projectEndpointSlice,
 };
 
 const recordedProjections: Projections = {
   ...projections,
-  pods: podWithDetails,
-  nodes: (raw) => ({ ...projectNode(raw), condition: projectNodeCondition(raw) }),
+  pods: (raw) => podWith(raw, projectPodDetails(raw)),
+  nodes: (raw) => nodeWith(raw, projectNodeCondition(raw)),
 };
 
-function podWithDetails(raw: RawObject): WatchedPod {
-  const { pod, labels } = projectPod(raw);
-  return { pod: { ...pod, details: projectPodDetails(raw) }, labels };
+function podWith(raw: RawObject, details: PodDetails | undefined): WatchedPod {
+  const projected = projectPod(raw);
+  return details === undefined ? projected : { ...projected, pod: { ...projected.pod, details } };
+}
+
+function nodeWith(raw: RawObject, condition: string | undefined): Node {
+  const node = projectNode(raw);
+  return condition === undefined ? node : { ...node, condition };
 }
 
 /** Limits of Kubernetes for names and namespaces. Those of Services are shorter, but mirrored Endpoints need no Service of their name. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { projectPodDetails } from './project-pod-details.ts';
+import { projectPodDetails, projectPodReasons } from './project-pod-details.ts';
 
 const none = { owner: '', disruption: '', gracePeriodSeconds: 0, preStop: [], containers: [] };
 
@@ -72,4 +72,32 @@ test('what is not text or a number is left out, and long texts are cut', () => {
   const many = Array.from({ length: 1_000 }, () => ({}));
   const long = projectPodDetails({ spec: { containers: many }, status: { containerStatuses: many } });
   expect([long.preStop.length, long.containers.length]).toEqual([20, 20]);
+});
+
+test('why the scheduler has found no Node', () => {
+  const pending = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: '0/3 nodes are available',
+  };
+  const scheduled = { type: 'PodScheduled', status: 'True' };
+  const unscheduledOf = (...conditions: object[]) => projectPodDetails({ status: { conditions } }).unscheduled;
+  expect(unscheduledOf(pending)).toBe('Unschedulable: 0/3 nodes are available');
+  expect(unscheduledOf({ ...pending, message: undefined })).toBe('Unschedulable');
+  expect(unscheduledOf(scheduled)).toBeUndefined();
+});
+
+test.each<[explains: boolean, status: unknown]>([
+  [false, undefined],
+  [false, { containerStatuses: [{ name: 'app', ready: true, restartCount: 0 }] }],
+  [false, { conditions: [{ type: 'Ready', status: 'False' }] }],
+  [false, { conditions: [{ type: 'PodScheduled', status: 'True' }], containerStatuses: 'wrong' }],
+  [true, { containerStatuses: [{ name: 'app', ready: true, restartCount: 1 }] }],
+  [true, { containerStatuses: [{ name: 'app', ready: false, restartCount: 0 }] }],
+  [true, { conditions: [{ type: 'PodScheduled', status: 'False' }] }],
+  [true, { conditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+])('details explain something, %s: %j', (explains, status) => {
+  const pod = { status };
+  expect(projectPodReasons(pod)).toEqual(explains ? projectPodDetails(pod) : undefined);
 });

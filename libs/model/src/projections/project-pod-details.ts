@@ -9,14 +9,28 @@ const maxContainers = 20;
 export function projectPodDetails(raw: unknown): PodDetails {
   const { metadata, spec, status } = fields(raw);
   const containers = list(fields(spec).containers);
+  const unscheduled = unscheduledOf(list(fields(status).conditions));
   return {
     owner: ownerOf(list(fields(metadata).ownerReferences)),
     disruption: disruptionOf(list(fields(status).conditions)),
     gracePeriodSeconds: number(fields(spec).terminationGracePeriodSeconds),
     preStop: containers.slice(0, maxContainers).map(preStopOf),
     containers: list(fields(status).containerStatuses).slice(0, maxContainers).flatMap(describeContainer),
+    ...(unscheduled !== '' && { unscheduled }),
   };
 }
+
+/** The details of a Pod that is not as it should be; undefined of others, whose details explain nothing. */
+export function projectPodReasons(raw: unknown): PodDetails | undefined {
+  const { conditions, containerStatuses } = fields(fields(raw).status);
+  const isAsItShouldBe =
+    !some(containerStatuses, isExplained) && !some(conditions, (one) => isDisruption(one) || isUnscheduled(one));
+  return isAsItShouldBe ? undefined : projectPodDetails(raw);
+}
+
+/** Most Pods are as they should be, so nothing is allocated. */
+const some = (value: unknown, test: (one: Fields) => boolean): boolean =>
+  Array.isArray(value) && value.some((one) => test(fields(one)));
 
 /** The controller that owns the Pod. */
 function ownerOf(references: readonly Fields[]): string {
@@ -24,9 +38,17 @@ function ownerOf(references: readonly Fields[]): string {
   return owner === undefined ? '' : `${text(owner.kind)} ${text(owner.name)}`;
 }
 
+const isDisruption = ({ type, status }: Fields): boolean => type === 'DisruptionTarget' && status === 'True';
+const isUnscheduled = ({ type, status }: Fields): boolean => type === 'PodScheduled' && status === 'False';
+
 function disruptionOf(conditions: readonly Fields[]): string {
-  const condition = conditions.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True');
+  const condition = conditions.find(isDisruption);
   return condition === undefined ? '' : text(condition.reason);
+}
+
+function unscheduledOf(conditions: readonly Fields[]): string {
+  const { reason, message } = conditions.find(isUnscheduled) ?? {};
+  return [text(reason), text(message)].filter((one) => one !== '').join(': ');
 }
 
 function preStopOf({ lifecycle }: Fields): string {
@@ -35,10 +57,13 @@ function preStopOf({ lifecycle }: Fields): string {
   return ['exec', 'httpGet', 'tcpSocket'].find((kind) => hook[kind] !== undefined && hook[kind] !== null) ?? '';
 }
 
+/** Whether a container is not ready or was restarted. */
+const isExplained = ({ ready, restartCount }: Fields): boolean => ready !== true || number(restartCount) > 0;
+
 /** `app: waiting (CrashLoopBackOff), 3 restarts, last exit code 137 (OOMKilled)`; nothing for a container as it should be. */
 function describeContainer({ name, ready, restartCount, state, lastState }: Fields): readonly string[] {
   const restarts = number(restartCount);
-  if (ready === true && restarts === 0) return [];
+  if (!isExplained({ ready, restartCount })) return [];
   const { waiting, terminated } = fields(state);
   const last = fields(fields(lastState).terminated);
   const parts = [

@@ -40,11 +40,12 @@ export function explainPod(state: HistoryState, name: string): PodExplanation {
 }
 
 /** Why a Pod belongs in no slice (C2, C3, E15); empty if it belongs in one. */
-function exclusionReasons(service: Service, { pod, node }: KnownPod): string[] {
+function exclusionReasons(service: Service, known: KnownPod): string[] {
+  const { pod, node } = known;
   if (service.type === 'ExternalName') return ['the Service is of type ExternalName, which has no endpoints'];
   if (service.selector === null) return ['the Service has no selector; its endpoints are custom'];
   if (pod.terminal) return ['the Pod has terminated: its phase is Succeeded or Failed'];
-  if (pod.ips.length === 0) return ['the Pod has no IP yet'];
+  if (pod.ips.length === 0) return [`the Pod has no IP yet${becauseOf(known)}`];
   if (node === null && !service.publishNotReadyAddresses)
     return [
       pod.nodeName === ''
@@ -81,7 +82,7 @@ function readinessReason(service: Service, known: KnownPod): string {
 
 function unreadyText(known: KnownPod): string {
   const { unready, readyTransitionTime } = known.pod;
-  if (unready === undefined && readyTransitionTime === null) return 'it has no condition Ready yet';
+  if (unready === undefined && readyTransitionTime === null) return `it has no condition Ready yet${becauseOf(known)}`;
   const since = readyTransitionTime === null ? '' : ` since ${readyTransitionTime}`;
   return `its condition Ready is ${unready?.status || 'not True'}${since}${becauseOf(known)}`;
 }

@@ -9,11 +9,12 @@ export const isBeingDeleted = 'is being deleted';
 /** Describe a change of readiness; a reason may follow. */
 export const [becameReady, becameNotReady] = ['became ready', 'became not ready'] as const;
 
-/** Why the Pod is not ready, in parentheses: its own reason, its Node and the states of its containers; empty if none is known. */
+/** Why the Pod is not ready, in parentheses: its own reason, the scheduler's, its Node, and its containers; empty if none is known. */
 export function becauseOf({ pod: { unready, details, nodeName }, node }: KnownPod): string {
   const reason = [unready?.reason, unready?.message].filter((text) => text !== undefined && text !== '').join(': ');
   const onNode = node?.condition ? `Node ${nodeName} is ${node.condition}` : '';
-  const reasons = [reason, onNode, ...(details?.containers ?? [])].filter((text) => text !== '');
+  const { unscheduled = '', containers = [] } = details ?? {};
+  const reasons = [reason, unscheduled, onNode, ...containers].filter((text) => text !== '');
   return reasons.length === 0 ? '' : ` (${reasons.join('; ')})`;
 }
 
@@ -31,6 +32,8 @@ export function describePodChange(before: KnownPod | null, after: KnownPod | nul
   if (!old.terminal && now.terminal) texts.push('terminated');
   if (old.ready !== now.ready) texts.push(now.ready ? becameReady : `${becameNotReady}${becauseOf(after)}`);
   else texts.push(...changedContainers(old, now));
+  const unscheduled = now.details?.unscheduled ?? '';
+  if (unscheduled !== '' && unscheduled !== old.details?.unscheduled) texts.push(`is not scheduled (${unscheduled})`);
   if (old.ips.join() !== now.ips.join())
     texts.push(now.ips.length === 0 ? 'lost its IP' : `has IP ${now.ips.join(', ')}`);
   if (old.nodeName !== now.nodeName) texts.push(`was assigned to Node ${now.nodeName}`);
@@ -59,7 +62,9 @@ function changedContainers(old: KnownPod['pod'], now: KnownPod['pod']): readonly
 
 function describePod({ pod, node }: KnownPod): string {
   const state = pod.terminal ? 'terminated' : pod.terminating ? 'being deleted' : pod.ready ? 'ready' : 'not ready';
-  const where = pod.nodeName === '' ? 'not scheduled' : `on ${pod.nodeName}${node === null ? ' (unknown Node)' : ''}`;
+  const unscheduled = pod.details?.unscheduled ? ` (${pod.details.unscheduled})` : '';
+  const where =
+    pod.nodeName === '' ? `not scheduled${unscheduled}` : `on ${pod.nodeName}${node === null ? ' (unknown Node)' : ''}`;
   const owner = pod.details?.owner ? [`of ${pod.details.owner}`] : [];
   return [state, pod.ips.join(', ') || 'no IP', where, ...owner].join(', ');
 }
