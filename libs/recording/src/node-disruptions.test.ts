@@ -238,3 +238,10 @@ test('without its records from before, how a Service was at the start is unknown
   }
   expect(nodeImpact(disruption, []).isStartKnown).toBe(false);
 });
+
+test('a Node with Pods of more Services than are read at once', () => {
+  const services = Array.from({ length: 1_100 }, (_, i) => `svc-${i}`);
+  for (const service of services) add(service, [`5000 Node n1 became ${lost}`], [pod(`${service}-1`, {}, lost)]);
+  const { disruptions } = found({ node: 'n1' });
+  expect(disruptions.map(({ from, services }) => [from, services.length])).toEqual([[5_000, services.length]]);
+});

@@ -246,21 +246,26 @@ export class RecordingFile {
     }
   }
 
-  /** Records until a time that an event of a Node caused, or an event of one Node. */
-  recordsOfNodes({ to, node }: Pick<NodeQuery, 'to' | 'node'>): readonly KeyedRecord[] {
-    const named = `SELECT id FROM texts WHERE instr('; ' || text, ?)`;
+  /** Records until a time that an event of a Node caused, or an event of one Node. Read in parts, because a Node has many Services. */
+  *recordsOfNodes({ to, node }: Pick<NodeQuery, 'to' | 'node'>): Generator<KeyedRecord> {
     const start = node === undefined ? '; Node ' : `; Node ${node} `;
+    const texts = this.#all(`SELECT id FROM texts WHERE instr('; ' || text, ?)`, start).map(({ id }) => id);
     // Most files have none, and their records need not be read.
-    if (this.#all(`${named} LIMIT 1`, start).length === 0) return [];
-    const rows = this.#ofServices(
-      `SELECT records.*, key FROM records JOIN services ON services.id = service
-       WHERE text IN (${named}) AND received_at <= ? ORDER BY records.id`,
-      ...[start, to],
-    ) as unknown as readonly (Row & { readonly key: string })[];
-    return rows.flatMap((row) => {
-      const payload = this.#payload(row, new Map());
-      return payload === undefined ? [] : { key: row.key, ...toStored(row, payload) };
-    });
+    if (texts.length === 0) return;
+    const named = JSON.stringify(texts);
+    for (let last = 0; ; ) {
+      const rows = this.#all(
+        `SELECT records.*, key FROM records JOIN services ON services.id = service
+         WHERE records.id > ? AND received_at <= ? AND text IN (SELECT value FROM json_each(?)) ORDER BY records.id LIMIT ?`,
+        ...[last, to, named, rowsPerRead],
+      ) as unknown as readonly (Row & { readonly key: string })[];
+      for (const row of rows) {
+        const payload = isServiceKey(row.key) ? this.#payload(row, new Map()) : undefined;
+        if (payload !== undefined) yield { key: row.key, ...toStored(row, payload) };
+      }
+      if (rows.length < rowsPerRead) return;
+      last = rows.at(-1)?.id ?? last;
+    }
   }
 
   /** Problems that begin until a time, in the order of their start. `isOpen`: without those that end in the file and began in it. */
