@@ -7,7 +7,7 @@ import { picturesOf } from './pictures.ts';
 import { recordIncident } from './planted-incident.ts';
 import { withTrace } from './traced-run.ts';
 
-/** Takes the screenshots of the docs. With `--trace`, also that of a trace, for which Jaeger is built. */
+/** Takes the screenshots of the docs. Jaeger, which has the trace, is built first. */
 const folder = join(import.meta.dirname, '../../../docs/images');
 const directory = await mkdtemp(join(tmpdir(), 'sluice-pictures-'));
 const browser = await startChromium();
@@ -18,7 +18,7 @@ try {
   const { url, stop } = await openRecordingPage(recording);
   for (const { name, path, shows } of await picturesOf(url)) await take(url + path, name, shows);
   await stop();
-  if (process.argv.includes('--trace')) await withTrace(directory, (of) => take(of, 'console-trace', '.span.writer'));
+  await withTrace(directory, (of) => take(of, 'console-trace', '.span.writer'));
 } finally {
   await browser.close();
   await rm(directory, { recursive: true, force: true });
