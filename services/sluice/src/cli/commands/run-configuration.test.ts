@@ -200,6 +200,12 @@ describe('the cluster of a run', () => {
     [['--context', 'west', '--distributed'], '--distributed runs the simulated cluster'],
     [['--namespaces', 'a'], '--namespaces and --exclude-namespaces require a cluster that Sluice writes to'],
     [['--shadow', '--in-cluster', '--namespaces', 'a'], 'require a cluster that Sluice writes to'],
+    [
+      ['--take-over'],
+      '--take-over requires a cluster that Sluice writes to, and $KUBECONFIG and ~/.kube/config select',
+    ],
+    [['--shadow', '--take-over'], '--take-over requires a cluster'],
+    [['--use-service-account-credentials'], '--use-service-account-credentials requires a cluster'],
   ])('%j is rejected', async (args, message) => {
     await expect(called(args).then(checkRun)).rejects.toThrow(message);
   });

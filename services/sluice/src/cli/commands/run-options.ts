@@ -113,6 +113,12 @@ export function checkRun(run: Run): void {
       '--console-authorization-mode cluster requires a console and a cluster that reviews the access of readers: pass --kubeconfig FILE, --context NAME or --in-cluster',
     );
   }
+  const writes = (['takeOver', 'useServiceAccountCredentials'] as const).find((name) => configuration.writer[name]);
+  if (writes !== undefined && !namesCluster) {
+    throw new UsageError(
+      `--${writes === 'takeOver' ? 'take-over' : 'use-service-account-credentials'} requires a cluster that Sluice writes to, and $KUBECONFIG and ~/.kube/config select none: pass --kubeconfig FILE, --context NAME or --in-cluster`,
+    );
+  }
   if (run.bus !== undefined && !run.distributed) {
     throw new UsageError(
       '--bus requires --distributed; to use your own bus, run the roles: see "sluice watcher --help"',
