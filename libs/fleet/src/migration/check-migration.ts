@@ -1,5 +1,6 @@
 import { type ClusterAccess, Connection, isApiError, leasePath } from '@sluice/kubernetes';
 import { type Check, checkOn } from '@sluice/kubernetes/preflight';
+import type { Controller } from '@sluice/model';
 import { asRecord, type Clock, type Logger, type Random } from '@sluice/platform';
 import { userAgent } from '@sluice/platform/process';
 import { leaderElectionLease } from '../configuration/index.ts';
@@ -25,16 +26,21 @@ export interface CheckedMigration {
 /** Held by the process of `sluice run --leader-elect` that leads or waits for kube-controller-manager. */
 const leaderLease = leasePath(leaderElectionLease.namespace, leaderElectionLease.all).lease;
 
+interface MigrationQuestion extends Pick<MigrationFacts, 'direction' | 'clusterFlags'> {
+  /** The controllers that Sluice runs. */
+  readonly controllers: ReadonlySet<Controller>;
+}
+
 /** Checks how far the migration of a cluster is. Sends only reads and access reviews. */
 export async function checkMigration(
   name: string,
   access: ClusterAccess,
-  direction: MigrationFacts['direction'],
+  { direction, clusterFlags, controllers }: MigrationQuestion,
   ports: Ports,
 ): Promise<CheckedMigration> {
   const connection = new Connection({ access, userAgent: userAgent('doctor'), timeoutMs: 10_000, ...ports });
   try {
-    const { checks, evidence } = await checkOn(connection, name, ports);
+    const { checks, evidence } = await checkOn(connection, name, ports, { controllers });
     const own = checks.filter(({ check }) => check !== 'other controllers');
     if (evidence === undefined) return { cluster: name, checks };
     const [node, isClaimed, hasStandby] = await Promise.all([
@@ -43,7 +49,7 @@ export async function checkMigration(
       isHeld(connection, leaderLease, evidence.now),
     ]);
     const distribution = distributionOf(node, evidence.pods.length > 0);
-    const facts = { evidence, distribution, isClaimed, hasStandby, direction };
+    const facts = { evidence, distribution, isClaimed, hasStandby, direction, clusterFlags };
     return { cluster: name, distribution: distribution.name, checks: own, migration: assessMigration(facts) };
   } finally {
     await connection.destroy();

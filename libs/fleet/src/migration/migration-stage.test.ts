@@ -20,6 +20,7 @@ function assess(evidence: Partial<CompetingControllerEvidence>, facts: Partial<M
       isClaimed: false,
       hasStandby: false,
       direction: 'in',
+      clusterFlags: '--context staging',
       ...facts,
     },
   });
@@ -68,4 +69,28 @@ test('without visible Pods, the flag starts from the default of the distribution
   expect(next.join('\n')).toContain(
     `["controllers=*,tokencleaner,-service,-route,-cloud-node-lifecycle,${off}"] into /etc/rancher/k3s/config.yaml`,
   );
+});
+
+test('each command names the cluster that was checked', () => {
+  const steps = [assess(on), assess(switchedOff), assess({}), assess(on, { direction: 'back', hasStandby: true })];
+  const commands = steps.flatMap(({ next }) =>
+    next.flatMap((step) => step.match(/sluice (run|doctor|migrate).*/)?.[0] ?? []),
+  );
+  expect(commands.length).toBeGreaterThan(4);
+  for (const command of commands) expect(command).toContain('--context staging');
+});
+
+test('says when Sluice wrote last, not that it has paused its writes', () => {
+  const writes = [{ manager: 'kube-controller-manager', at: now - 90_000, object: 'endpoints a/b' }];
+  const evidence = { lease: null, writes };
+  expect(assess({ ...evidence, ownWriteAt: now - 3_000 }, { isClaimed: true })).toMatchObject({
+    stage: 'both',
+    why: 'kube-controller-manager wrote endpoints a/b 90 s ago; Sluice serves the cluster and last wrote 3 s ago',
+  });
+  expect(assess(evidence, { isClaimed: true }).why).toMatch(/Sluice serves the cluster and has not written$/);
+});
+
+test('only the controllers that Sluice replaces are switched off', () => {
+  const { next } = assess({ ...on, replaced: ['endpointslice-controller'] });
+  expect(next.join('\n')).toContain(`--controllers=${kubeadmFlag},-endpointslice-controller in /etc`);
 });

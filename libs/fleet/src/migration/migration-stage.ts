@@ -1,4 +1,5 @@
 import {
+  ago,
   assessCompetingController,
   type CompetingControllerEvidence,
   controllersValue,
@@ -20,6 +21,8 @@ export interface MigrationFacts {
   readonly hasStandby: boolean;
   /** `in`: from kube-controller-manager to Sluice; `back`: the way back. */
   readonly direction: 'in' | 'back';
+  /** How to name this cluster in a command, for example `--context staging`. Empty: nothing names it. */
+  readonly clusterFlags: string;
 }
 
 export interface Migration {
@@ -40,9 +43,13 @@ export function assessMigration(facts: MigrationFacts): Migration {
     stage,
     isUrgent: stage === 'nobody',
     next: nextOf(stage, facts),
-    why: `${why}; ${isClaimed ? 'Sluice serves the cluster' : 'no process of Sluice serves the cluster'}`,
+    why: `${why}; ${isClaimed ? `Sluice serves the cluster${lastWrite(evidence)}` : 'no process of Sluice serves the cluster'}`,
   };
 }
+
+/** Whether Sluice has paused its writes is not visible in the cluster; when it wrote last is. */
+const lastWrite = ({ ownWriteAt, now }: CompetingControllerEvidence): string =>
+  ownWriteAt === undefined ? ' and has not written' : ` and last wrote ${ago(ownWriteAt, now)} ago`;
 
 function stageOf(
   { distribution, isClaimed }: MigrationFacts,
@@ -55,36 +62,37 @@ function stageOf(
   return status === 'unknown' ? 'unknown' : 'nobody';
 }
 
-const shadow = 'compare: sluice run --shadow --for 30m (exit status 0: Sluice would write the same)';
-const start = 'start Sluice: helm install sluice infra/helm, or sluice run --leader-elect; it waits for its turn';
-const checkAgain = (back: boolean) => `check again: sluice migrate check${back ? ' --rollback' : ''}`;
+const command = (words: string, { clusterFlags }: MigrationFacts): string => `${words} ${clusterFlags}`.trimEnd();
 
 function nextOf(stage: MigrationStage, facts: MigrationFacts): readonly string[] {
   const { hasStandby, direction } = facts;
   const isBack = direction === 'back';
+  const shadow = `compare: ${command('sluice run --shadow --for 30m', facts)} (exit status 0: Sluice would write the same)`;
+  const start = `start Sluice: helm install sluice infra/helm, or ${command('sluice run --leader-elect', facts)}; it waits for its turn`;
+  const checkAgain = `check again: ${command(`sluice migrate check${isBack ? ' --rollback' : ''}`, facts)}`;
   switch (stage) {
     case 'kube-controller-manager':
       if (isBack) return hasStandby ? ['stop Sluice: helm uninstall sluice'] : [];
-      return [...(hasStandby ? [] : [shadow, start]), flagStep(facts, 'off'), checkAgain(isBack)];
+      return [...(hasStandby ? [] : [shadow, start]), flagStep(facts, 'off'), checkAgain];
     case 'both':
-      return [isBack ? 'stop Sluice: helm uninstall sluice' : flagStep(facts, 'off'), checkAgain(isBack)];
+      return [isBack ? 'stop Sluice: helm uninstall sluice' : flagStep(facts, 'off'), checkAgain];
     case 'sluice':
-      return isBack ? [flagStep(facts, 'on'), checkAgain(isBack)] : [];
+      return isBack ? [flagStep(facts, 'on'), checkAgain] : [];
     case 'nobody':
-      return isBack ? [flagStep(facts, 'on'), checkAgain(isBack)] : [start, checkAgain(isBack)];
+      return [isBack ? flagStep(facts, 'on') : start, checkAgain];
     case 'provider':
       return isBack ? [] : [shadow];
     case 'unknown':
-      return ['find out: sluice doctor --probe', checkAgain(isBack)];
+      return [`find out: ${command('sluice doctor --probe', facts)}`, checkAgain];
   }
 }
 
 /** Sets the flag on top of what a visible Pod has now. */
 function flagStep(
-  { distribution: { set, controllers }, evidence: { pods } }: MigrationFacts,
+  { distribution: { set, controllers }, evidence: { pods, replaced } }: MigrationFacts,
   to: 'on' | 'off',
 ): string {
   const pod = pods.find(({ enabled }) => enabled === (to === 'off')) ?? pods[0];
-  const value = controllersValue(pod === undefined ? controllers : (pod.controllers ?? '*'), to);
+  const value = controllersValue(pod === undefined ? controllers : (pod.controllers ?? '*'), to, replaced);
   return `switch the controllers ${to}: ${set?.(value) ?? `ask the provider to start kube-controller-manager with --controllers=${value}`}`;
 }

@@ -97,3 +97,26 @@ test('upstream controllers that Sluice does not run are no evidence', async () =
   expect(await assess('endpointslice')).toBe('inactive');
   expect(await assess('endpointslice', 'endpoints')).toBe('active');
 });
+
+test('the last write of Sluice is known', async () => {
+  const times = ['2025-12-31T23:58:00Z', '2025-12-31T23:59:00Z'];
+  const slice = {
+    metadata: {
+      ...{ name: 'web-1', namespace: 'shop' },
+      labels: { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+      managedFields: [
+        ...times.map((time) => ({ manager: 'sluice', time })),
+        { manager: 'kube-controller-manager', time: '2025-12-31T23:59:30Z' },
+      ],
+    },
+  };
+  const empty = connection();
+  const request = async (sent: ApiRequest): Promise<ApiResponse> => {
+    const answer = await empty.request(sent);
+    return sent.path.includes('/endpointslices') ? { ...answer, body: { items: [slice] } } : answer;
+  };
+  const search = { connection: { request } as Partial<Connection> as Connection, ownManager: 'sluice', now };
+  const evidence = await findCompetingControllerEvidence(search, new AbortController().signal);
+  expect(evidence).toMatchObject({ ownWriteAt: now - 60_000, writes: [{ manager: 'kube-controller-manager' }] });
+  expect(await find()).not.toHaveProperty('ownWriteAt');
+});

@@ -56,6 +56,7 @@ export async function findCompetingControllerEvidence(
     leaderLease(search.connection, signal),
     managerPods(search.connection, replaced, signal),
   ]);
+  const ownWriteAt = Math.max(...read.map((one) => one.ownWriteAt));
   return {
     now: read.length === 0 ? search.now : Math.max(...read.map(({ now }) => now)),
     writes: read.flatMap(({ writes }) => writes).sort((a, b) => b.at - a.at),
@@ -63,6 +64,7 @@ export async function findCompetingControllerEvidence(
     lease,
     pods,
     replaced,
+    ...(ownWriteAt > 0 && { ownWriteAt }),
   };
 }
 
@@ -71,10 +73,11 @@ async function foreignWrites(
   { resource, permission, path, label }: (typeof collections)[number],
   descriptors: readonly ControllerDescriptor[],
   signal: AbortSignal,
-): Promise<Pick<CompetingControllerEvidence, 'now' | 'writes' | 'missing'>> {
+): Promise<Pick<CompetingControllerEvidence, 'now' | 'writes' | 'missing'> & { readonly ownWriteAt: number }> {
   const managers = new Set(descriptors.map(({ managedBy }) => managedBy));
   const writes: ForeignWrite[] = [];
   let serverNow = now;
+  let ownWriteAt = 0;
   let continueToken = '';
   do {
     const query = new URLSearchParams({ labelSelector: label, limit: String(pageSize) });
@@ -82,7 +85,7 @@ async function foreignWrites(
     const answer = await unlessForbidden(
       connection.request({ method: 'GET', path: `${path}?${query}`, headers: { accept: metadataList }, signal }),
     );
-    if (answer === undefined) return { now: serverNow, writes, missing: [permission] };
+    if (answer === undefined) return { now: serverNow, writes, missing: [permission], ownWriteAt };
     serverNow = dateOf(answer) ?? serverNow;
     const { items, metadata } = asRecord(answer.body);
     continueToken = asString(asRecord(metadata).continue);
@@ -91,21 +94,29 @@ async function foreignWrites(
       if (!managers.has(asString(asRecord(labels)[label]))) continue;
       const last = lastForeignWrite({ managedFields }, ownManager);
       if (last !== undefined) writes.push({ ...last, object: `${resource} ${asString(namespace)}/${asString(name)}` });
+      const own = lastWrite({ managedFields }, (manager) => manager === ownManager);
+      ownWriteAt = Math.max(ownWriteAt, own?.at ?? 0);
     }
   } while (continueToken !== '');
-  return { now: serverNow, writes, missing: [] };
+  return { now: serverNow, writes, missing: [], ownWriteAt };
 }
 
 /**
  * The newest write of another field manager. Every write counts, whatever it changed: for a slice without endpoints,
  * `managedFields` lists only its labels.
  */
-export function lastForeignWrite(metadata: unknown, ownManager: string): Omit<ForeignWrite, 'object'> | undefined {
+export const lastForeignWrite = (metadata: unknown, ownManager: string): Omit<ForeignWrite, 'object'> | undefined =>
+  lastWrite(metadata, (manager) => manager !== ownManager);
+
+function lastWrite(
+  metadata: unknown,
+  isWanted: (manager: unknown) => boolean,
+): Omit<ForeignWrite, 'object'> | undefined {
   const { managedFields } = asRecord(metadata);
   const writes = (Array.isArray(managedFields) ? managedFields : []).flatMap((entry: unknown) => {
     const { manager, time } = asRecord(entry);
     const at = Date.parse(asString(time));
-    return manager === ownManager || Number.isNaN(at) ? [] : [{ manager: asString(manager), at }];
+    return !isWanted(manager) || Number.isNaN(at) ? [] : [{ manager: asString(manager), at }];
   });
   return writes.sort((a, b) => b.at - a.at)[0];
 }

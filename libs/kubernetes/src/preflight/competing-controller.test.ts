@@ -143,7 +143,9 @@ describe('switchOffAdvice', () => {
     expect(advice).toBe('start kube-controller-manager with --controllers=*,endpoint,-endpointslice-controller');
   });
 
-  test("names kubeadm's default where no Pod is visible, so that kubeadm join keeps working", () => {
-    expect(switchOffAdvice()).toContain(`--controllers=*,bootstrapsigner,tokencleaner,${off} (`);
+  test('guesses no value where no Pod is visible', () => {
+    expect(switchOffAdvice()).toMatch(`add ${off} to --controllers of kube-controller-manager`);
+    const some = switchOffAdvice({ pods: [], replaced: ['endpoints-controller'] });
+    expect(some).toMatch('add -endpoints-controller to --controllers');
   });
 });

@@ -10,6 +10,8 @@ export interface CompetingControllerEvidence {
   readonly lease: LeaderLease | null | undefined;
   /** Running Pods of kube-controller-manager. */
   readonly pods: readonly ManagerPod[];
+  /** The last write of Sluice to one of these objects; absent if there is none. */
+  readonly ownWriteAt?: number;
   /** The controllers to be replaced, of which this is the evidence. Default: all. */
   readonly replaced?: readonly ReplacedController[];
 }
@@ -70,14 +72,19 @@ export type ReplacedController = (typeof replacedControllers)[number];
 /** What kubeadm passes. Without the last two, `kubeadm join` fails. */
 export const kubeadmControllers = '*,bootstrapsigner,tokencleaner';
 
-/** How to disable the controllers that Sluice replaces, with everything else that the Pod's flag enables or disables. */
+/**
+ * How to disable the controllers that Sluice replaces. Without a visible Pod, the flag's value is unknown, and depends on the
+ * distribution.
+ */
 export function switchOffAdvice(
-  { pods, replaced }: Pick<CompetingControllerEvidence, 'pods' | 'replaced'> = { pods: [] },
+  { pods, replaced = replacedControllers }: Pick<CompetingControllerEvidence, 'pods' | 'replaced'> = { pods: [] },
 ): string {
   const pod = pods.find(({ enabled }) => enabled) ?? pods[0];
-  const flag = `--controllers=${controllersValue(pod === undefined ? kubeadmControllers : (pod.controllers ?? '*'), 'off', replaced)}`;
-  const more = pod === undefined ? ' (and whatever else its flag lists)' : '';
-  return `start kube-controller-manager with ${flag}${more}`;
+  if (pod === undefined) {
+    const words = replaced.map((name) => `-${name}`).join(',');
+    return `add ${words} to --controllers of kube-controller-manager ("sluice migrate check" shows the whole value)`;
+  }
+  return `start kube-controller-manager with --controllers=${controllersValue(pod.controllers ?? '*', 'off', replaced)}`;
 }
 
 /** The value of `--controllers` that switches these controllers on or off and keeps everything else. */
@@ -196,7 +203,8 @@ function active({ manager, object, at }: ForeignWrite, now: number): CompetingCo
   return { status: 'active', why: `${manager} wrote ${object} ${ago(at, now)} ago` };
 }
 
-function ago(at: number, now: number): string {
+/** How long ago, for messages. */
+export function ago(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000));
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -15,6 +15,7 @@ import {
 } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import { checkSource, clustersToRead } from '../doctor/check-source.ts';
+import { clusterFlags } from './cluster-flags.ts';
 
 interface Options {
   readonly rollback?: boolean;
@@ -40,14 +41,19 @@ export function addMigrateCommand(program: Command): void {
     const { output, rollback = false } = check.opts<Options>();
     const configuration = await configurationOf(check, process.env, (text) => print(process.stderr, `${text}\n`));
     const ports = { clock: systemClock, random: systemRandom, logger: createLogger('text', 'error') };
-    const sources = clusterSources(clustersToRead(configuration), process.env, ports);
+    const { enabled: controllers } = configuration.controllers;
+    const direction = rollback ? 'back' : 'in';
+    const selected = clustersToRead(configuration);
+    const sources = clusterSources(selected, process.env, ports);
     if (sources.length === 0)
       throw new UsageError(
         'no cluster configured; pass --kubeconfig FILE, --context NAME or --in-cluster, or list clusters in --config FILE',
       );
-    for (const source of sources) {
+    for (const [i, source] of sources.entries()) {
+      const flags = (name: string) => clusterFlags(selected.clusters[i], name);
       const work = checkSource<CheckedMigration>(source, {
-        check: (name, access) => checkMigration(name, access, rollback ? 'back' : 'in', ports),
+        check: (name, access) =>
+          checkMigration(name, access, { direction, controllers, clusterFlags: flags(name) }, ports),
         unusable: (cluster, failure) => ({ cluster, checks: [failure] }),
       });
       const terminal = { clock: systemClock, output: process.stderr };
@@ -67,7 +73,7 @@ const stages: Record<Migration['stage'], string> = {
   'kube-controller-manager': 'kube-controller-manager writes its endpoints',
   provider: "the provider's kube-controller-manager writes its endpoints",
   sluice: 'Sluice writes its endpoints',
-  both: 'kube-controller-manager writes its endpoints, and Sluice has paused its writes',
+  both: 'kube-controller-manager writes its endpoints, and a process of Sluice serves it too',
   nobody: 'nobody writes its endpoints',
   unknown: 'it is unknown who writes its endpoints',
 };
