@@ -36,9 +36,15 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function sluice(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+const sluice = (...args: string[]) => sluiceWith({}, ...args);
+
+function sluiceWith(
+  variables: NodeJS.ProcessEnv,
+  ...args: string[]
+): Promise<{ status: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, ...variables };
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], (error, stdout, stderr) =>
+    execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) =>
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
@@ -70,6 +76,16 @@ test('succeeds on an empty cluster with exactly the permissions of rbac.yaml', a
     ...{ status: 1, stage: 'nobody', distribution: 'a self-built control plane' },
     next: [expect.stringContaining('start Sluice'), expect.anything()],
   });
+  expect((await migration(controlPlane.kubeconfigs.sluice)).next.join()).toContain(
+    `sluice run --leader-elect --kubeconfig ${controlPlane.kubeconfigs.sluice} --context`,
+  );
+});
+
+test('--probe, which writes, names the flags that select the cluster of kubectl', async () => {
+  const admin = controlPlane.kubeconfigs.admin;
+  const refused = await sluiceWith({ KUBECONFIG: admin }, 'doctor', '--probe');
+  expect(refused.status).toBe(2);
+  expect(refused.stderr).toMatch(/--probe creates a Service.*: sluice doctor --probe --context \S+$/m);
 });
 
 test('refuses to start beside kube-controller-manager, with advice, unless --take-over is set', async () => {
@@ -91,9 +107,9 @@ test('refuses to start beside kube-controller-manager, with advice, unless --tak
     next: expect.arrayContaining([expect.stringContaining('-endpointslice-mirroring-controller')]),
   });
   expect(await migration(admin, '--rollback')).toMatchObject({ status: 0, next: [] });
-  expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
+  expect((await doctor(admin, '--probe')).of('other controllers')).toMatchObject({
     result: 'failed',
-    detail: expect.stringContaining('kube-controller-manager wrote'),
+    detail: expect.stringMatching(/^kube-controller-manager wrote .* for the probe$/),
   });
   const run = ['run', '--kubeconfig', admin, '--metrics-bind-address', '0', '-o', 'none'];
   // The program exits as soon as it has found the other controller.
@@ -109,7 +125,7 @@ test.each(CONTROLLERS)('a probe finds the %s alone, and leaves nothing', async (
   const options = { serviceAccountCredentials: true, controllers: [controller] };
   manager = await startKubeControllerManager(controlPlane, options);
   const admin = controlPlane.kubeconfigs.admin;
-  expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({
+  expect((await doctor(admin, '--probe')).of('other controllers')).toMatchObject({
     result: 'failed',
     detail: expect.stringMatching(/^kube-controller-manager wrote Endpoint\w* default\/sluice-probe-/),
   });
@@ -133,7 +149,7 @@ test('refuses to start while kube-controller-manager has a live lease and nothin
   expect(refused.status).toBe(2);
   expect(refused.stderr).toContain('another controller may write');
   expect(refused.stderr).toContain('sluice doctor --probe');
-  expect((await doctor(admin, '--probe')).of('probe')).toMatchObject({ result: 'ok' });
+  expect(await doctor(admin, '--probe')).toMatchObject({ status: 0 });
   expect(await kubectl(admin, ['get', 'services', '--output=name'])).not.toContain('sluice-probe');
   expect((await sluice(...run, '--for', '1s', '--take-over')).status).toBe(0);
 });

@@ -3,12 +3,11 @@ import type { Controller } from '@sluice/model';
 import type { Clock, Logger, Random } from '@sluice/platform';
 import { fieldManager, userAgent } from '@sluice/platform/process';
 import { type ClusterAccess, Connection, dateOf, HttpCluster, isApiError } from '../index.ts';
-import { type Check, failed, ok, warning } from './check.ts';
+import { type Check, failed, note, ok, warning } from './check.ts';
 import { checkPermissions, permissionsOf } from './check-permissions.ts';
 import {
   assessCompetingController,
   type CompetingControllerEvidence,
-  type CompetingControllerVerdict,
   otherFieldManagers,
   switchOffAdvice,
 } from './competing-controller.ts';
@@ -98,24 +97,19 @@ export async function checkOn(
   await attempt('other controllers', 'grant list on EndpointSlices', async () => {
     const search = { connection, ownManager: fieldManager, now: ports.clock.now(), controllers };
     evidence = await findCompetingControllerEvidence(search, signal);
-    return [
-      competingControllerCheck(about, assessCompetingController(evidence), switchOffAdvice(evidence)),
-      ...otherManagersCheck(about, otherFieldManagers(evidence)),
-    ];
+    return otherManagersCheck(about, otherFieldManagers(evidence));
   });
+  let probed: Probed | undefined;
   if (probes) {
     await attempt('probe', 'grant create and delete on Services in the namespace default', async () => {
       const service = `sluice-probe-${randomBytes(4).toString('hex')}`;
-      const settings = {
-        connection,
-        ownManager: fieldManager,
-        namespace: 'default',
-        name: service,
-        clock: ports.clock,
-      };
-      return [probeCheck(about, await probeControllers(settings, signal))];
+      const settings = { connection, ownManager: fieldManager, namespace: 'default', name: service };
+      probed = { writer: await probeControllers({ ...settings, clock: ports.clock }, signal) };
+      return [];
     });
   }
+  // After the probe, because only one answer can be right.
+  if (evidence !== undefined) checks.push(competingControllerCheck(about, evidence, probed));
   return { checks, ...(evidence !== undefined && { evidence }) };
 }
 
@@ -128,23 +122,30 @@ export function versionCheck(about: string, version: ServerVersion): Check {
   return advice === undefined ? ok(about, check, gitVersion) : warning(about, check, gitVersion, advice);
 }
 
-function competingControllerCheck(about: string, { status, why }: CompetingControllerVerdict, advice: string): Check {
-  const check = 'other controllers';
-  if (status === 'active')
-    return failed(about, check, why, `${advice}; until then Sluice writes only with --take-over`);
-  if (status === 'unknown') {
-    const settle = 'run "sluice doctor --probe" to find out; until it is settled Sluice writes only with --take-over';
-    return warning(about, check, why, `${settle}. If these controllers are enabled, ${advice}`);
-  }
-  return ok(about, check, why);
+/** What happened to the throw-away Service. */
+interface Probed {
+  /** Who wrote endpoints of it, and which object; undefined: nobody. */
+  readonly writer: string | undefined;
 }
 
-/** What happened to the throw-away Service. */
-function probeCheck(about: string, found: string | undefined): Check {
-  if (found === undefined) {
-    return ok(about, 'probe', 'no other controller wrote endpoints of a new Service; --take-over is safe');
+export function competingControllerCheck(about: string, evidence: CompetingControllerEvidence, probed?: Probed): Check {
+  const check = 'other controllers';
+  const { status, why } = assessCompetingController(evidence);
+  const switchOff = switchOffAdvice(evidence);
+  if (probed?.writer !== undefined) return failed(about, check, `${probed.writer}, for the probe`, switchOff);
+  const isEnabled = evidence.pods.some(({ enabled }) => enabled);
+  if (status === 'active' && (probed === undefined || isEnabled)) {
+    return failed(about, check, why, `${switchOff}; until then Sluice writes only with --take-over`);
   }
-  return failed(about, 'probe', found, switchOffAdvice());
+  if (status !== 'inactive' && probed !== undefined) {
+    const advice = 'start Sluice with --take-over: nobody wrote endpoints of the probe, so these controllers are off';
+    return note(about, check, why, advice);
+  }
+  if (status === 'unknown') {
+    const settle = 'run "sluice doctor --probe" to find out; until it is settled Sluice writes only with --take-over';
+    return warning(about, check, why, `${settle}. If these controllers are enabled, ${switchOff}`);
+  }
+  return ok(about, check, probed === undefined ? why : `${why}; nobody wrote endpoints of the probe`);
 }
 
 /** A single write may be manual; Sluice slows its writes down if another manager keeps writing. */

@@ -1,7 +1,8 @@
-import { clusterSources } from '@sluice/fleet/clusters';
+import { type ClusterSource, clusterSources } from '@sluice/fleet/clusters';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { type Check, checkCluster, checkNetworks, type NamedCluster, warning } from '@sluice/kubernetes/preflight';
-import { createLogger, showWait, systemClock, systemRandom } from '@sluice/platform/process';
+import { createLogger, showWait, systemClock, systemRandom, UsageError } from '@sluice/platform/process';
+import { clusterFlags } from '../commands/cluster-flags.ts';
 import { checkInfrastructure, historyCheck } from './check-infrastructure.ts';
 import { checkSource, clustersToRead } from './check-source.ts';
 
@@ -15,10 +16,9 @@ export async function checkAll(
   const logger = createLogger('text', 'error');
   const wait = <T>(what: string, work: Promise<T>) =>
     showWait(what, work, { clock: systemClock, output: process.stderr });
-  const sources = clusterSources(probe ? configuration : clustersToRead(configuration), process.env, {
-    ...ports,
-    logger,
-  });
+  const sources = clusterSources(clustersToRead(configuration), process.env, { ...ports, logger });
+  const isNamed = configuration.clusters.length > 0 || configuration.clusterSecrets !== undefined;
+  if (probe && !isNamed) await requireNamedCluster(sources);
   const infrastructure = await wait('checking bus and store', checkInfrastructure(configuration, ports, sources));
   const checks: Check[] = [...infrastructure, historyCheck(configuration)];
   const clusters: NamedCluster[] = [];
@@ -39,4 +39,14 @@ export async function checkAll(
     checks.push(warning('clusters', 'configuration', 'no cluster configured', advice));
   }
   return checks;
+}
+
+/** The probe writes, and what writes needs a cluster that somebody has named (ADR 0016). @throws UsageError that names it */
+async function requireNamedCluster([source]: readonly ClusterSource[]): Promise<never> {
+  const read = await source?.read(AbortSignal.timeout(10_000));
+  const [current] = read?.candidates ?? [];
+  const flags = current === undefined ? '--context NAME' : clusterFlags({}, current.name);
+  throw new UsageError(
+    `--probe creates a Service and deletes it again, so a flag must name the cluster: sluice doctor --probe ${flags}`,
+  );
 }
