@@ -77,6 +77,7 @@ export const concepts: Rows = {
       duration(saturated, 'ofEndpoints.maxMs'),
       duration(saturated, 'ofSlices.maxMs'),
     ],
+    ['repeated every {};', duration('libs/fleet/src/leader-election/write-permissions.ts', 'reviewMs')],
     ['is sent up to {} times', count('services/writer/src/apply/apply-plan.ts', 'defaultRetry.attempts')],
     ['`--max-removal-percent` ({})', setting('writer.maxRemovalPercent')],
     ['`--max-addition-percent` ({})', setting('writer.maxAdditionPercent')],

@@ -6,6 +6,7 @@ import { ClusterClaim, type FleetIdentity } from './cluster-claim.ts';
 import type { LeaderElector } from './leader-elector.ts';
 import { pauseForCompetingController, watchCompetingController } from './watch-competing-controller.ts';
 import { WriteGate } from './write-gate.ts';
+import { WritePermissions } from './write-permissions.ts';
 
 export interface GuardOptions {
   /** Without `write`, nothing is claimed or guarded. Default: all. */
@@ -16,6 +17,8 @@ export interface GuardOptions {
   readonly fleet?: FleetIdentity | undefined;
   /** The cluster is claimed once this process is the leader. It closes with the cluster. Default: no election. */
   readonly elector?: LeaderElector | undefined;
+  /** Called when writes are permitted again that the API server did not permit. */
+  readonly onPermitted?: ((cluster: ConnectedCluster) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -32,7 +35,7 @@ const releaseTimeoutMs = 1_000;
  */
 export async function guardWrites(
   cluster: ConnectedCluster,
-  { work, takeOver, fleet, elector, clock, logger }: GuardOptions,
+  { work, takeOver, fleet, elector, onPermitted, clock, logger }: GuardOptions,
   signal: AbortSignal,
 ): Promise<ConnectedCluster> {
   if (work?.includes('write') === false) return cluster;
@@ -40,6 +43,7 @@ export async function guardWrites(
   const gate = new WriteGate();
   const guard = { cluster: name, connection, namespaces, controllers, takeOver, gate, clock, logger };
   const isSameCluster = async (signal: AbortSignal) => (await cluster.reader.identity(signal)) === cluster.identity;
+  const permission = new WritePermissions({ ...guard, onPermitted: () => onPermitted?.(cluster) });
   const claim = fleet && new ClusterClaim({ ...guard, fleet, isSameCluster });
   await elector?.check(signal);
   // With leader election, the process waits for its turn; without it, connecting has failed already.
@@ -60,7 +64,7 @@ export async function guardWrites(
   };
   const running = [
     ...(takeOver ? [] : [watchCompetingController(guard, closed.signal)]),
-    ...[elector?.run(closed.signal), keepClaim()],
+    ...[elector?.run(closed.signal), keepClaim(), permission.run(closed.signal)],
   ];
   // A former leader aborts what is in flight.
   elector?.lost.addEventListener('abort', () => void cluster.close(), { once: true });
@@ -69,7 +73,7 @@ export async function guardWrites(
   });
   return {
     ...cluster,
-    checks: { ...cluster.checks, ...(claim && { claim }), pause: gate },
+    checks: { ...cluster.checks, ...(claim && { claim }), pause: permission },
     writesPausedBecause: () => gate.pausedBecause,
     ...(elector !== undefined && { leadership: leadershipOf(elector, claimed) }),
     async close() {

@@ -1,7 +1,7 @@
 import { ApiError, type ClusterRequest, isWrite, type RequestCheck } from '@sluice/kubernetes';
 
 /** Why writes to a cluster are paused. */
-type PauseCause = 'competingController' | 'claimedByOtherFleet' | 'unclaimed';
+type PauseCause = 'competingController' | 'claimedByOtherFleet' | 'unclaimed' | 'forbidden';
 
 const retryAfterMs = 5_000;
 

@@ -22,11 +22,11 @@ export async function checkPermissions(
     all.filter((_, i) => !answers[i]),
     ({ without }) => without,
   );
-  const missing = (denied.get(undefined) ?? []).map(({ access }) => textOf(access));
+  const missing = (denied.get(undefined) ?? []).map(({ access }) => describeAccess(access));
   if (denied.size === 0) return [ok(about, check, `all ${all.length} granted`)];
   const limits = [...denied].flatMap(([without, those]) => {
     if (without === undefined) return [];
-    const list = those.map(({ access }) => textOf(access)).join(', ');
+    const list = those.map(({ access }) => describeAccess(access)).join(', ');
     const report = those.some(({ refused }) => refused) ? failed : warning;
     return [report(about, check, `missing: ${list}; ${without}`, advice)];
   });
@@ -36,7 +36,8 @@ export async function checkPermissions(
   return [failed(about, check, `${lack}: ${missing.join(', ')}`, advice), ...limits];
 }
 
-function textOf({ verb, group, resource, subresource, namespace, name }: Access): string {
+/** For people: `create endpointslices.discovery.k8s.io`. */
+export function describeAccess({ verb, group, resource, subresource, namespace, name }: Access): string {
   const what = [resource, subresource].filter((part) => part !== undefined).join('/');
   const where = namespace === undefined ? '' : ` in ${namespace}`;
   return `${verb} ${what}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}${where}`;

@@ -3,6 +3,7 @@ export * from './check.ts';
 export { checkCluster, checkOn } from './check-cluster.ts';
 export * from './check-connection.ts';
 export { checkNetworks, type NamedCluster } from './check-networks.ts';
+export { describeAccess } from './check-permissions.ts';
 export * from './cluster-unavailable-error.ts';
 export * from './competing-controller.ts';
 export * from './competing-controller-evidence.ts';

@@ -94,16 +94,28 @@ describe('what the API server refuses', () => {
   const note = 'The API server refuses writes of the endpointslice controller: denied by a webhook';
 
   test('is noted until a later write succeeds', () => {
-    expect(notesOf(first, plan(1), refused)).toEqual([note]);
+    expect(notesOf(first, plan(1), refused)).toEqual([expect.stringContaining(note)]);
     expect(notesOf(first, plan(1), refused, plan(2))).toEqual([note]);
     const conflict = { ...refused, status: 'conflict' as const, plan: { epoch: 1, number: 2 } };
-    expect(notesOf(first, plan(1), refused, plan(2), conflict)).toEqual([note]);
+    expect(notesOf(first, plan(1), refused, plan(2), conflict)).toEqual([expect.stringContaining(note)]);
     expect(notesOf(first, plan(1), refused, plan(2), outcome(2))).toEqual([]);
+  });
+
+  test('has the time of the next try, unless it is being tried', () => {
+    const [waiting = ''] = notesOf(first, plan(1), refused);
+    const [, at = ''] = /; next try at (\S+)$/.exec(waiting) ?? [];
+    // One to two minutes after the rejection.
+    expect(Date.parse(at) - 1_021).toBeGreaterThanOrEqual(60_000);
+    expect(Date.parse(at) - 1_021).toBeLessThanOrEqual(120_000);
+    expect(notesOf(first, plan(1), refused, plan(2))).toEqual([note]);
   });
 
   test('comes before what is unusual about the Service', () => {
     const deleted = snapshot(1, 1_000, [service({ deleting: true }), pod('web-1', {})]);
-    expect(notesOf(deleted, plan(1), refused)).toEqual([note, 'The Service is being deleted.']);
+    expect(notesOf(deleted, plan(1), refused)).toEqual([
+      expect.stringContaining(note),
+      'The Service is being deleted.',
+    ]);
   });
 });
 

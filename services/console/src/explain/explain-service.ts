@@ -1,6 +1,6 @@
 import { hintsEnabled, isMirrorable } from '@sluice/controllers';
 import type { SimilarPods } from '@sluice/messages';
-import type { Service } from '@sluice/model';
+import type { Controller, Service } from '@sluice/model';
 import { selectorText } from '../history/describe-change.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import { hintNotes } from './explain-hints.ts';
@@ -19,7 +19,9 @@ export function explainService(state: HistoryState): string[] {
   }
   const notes: string[] = [];
   for (const [controller, { message }] of state.refused)
-    notes.push(`The API server refuses writes of the ${controller} controller: ${message}`);
+    notes.push(
+      `The API server refuses writes of the ${controller} controller: ${message}${nextTry(state, controller)}`,
+    );
   if (state.repair !== null) notes.push(repairNote(state.repair));
   if (service.deleting) notes.push('The Service is being deleted.');
   if (service.type === 'ExternalName')
@@ -32,6 +34,15 @@ export function explainService(state: HistoryState): string[] {
       `Its traffic distribution is ${service.trafficDistribution}: each ready endpoint has a hint for its own location.`,
     );
   return [...notes, ...hintNotes(state, service)];
+}
+
+/** Nothing while it is being tried. */
+function nextTry({ state }: HistoryState, controller: Controller): string {
+  const { inFlight, timers } = state.controller(controller);
+  if (inFlight !== null) return '';
+  return timers.dueAt === null
+    ? '; next try after a change or a resync'
+    : `; next try at ${new Date(timers.dueAt).toISOString()}`;
 }
 
 /** Writes shown of a repair. */

@@ -63,8 +63,8 @@ export interface AllInOne {
   removeCluster(identity: string): Promise<void>;
   /** Services whose writes the API server refuses. */
   parked(): Promise<readonly ParkedKey[]>;
-  /** Makes every watcher resync all Services. */
-  resync(): void;
+  /** Makes the watchers of this cluster, by default of all, resync all Services, also those that are parked. */
+  resync(cluster?: string): void;
   /** Rejects on a fatal error; never resolves before `stop`. */
   readonly done: Promise<unknown>;
   /** Stops watching, waits up to `graceMs` for plans in progress, and stops. */
@@ -164,7 +164,7 @@ export function startAllInOne(options: AllInOneOptions): AllInOne {
     },
     removeCluster: (identity) => watchers.removeCluster(identity),
     parked: () => findParked(store, bus.partitions),
-    resync: () => watchers.resync(),
+    resync: (cluster) => watchers.resync(cluster),
     async stop(graceMs) {
       watching.abort();
       working.abort();

@@ -83,9 +83,10 @@ export class ClusterWatchers<C extends Watched> {
     return removeCluster({ cluster, fencingToken: this.#nextEpoch(), bus, clock });
   }
 
-  /** Makes every watcher resync all Services. */
-  resync(): void {
-    for (const watcher of this.#watchers.keys()) watcher.resync();
+  /** Makes the watchers of this cluster, by default of all, resync all Services. */
+  resync(cluster?: string): void {
+    for (const [watcher, { identity }] of this.#watchers)
+      if (cluster === undefined || identity === cluster) watcher.resync();
   }
 
   /** What was discarded of a cluster includes what the watchers of its other namespaces have published. */

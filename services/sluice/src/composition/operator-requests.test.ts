@@ -1,8 +1,8 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
-import { partitionOf } from '@sluice/messages';
+import { decodeMessage, partitionOf } from '@sluice/messages';
 import type { DeadLetter } from '@sluice/store';
 import { expect, test } from 'vitest';
-import { replayDeadLetter } from './operator-requests.ts';
+import { replayDeadLetter, requestClusterResync } from './operator-requests.ts';
 
 const letter = (given: Partial<DeadLetter> = {}): DeadLetter => ({
   name: 'changes/3/7',
@@ -27,4 +27,13 @@ test('replay appends to the partition that its Service has now, under a new id',
     'no partition 9 of topic changes',
   );
   await expect(replayDeadLetter(bus, letter({ topic: 'other' }))).rejects.toThrow('of topic other');
+});
+
+test('a resync of a cluster is requested for every partition', async () => {
+  const bus = new MemoryBus({ partitions: 2 });
+  await requestClusterResync(bus, 'uid', 'permitted again');
+  const records = await bus.read('requests', 0, streamStart).next(10);
+  expect(records.map(({ payload }) => decodeMessage(payload))).toEqual(
+    [0, 1].map((partition) => ({ kind: 'resync', scope: { partition, cluster: 'uid' }, reason: 'permitted again' })),
+  );
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Bus, recordId, type Topic } from '@sluice/bus';
 import {
   encodeMessage,
@@ -19,6 +20,15 @@ export async function retryParked(bus: Bus, key: ServiceKey, id: string): Promis
   await bus.append('requests', 0, [
     { key: 'resync', id: recordId('resync', 'retry', formatServiceKey(key), id), headers: {}, payload },
   ]);
+}
+
+/** Requests a resync of all Services of a cluster, which re-arms those that are parked. */
+export async function requestClusterResync(bus: Bus, cluster: string, reason: string): Promise<void> {
+  const records = Array.from({ length: bus.partitions }, (_, partition) => ({
+    ...{ key: 'resync', id: recordId('resync', cluster, `${partition}`, randomUUID()), headers: {} },
+    payload: encodeMessage({ kind: 'resync', scope: { partition, cluster }, reason }),
+  }));
+  await bus.append('requests', 0, records);
 }
 
 /**

@@ -47,7 +47,12 @@ export async function openClusterSet(
     sources,
     open: (access, signal, name) => connectTo(access, { ...ports, ...work, name, signal, threadShares, controllers }),
     ...(!readOnly && {
-      guard: (cluster, signal) => guardWrites(cluster, { ...ports, takeOver, fleet: processFleet() }, signal),
+      guard: (cluster, signal) =>
+        guardWrites(
+          cluster,
+          { ...ports, takeOver, fleet: processFleet(), onPermitted: ({ identity }) => services.resync?.(identity) },
+          signal,
+        ),
     }),
     serve: async (cluster, signal) => {
       names.set(cluster.identity, cluster.name);

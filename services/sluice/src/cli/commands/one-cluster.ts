@@ -6,7 +6,7 @@ import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
 import { electionOf, namespaceScope, type Run, selectsCluster } from './run-options.ts';
-import { processFleet, processId, type ServedClusters } from './served-clusters.ts';
+import { processFleet, processId, type ServedClusters, type Serving } from './served-clusters.ts';
 
 interface RunnableCluster extends ConnectedCluster {
   /** Further lines to print at startup. */
@@ -19,7 +19,8 @@ interface RunnableCluster extends ConnectedCluster {
 
 /** Connects to the cluster that the flags select, or starts the demo cluster. Rejects if the cluster cannot be used. */
 export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logger): Promise<ServedClusters> {
-  const cluster = await open(run, signal, logger);
+  let services: Serving | undefined;
+  const cluster = await open(run, signal, logger, () => services?.resync?.());
   const { leadership, replaced } = cluster;
   let ready = false;
   let outage: Outage | null = null;
@@ -53,7 +54,10 @@ export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logg
     synced() {
       ready = true;
     },
-    run: (_, signal) => aborted(replaced === undefined ? signal : AbortSignal.any([signal, replaced])),
+    run(running, signal) {
+      services = running;
+      return aborted(replaced === undefined ? signal : AbortSignal.any([signal, replaced]));
+    },
     pause: () => cluster.pause(),
     close: () => cluster.close(),
   };
@@ -65,7 +69,7 @@ function phaseOf(outage: Outage | null, paused: string | undefined): string {
   return paused === undefined ? 'serving' : 'paused';
 }
 
-async function open(run: Run, signal: AbortSignal, logger: Logger): Promise<RunnableCluster> {
+async function open(run: Run, signal: AbortSignal, logger: Logger, onPermitted: () => void): Promise<RunnableCluster> {
   const { configuration, seed, rate } = run;
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (!selectsCluster(configuration)) {
@@ -87,6 +91,7 @@ async function open(run: Run, signal: AbortSignal, logger: Logger): Promise<Runn
       fleet: processFleet(election),
       leaderElection: election && { ...election, identity: processId },
       namespaces: namespaceScope(only),
+      onPermitted,
     },
     process.env,
   );

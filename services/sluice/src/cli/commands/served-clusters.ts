@@ -7,8 +7,8 @@ import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
 
-/** What serves the clusters. */
-export type Serving = Pick<AllInOne, 'serve' | 'removeCluster'>;
+/** What serves the clusters. An observer has nothing to write again. */
+export type Serving = Pick<AllInOne, 'serve' | 'removeCluster'> & Partial<Pick<AllInOne, 'resync'>>;
 
 /** The clusters that one process serves: one that is known at start, or a set that changes at run time. */
 export interface ServedClusters {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ByReferenceBus, type Delivery, LocalDeliveryBus, ObservedBus } from '@sluice/bus';
 import {
+  type Cluster,
   type EarlyConnections,
   guardWrites,
   PublishedNames,
@@ -32,6 +33,7 @@ import { nameClusters } from '@sluice/platform/process';
 import { type Health, Metrics } from '@sluice/telemetry';
 import { FalseAlarms, listSemaphore } from '@sluice/watcher';
 import { clusterChecks } from '../cluster-checks.ts';
+import { requestClusterResync } from '../operator-requests.ts';
 import { removeStoredCluster } from '../stored-clusters.ts';
 import type { Tracing } from '../telemetry/start-tracing.ts';
 import { countRetries } from '../writable-cluster.ts';
@@ -151,6 +153,11 @@ export function startRole(options: StartRoleOptions): RunningRole {
     work,
     takeOver: configuration.writer.takeOver,
     fleet: { name: configuration.fleet, id: fleetId },
+    onPermitted: ({ identity }: Cluster) => {
+      requestClusterResync(infrastructure.bus, identity, 'the API server permits writes again').catch(
+        (error: unknown) => logger.warn('cannot request a resync', { cluster: identity, error }),
+      );
+    },
   };
   const clusters: FleetClusters = new FleetClusters({
     work,
