@@ -32,18 +32,20 @@ export interface Change {
   readonly causes: Causes;
 }
 
-/** Pods of the Service's namespace with a label that resembles its selector. */
+/** Pods that a selector without Pods probably means. */
 export interface SimilarPods {
-  /** `app=cart` */
+  /** The label that resembles the selector, or the selector itself if it matches in another namespace: `app=cart`. */
   readonly label: string;
   readonly pods: number;
+  /** Where they are. Default: in the namespace of the Service. */
+  readonly namespace?: string | undefined;
 }
 
 export type Fact =
   | {
       readonly kind: 'service';
       readonly service: Service | null;
-      /** Set if the selector matches no Pod, but resembles the labels of some; for display. */
+      /** Set if the selector matches no Pod, but resembles the labels of some, or matches in another namespace; for display. */
       readonly similarPods?: SimilarPods;
     }
   | { readonly kind: 'pod'; readonly name: string; readonly pod: Pod | null; readonly node: NodePlacement | null }

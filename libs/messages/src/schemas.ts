@@ -111,7 +111,7 @@ const fact = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('service'),
     service: service.nullable(),
-    similarPods: z.object({ label: z.string(), pods: z.number() }).optional(),
+    similarPods: z.object({ label: z.string(), pods: z.number(), namespace: z.string().optional() }).optional(),
   }),
   z.object({
     kind: z.literal('pod'),

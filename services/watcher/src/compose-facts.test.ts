@@ -83,6 +83,14 @@ test('if Nodes are not watched, Pods are on Nodes in an unknown zone, unless the
   ]);
 });
 
+test('a Service that selects no Pod names those that match in another namespace', () => {
+  indexer.setService(aService('web'));
+  const elsewhere = aPod('p', { app: 'web' });
+  indexer.setPod({ ...elsewhere, pod: { ...elsewhere.pod, namespace: 'other' } });
+  const similarPods = { label: 'app=web', pods: 1, namespace: 'other' };
+  expect(facts({ kind: 'service' })[0]).toMatchObject({ similarPods });
+});
+
 test('a Service that selects no Pod names those whose labels resemble its selector', () => {
   indexer.setService(aService('web'));
   indexer.setPod(aPod('p', { app: 'wed' }));

@@ -11,7 +11,7 @@ import {
   type StringMap,
 } from '@sluice/model';
 import { getOrCreate } from '@sluice/platform';
-import { findSimilarPods, resembles } from './similar-pods.ts';
+import { findElsewhere, findSimilarPods, resembles } from './similar-pods.ts';
 import {
   type ObjectEvent,
   type ObjectName,
@@ -171,10 +171,17 @@ export class Indexer {
     return this.#podsByService.get(service) ?? noPods;
   }
 
-  /** If the Service selects no Pod: those whose labels resemble its selector. */
+  /** If the Service selects no Pod: those whose labels resemble its selector, or that match it in another namespace. */
   similarPods({ namespace, name, selector }: Service): SimilarPods | undefined {
     if (selector === null || this.podsOfService(objectName(namespace, name)).size > 0) return undefined;
-    return findSimilarPods(selector, this.#pods.get(namespace)?.values() ?? []);
+    const others = this.#pods.entries().filter(([other]) => other !== namespace);
+    return (
+      findSimilarPods(selector, this.#pods.get(namespace)?.values() ?? []) ??
+      findElsewhere(
+        selector,
+        others.map(([other, pods]) => [other, pods.values()] as const),
+      )
+    );
   }
 
   /** Services without Pods whose selector resembles these labels; none in a namespace with very many Services. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSimilarPods, resembles } from './similar-pods.ts';
+import { findElsewhere, findSimilarPods, resembles } from './similar-pods.ts';
 
 const pods = (...values: string[]) => values.map((app) => ({ labels: { app, 'pod-template-hash': '5d8' } }));
 
@@ -13,8 +13,37 @@ test.each([
   expect(findSimilarPods({ app }, pods(...values))).toEqual(similar);
 });
 
-test('Pods without the label are not similar', () => {
-  expect(findSimilarPods({ tier: 'front' }, pods('front'))).toBeUndefined();
+test('another key with the same value is similar, unless the Pod has both keys or the value is a common one', () => {
+  expect(findSimilarPods({ name: 'web' }, pods('web', 'web'))).toEqual({ label: 'app=web', pods: 2 });
+  expect(findSimilarPods({ 'pod-template-hash': 'web' }, pods('web'))).toBeUndefined();
+  for (const value of ['true', 'v1', '2', '']) {
+    expect(findSimilarPods({ canary: value }, [{ labels: { enabled: value } }])).toBeUndefined();
+  }
+  // The other label of the selector has this value on purpose.
+  expect(findSimilarPods({ app: 'web', tier: 'web' }, pods('web'))).toBeUndefined();
+});
+
+test('Pods of another namespace that match the whole selector', () => {
+  const selector = { app: 'web', tier: 'front' };
+  const match = { labels: { ...selector, zone: 'a' } };
+  const others = [
+    ['a', [match, { labels: { app: 'web' } }]],
+    ['b', [match, match]],
+    ['c', [{ labels: {} }]],
+  ] as const;
+  expect(findElsewhere(selector, others)).toEqual({ label: 'app=web,tier=front', pods: 2, namespace: 'b' });
+  expect(findElsewhere(selector, [['c', [{ labels: { app: 'web' } }]]])).toBeUndefined();
+  expect(findElsewhere({}, others)).toBeUndefined();
+});
+
+test('the search in other namespaces is limited', () => {
+  const many = new Array(5_000).fill({ labels: {} });
+  expect(
+    findElsewhere({ app: 'web' }, [
+      ['a', many],
+      ['b', pods('web')],
+    ]),
+  ).toBeUndefined();
 });
 
 test('every label of the selector is compared, and the most frequent value wins; of equal ones the first by name', () => {
@@ -39,6 +68,7 @@ test.each([
   ['four letters, two of them different', 'cart', 'cats', true],
   ['four letters, three of them different', 'cart', 'cubs', false],
   ['three letters, one of them different', 'web', 'wed', true],
+  ['three letters, two of them exchanged', 'web', 'wbe', true],
   ['three letters, two of them different', 'web', 'wax', false],
   ['two letters, one of them different', 'ui', 'up', true],
   ['two letters, both different', 'ui', 'db', false],
@@ -52,7 +82,8 @@ test.each([
 
 test('a label resembles a selector if one of its values does; a missing selector resembles nothing', () => {
   expect(resembles({ tier: 'front', app: 'crat' }, { app: 'cart', zone: 'a' })).toBe(true);
-  expect(resembles({ tier: 'front' }, { app: 'front' })).toBe(false);
+  expect(resembles({ tier: 'front' }, { app: 'front' })).toBe(true);
+  expect(resembles({ tier: 'front' }, { app: 'back' })).toBe(false);
   expect(resembles({}, { app: 'cart' })).toBe(false);
   expect(resembles(null, { app: 'cart' })).toBe(false);
 });

@@ -72,7 +72,7 @@ function checkReady({ pods, slices }: ServiceState, service: Service, known: Kno
   const found = Array.from(pods.values(), ({ pod }) => pod);
   if (found.length === 0) {
     const text = noPodsText(service, known.similar);
-    return hadPods(slices.values(), known) ? { ScaledToZero: text } : { NoMatchingPods: text };
+    return hadPods(service, slices.values(), known) ? { ScaledToZero: text } : { NoMatchingPods: text };
   }
   const counts = { ready: 0, 'not ready': 0, terminating: 0, terminated: 0 };
   for (const pod of found) {
@@ -86,16 +86,22 @@ function checkReady({ pods, slices }: ServiceState, service: Service, known: Kno
 }
 
 /** Whether the workload has lost its last Pod because that is how it is now, rather than by an error of the Service or the cluster. */
-function hadPods(slices: Iterable<{ readonly slice: EndpointSlice }>, { similar, past }: Known): boolean {
+function hadPods(
+  { selector }: Service,
+  slices: Iterable<{ readonly slice: EndpointSlice }>,
+  { similar, past }: Known,
+): boolean {
   if (past?.pods !== undefined) return past.pods === true;
+  const isTypo = similar !== undefined && Object.hasOwn(selector ?? {}, similar.label.replace(/=.*/s, ''));
   // A slice that was never written again has had no endpoint.
-  return similar === undefined && [...slices].some(({ slice: { metadata } }) => (metadata.generation ?? 0) > 1);
+  return !isTypo && [...slices].some(({ slice: { metadata } }) => (metadata.generation ?? 0) > 1);
 }
 
 function noPodsText({ selector }: Service, similar: SimilarPods | undefined): string {
   const wanted = Object.entries(selector ?? {}).map(([key, value]) => `${key}=${value}`);
   const none = `no Pod matches ${wanted.join(',')}`;
-  if (similar === undefined) return none;
+  // A reader of this namespace may not be allowed to see the other one.
+  if (similar === undefined || similar.namespace !== undefined) return none;
   return `${none}; ${similar.pods === 1 ? '1 Pod has' : `${similar.pods} Pods have`} ${similar.label}`;
 }
 

@@ -55,6 +55,15 @@ describe('notes about a Service', () => {
     expect(notes(typo(2))).toEqual(['No Pod matches app=crat,tier=web; 2 Pods in this namespace have app=cart.']);
   });
 
+  test('Pods in another namespace, if the reader may see it', () => {
+    const fact = { ...service(), similarPods: { label: 'app=web', pods: 2, namespace: 'other' } } as Fact;
+    const { state } = journalOf(snapshot(1, 1_000, [fact]));
+    expect(explainService(state)).toEqual([
+      'No Pod matches app=web in this namespace; 2 Pods match in namespace other.',
+    ]);
+    expect(explainService(state, () => false)).toEqual(['No Pod matches: the Service has selector app=web.']);
+  });
+
   test('custom Endpoints are mirrored, unless they are excluded', () => {
     const custom = service({ selector: null });
     expect(notes(custom, endpointsFact('9'))).toEqual([

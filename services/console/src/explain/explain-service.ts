@@ -5,8 +5,12 @@ import { selectorText } from '../history/describe-change.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import { hintNotes } from './explain-hints.ts';
 
-/** Notes about a Service as a whole, most important first; empty if there is nothing unusual. */
-export function explainService(state: HistoryState): string[] {
+/**
+ * Notes about a Service as a whole, most important first; empty if there is nothing unusual.
+ *
+ * @param sees whether the reader may see another namespace. Default: all
+ */
+export function explainService(state: HistoryState, sees: (namespace: string) => boolean = () => true): string[] {
   const { service } = state;
   if (state.isRemoved) return ['The fleet no longer serves the cluster of this Service.'];
   if (!state.isComplete) return ['The history of this Service is incomplete until the next snapshot.'];
@@ -27,7 +31,7 @@ export function explainService(state: HistoryState): string[] {
   if (service.type === 'ExternalName')
     return [...notes, 'The Service is of type ExternalName, which has no endpoints.'];
   if (service.selector === null) return [...notes, mirroringNote(state)];
-  if (state.pods.size === 0) notes.push(`${noPodsText(service, state.similarPods)}.`);
+  if (state.pods.size === 0) notes.push(`${noPodsText(service, state.similarPods, sees)}.`);
   if (service.publishNotReadyAddresses) notes.push('The Service publishes addresses of Pods that are not ready.');
   if (service.trafficDistribution !== null && !hintsEnabled(service.annotations))
     notes.push(
@@ -57,10 +61,20 @@ function repairNote({ writes, objects, at }: NonNullable<HistoryState['repair']>
   return `${what}. Sluice repaired it at ${new Date(at).toISOString()}.`;
 }
 
-/** Why a Service with a selector has no Pods. */
-export function noPodsText(service: Service, similar: SimilarPods | undefined): string {
-  if (similar === undefined) return `No Pod matches: the Service has ${selectorText(service)}`;
+/** Why a Service with a selector has no Pods. `sees`: whether the reader may know of a namespace. */
+export function noPodsText(
+  service: Service,
+  similar: SimilarPods | undefined,
+  sees: (namespace: string) => boolean,
+): string {
+  const { namespace } = similar ?? {};
+  if (similar === undefined || (namespace !== undefined && !sees(namespace)))
+    return `No Pod matches: the Service has ${selectorText(service)}`;
   const selector = Object.entries(service.selector ?? {}).map(([key, value]) => `${key}=${value}`);
+  if (namespace !== undefined) {
+    const pods = similar.pods === 1 ? '1 Pod matches' : `${similar.pods} Pods match`;
+    return `No Pod matches ${selector.join(',')} in this namespace; ${pods} in namespace ${namespace}`;
+  }
   const pods = similar.pods === 1 ? '1 Pod in this namespace has' : `${similar.pods} Pods in this namespace have`;
   return `No Pod matches ${selector.join(',')}; ${pods} ${similar.label}`;
 }

@@ -18,8 +18,9 @@ export function serviceReason(state: HistoryState, status: ServiceStatus, proble
   }
 }
 
+/** Says nothing of other namespaces, because all readers of the Service get the same reason. */
 const noPodsReason = ({ service, pods, similarPods }: HistoryState): string =>
-  service === null || service.selector === null || pods.size > 0 ? '' : noPodsText(service, similarPods);
+  service === null || service.selector === null || pods.size > 0 ? '' : noPodsText(service, similarPods, () => false);
 
 /** Names the first Pod that is not ready, with its reason. Pods that are deleted count only if no others are left. */
 function unreadyText({ pods, slices }: HistoryState): string {

@@ -29,6 +29,7 @@ export function restrictHistory(history: History, sees: (place: Place) => boolea
       return history.servicesLimit;
     },
     logicalServices: restrictLogicalServices(history.logicalServices, sees),
+    sees,
     onRecord: (listener) => history.onRecord((key) => sees(key) && listener(key)),
   };
 }

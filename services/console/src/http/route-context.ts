@@ -1,6 +1,7 @@
 import type { LostClusterPolicy, ReadableLogicalServices } from '@sluice/logical-services';
 import type { Clock } from '@sluice/platform';
 import { z } from 'zod';
+import type { Place } from '../access/reader.ts';
 import type { History } from '../history/history.ts';
 import type { ConsoleSources } from '../ports.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
@@ -12,6 +13,8 @@ import type { DegradedPolicy } from '../view/service-status.ts';
 export interface ReadableHistory
   extends Pick<History, 'journals' | 'get' | 'since' | 'retentionMs' | 'bytes' | 'servicesLimit' | 'onRecord'> {
   readonly logicalServices: ReadableLogicalServices;
+  /** Whether the reader may see a namespace. Default: all. */
+  readonly sees?: (place: Place) => boolean;
 }
 
 /** Data and ports of the routes, limited to what the reader may see. */

@@ -65,9 +65,11 @@ export const routes: readonly Route[] = [
     async (context, params, query) => {
       const { journal, ...moment } = await findMoment(context, params, query.at);
       const outage = outageOf(context, journal.key.cluster, moment);
+      const { cluster } = journal.key;
+      const sees = (namespace: string) => context.history.sees?.({ cluster, namespace }) ?? true;
       const joinedAs = context.history.logicalServices.nameOf(journal.key) ?? null;
-      const view = viewService(moment, context.index.summary(journal).clusterName, context.degraded);
-      return { ...view, joinedAs, outage };
+      const { clusterName } = context.index.summary(journal);
+      return { ...viewService(moment, clusterName, context.degraded, sees), joinedAs, outage };
     },
   ),
   route(

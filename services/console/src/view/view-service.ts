@@ -19,6 +19,7 @@ export function viewService(
   moment: Moment,
   clusterName: string,
   degraded: DegradedPolicy,
+  sees?: (namespace: string) => boolean,
 ): Omit<ServiceDetail, 'joinedAs' | 'outage'> {
   const { at, live, state } = moment;
   const slices = [...state.slices.values()].map(({ slice }) => viewSlice(slice));
@@ -29,7 +30,7 @@ export function viewService(
     live,
     summary: summarize(moment, clusterName, degraded).summary,
     kind: kindOf(state.service),
-    notes: explainService(state),
+    notes: explainService(state, sees),
     pods: [...pods].sort().map(podViewer(moment)),
     slices: slices.sort((a, b) => (a.name < b.name ? -1 : 1)),
     endpoints: state.endpoints && {
