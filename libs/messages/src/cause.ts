@@ -28,6 +28,14 @@ export function causeKindOf({ description }: Cause): CauseKind {
 /** Cause of the writes that follow a watcher's initial list. */
 export const watcherStarted = 'watcher started';
 
+/** The same, of a Service whose slices name Pods that are gone: nobody saw when. */
+export function watcherFound([first = '', ...others]: readonly string[]): string {
+  return `${watcherStarted} and found Pod ${first} gone${others.length === 0 ? '' : `, and ${others.length} more`}`;
+}
+
+/** Whether this is the start of a watcher, at which everything is as old as it may be. */
+export const isWatcherStart = ({ description }: Cause): boolean => description.startsWith(watcherStarted);
+
 export const noCauses: Causes = { first: [], more: 0 };
 
 /** Maximum number of causes listed; the others are only counted. */

@@ -5,7 +5,7 @@ import {
   descriptorOf,
   type RecordMetric,
 } from '@sluice/controllers';
-import { type Causes, causeKindOf, isSampled, traceIdOf, watcherStarted } from '@sluice/messages';
+import { type Causes, causeKindOf, isSampled, isWatcherStart, traceIdOf } from '@sluice/messages';
 import type { Controller } from '@sluice/model';
 import type { Clock } from '@sluice/platform';
 import type { StatePart } from '@sluice/service-state';
@@ -161,13 +161,13 @@ class PartitionCounts implements PartitionMetrics {
     const traceId = exemplarOf(causes);
     let exemplar = traceId;
     for (const cause of causes.first) {
-      if (cause.description === watcherStarted) continue;
+      if (isWatcherStart(cause)) continue;
       const seconds = Math.max(0, completedAt - cause.observedAt) / 1000;
       metrics.observe('sluice_trigger_to_applied_seconds', { identity, cause: causeKindOf(cause) }, seconds, exemplar);
       exemplar = undefined;
     }
     const [first] = causes.first;
-    if (first === undefined || first.description === watcherStarted) return;
+    if (first === undefined || isWatcherStart(first)) return;
     const latency = (completedAt - first.observedAt) / 1000;
     metrics.observe('sluice_change_to_write_seconds', { identity, controller }, latency, traceId);
   }

@@ -9,7 +9,7 @@ import { PublishedState } from './published-state.ts';
 import { Publisher } from './publisher.ts';
 import { Resyncer, type ResyncerOptions } from './resyncer.ts';
 import { GatedBus } from './testing/gated-bus.ts';
-import { aService, someEndpoints } from './testing/objects.ts';
+import { aPod, aService, aSlice, someEndpoints } from './testing/objects.ts';
 import { ScriptedReader } from './testing/scripted-reader.ts';
 
 const partitions = 4;
@@ -146,6 +146,22 @@ describe('at the start', () => {
     await advance(clock, 0);
     expect(bus.changes.map(({ snapshot }) => snapshot?.initial)).toEqual(services.map(() => true));
     expect(bus.changes[0]?.causes.first).toEqual([{ description: 'watcher started', observedAt: 1_000 }]);
+  });
+
+  test('a Pod that went while nobody watched is named', async () => {
+    const slice = aSlice('web-1', 'web');
+    const endpoint = (name: string) => ({
+      ...{ addresses: ['10.0.0.1'], conditions: { ready: true } },
+      targetRef: { kind: 'Pod', namespace: 'shop', name },
+    });
+    indexer.setPod(aPod('web-a', { app: 'web' }));
+    indexer.setSlice({ ...slice, endpoints: ['web-a', 'web-b', 'web-c'].map(endpoint) });
+    resyncer().publishInitial();
+    await advance(clock, 0);
+    const causes = bus.changes.flatMap(({ causes }) => causes.first.map(({ description }) => description));
+    expect(new Set(causes)).toEqual(
+      new Set(['watcher started', 'watcher started and found Pod shop/web-b gone, and 1 more']),
+    );
   });
 
   test('only Services that differ from what a previous watcher published are', async () => {

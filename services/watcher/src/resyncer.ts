@@ -1,4 +1,4 @@
-import { isLeftover } from '@sluice/controllers';
+import { isLeftover, podOf } from '@sluice/controllers';
 import { includesNamespace } from '@sluice/kubernetes';
 import {
   type Cause,
@@ -8,6 +8,7 @@ import {
   type ResyncRequest,
   type ServiceKey,
   shortDigest,
+  watcherFound,
   watcherStarted,
 } from '@sluice/messages';
 import type { ClusterWatcherOptions } from './cluster-watcher-options.ts';
@@ -44,7 +45,11 @@ export class Resyncer {
    * Marks every Service that `matches`, and returns their formatted keys. Deleted Services are included: Endpoints may be
    * left to sweep, or mirrored slices to clean up.
    */
-  markAll(reason: DirtyReason, cause?: Cause, matches: (key: ServiceKey) => boolean = () => true): readonly string[] {
+  markAll(
+    reason: DirtyReason,
+    causeOf?: (key: ServiceKey) => Cause,
+    matches: (key: ServiceKey) => boolean = () => true,
+  ): readonly string[] {
     const { cluster, indexer, publisher } = this.#options;
     const marked: string[] = [];
     const names = indexer.serviceNames();
@@ -52,14 +57,14 @@ export class Resyncer {
       const { namespace, name: service } = parseObjectName(name);
       const key = { cluster, namespace, service };
       if (!matches(key)) continue;
-      publisher.markDirty(namespace, service, reason, cause);
+      publisher.markDirty(namespace, service, reason, causeOf?.(key));
       marked.push(formatServiceKey(key));
     }
     // A Service of which nothing is left is published once more, in case its deletion was lost, and then dropped.
     for (const key of publisher.published) {
       const { namespace, service } = key;
       if (names.has(objectName(namespace, service)) || !matches(key)) continue;
-      publisher.markDirty(namespace, service, reason, cause);
+      publisher.markDirty(namespace, service, reason, causeOf?.(key));
       publisher.published.delete(formatServiceKey(key));
       marked.push(formatServiceKey(key));
     }
@@ -84,7 +89,9 @@ export class Resyncer {
       unchanged++;
       return false;
     };
-    const published = this.#publishAll({ kind: 'snapshot', initial: true }, watcherStarted, isChanged).length;
+    const observedAt = this.#options.clock.now();
+    const causeOf = (key: ServiceKey) => ({ description: this.#found(key), observedAt });
+    const published = this.markAll({ kind: 'snapshot', initial: true }, causeOf, isChanged).length;
     if (publishedState !== undefined) {
       logger.info('caches synced', { published, unchanged });
     }
@@ -123,6 +130,23 @@ export class Resyncer {
   }
 
   #publishAll(reason: DirtyReason, description: string, matches?: (key: ServiceKey) => boolean): readonly string[] {
-    return this.markAll(reason, { description, observedAt: this.#options.clock.now() }, matches);
+    const cause = { description, observedAt: this.#options.clock.now() };
+    return this.markAll(reason, () => cause, matches);
+  }
+
+  /** Names the Pods that went while nobody watched, which are the reason for the writes that follow. */
+  #found({ namespace, service }: ServiceKey): string {
+    const { indexer } = this.#options;
+    const name = objectName(namespace, service);
+    if ((indexer.services.get(name)?.selector ?? null) === null) return watcherStarted;
+    const pods = indexer.podsOfService(name);
+    const gone = new Set<string>();
+    for (const { endpoints } of indexer.slicesOfService(name).values()) {
+      for (const endpoint of endpoints ?? []) {
+        const pod = podOf(endpoint);
+        if (pod !== '' && !pods.has(pod)) gone.add(objectName(namespace, pod));
+      }
+    }
+    return gone.size === 0 ? watcherStarted : watcherFound([...gone]);
   }
 }

@@ -4,6 +4,12 @@ import { redactContainer, redactDescription, redactNodeCondition, redactReason }
 
 test.each([
   ['watcher started', 'watcher started'],
+  ['watcher started and found Pod shop/a gone', 'watcher started and found Pod namespace-1/pod-1 gone'],
+  [
+    'watcher started and found Pod shop/a gone, and 2 more',
+    'watcher started and found Pod namespace-1/pod-1 gone, and 2 more',
+  ],
+  ['watcher started and found acme', 'message-1'],
   ['Pod shop/cart-1 became not ready', 'Pod namespace-1/pod-1 became not ready'],
   ['Pod shop/cart-1 added, ready', 'Pod namespace-1/pod-1 added, ready'],
   ['Pod shop/cart-1 got address 192.0.2.9, fc00::2', 'Pod namespace-1/pod-1 got address 10.0.0.1, fd00::1'],

@@ -4,9 +4,13 @@ import type { Pseudonyms } from './pseudonyms.ts';
 
 const objectChange = /^(Service|Pod|Node|Endpoints|EndpointSlice) (?:([^\s/]+)\/)?([^\s/]+) (.+)$/s;
 
+const foundGone = /^(watcher started and found Pod )([^\s/]+)\/([^\s/]+)( gone(?:, and \d+ more)?)$/;
+
 /** Of a Cause: `Pod shop/cart-x7 became ready`. */
 export function redactDescription(text: string, to: Pseudonyms): string {
   if (text === 'watcher started') return text;
+  const [found, before = '', podNamespace = '', pod = '', after = ''] = foundGone.exec(text) ?? [];
+  if (found !== undefined) return `${before}${to.text(podNamespace, 'namespace')}/${to.text(pod, 'pod')}${after}`;
   const [matched, kind = '', namespace, name = '', change = ''] = objectChange.exec(text) ?? [];
   if (matched === undefined) return to.text(text, 'message');
   const prefix = namespace === undefined ? '' : `${to.text(namespace, 'namespace')}/`;

@@ -2,12 +2,12 @@ import type { Delivery } from '@sluice/bus';
 import { type ApiError, type ClusterRequest, isApiError, type Middleware, objectPath } from '@sluice/kubernetes';
 import {
   isSampled,
+  isWatcherStart,
   type Outcome,
   type PlannedMutations,
   sampled,
   type TraceContext,
   traceOf,
-  watcherStarted,
 } from '@sluice/messages';
 import type { Clock } from '@sluice/platform';
 import {
@@ -114,9 +114,7 @@ export class PlanTrace {
   #matters({ status, retries, completedAt, causes }: Outcome): boolean {
     const [first] = causes.first;
     const isLate =
-      first !== undefined &&
-      first.description !== watcherStarted &&
-      completedAt - first.observedAt >= this.#options.tracer.slowMs;
+      first !== undefined && !isWatcherStart(first) && completedAt - first.observedAt >= this.#options.tracer.slowMs;
     return isLate || retries > 0 || !isGood(status);
   }
 

@@ -26,10 +26,7 @@ export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logg
   let outage: Outage | null = null;
   const competing = new CompetingManagers(systemClock);
   return {
-    introduction: [
-      `Sluice manages Endpoints and EndpointSlices of ${cluster.name} (Kubernetes ${cluster.version}) at ${cluster.server}`,
-      ...cluster.about,
-    ],
+    introduction: [introductionOf(cluster), ...cluster.about],
     initial: [cluster],
     names: new Map([[cluster.identity, cluster.name]]),
     accesses: new Map(cluster.access && [[cluster.identity, cluster.access]]),
@@ -61,6 +58,18 @@ export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logg
     pause: () => cluster.pause(),
     close: () => cluster.close(),
   };
+}
+
+export function introductionOf({
+  name,
+  version,
+  server,
+  leadership,
+}: Pick<RunnableCluster, 'name' | 'version' | 'server' | 'leadership'>): string {
+  const where = `${name} (Kubernetes ${version}) at ${server}`;
+  return leadership?.isLeader === false
+    ? `Sluice stands by for ${where}, and manages its Endpoints and EndpointSlices while it leads`
+    : `Sluice manages Endpoints and EndpointSlices of ${where}`;
 }
 
 /** As of a cluster that a fleet serves. */

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { type Causes, watcherStarted } from '@sluice/messages';
+import { type Causes, isWatcherStart } from '@sluice/messages';
 import {
   firstLine,
   formatDuration,
@@ -50,7 +50,7 @@ export class TextDisplay implements Display {
     const { plan, outcome, cluster } = applied;
     const writes = writesOf(plan, outcome);
     if (writes.length === 0 && outcome.status === 'applied') return;
-    const starting = plan.causes.first[0]?.description === watcherStarted;
+    const starting = plan.causes.first.slice(0, 1).some(isWatcherStart);
     if (starting && ++this.#startLines > startLinesShown) {
       if (this.#startLines === startLinesShown + 1) this.#line(colors.dim(`${this.#indent()}… more Services omitted`));
       return;
