@@ -1,4 +1,4 @@
-import type { EndpointChange, Entry, Observation } from '../src/view/entry-schemas.ts';
+import type { CompletedEntry, EndpointChange, Entry, Observation } from '../src/view/entry-schemas.ts';
 import type { PodView } from '../src/view/schemas.ts';
 
 /** What the page and the terminal say of entries and Pods alike. */
@@ -28,6 +28,17 @@ export function concerns(entry: Entry, pod: string): boolean {
       return entry.endpoints.some((change) => change.pod === pod);
   }
 }
+
+/**
+ * Whether a plan went back to the reconciler without a request, which is normal when a process starts or takes over, or a newer
+ * plan arrives: the reconciler decides again.
+ */
+export const isReturned = ({ status, writes }: Pick<CompletedEntry, 'status' | 'writes'>): boolean =>
+  writes.length === 0 && (status === 'conflict' || status === 'unavailable');
+
+/** Whether an entry reports an error. */
+export const isBad = (entry: Entry): boolean =>
+  entry.kind === 'completed' && entry.status !== 'applied' && !isReturned(entry);
 
 /** How an endpoint changed for a proxy. */
 export function difference({ before, after }: EndpointChange): string {

@@ -1,7 +1,7 @@
 import { MemoryBus, streamStart } from '@sluice/bus';
 import { type Change, decodeMessage, digestFacts, type ResyncRequest } from '@sluice/messages';
 import { seededRandom, VirtualClock } from '@sluice/platform';
-import { recordingLogger } from '@sluice/platform/testing';
+import { type RecordingLogger, recordingLogger } from '@sluice/platform/testing';
 import { defaultSettings, evolve } from '@sluice/service-state';
 import { aChange, aService, aSnapshot, fact, keyText } from '@sluice/service-state/testing';
 import { MemoryStore } from '@sluice/store';
@@ -19,12 +19,14 @@ describe('resync requester', () => {
   let bus: MemoryBus;
   let state: PartitionState;
   let resyncs: ResyncRequester;
+  let logger: RecordingLogger;
   let reported: ReturnType<typeof recordingMetrics>['calls'];
 
   beforeEach(() => {
     clock = new VirtualClock(start);
     bus = new MemoryBus({ partitions: 1 });
-    const ports = { bus, store: new MemoryStore(), clock, random: seededRandom(1), logger: recordingLogger() };
+    logger = recordingLogger();
+    const ports = { bus, store: new MemoryStore(), clock, random: seededRandom(1), logger };
     const { metrics, calls } = recordingMetrics();
     reported = calls;
     state = new PartitionState(ports, (key) => resyncs.remove(key));
@@ -51,6 +53,17 @@ describe('resync requester', () => {
 
   describe('a gap', () => {
     const gap = (cluster: string) => resyncs.reportGap(state, { cluster, missing: '4..5' }, clock.now());
+
+    test('is a warning only if there is a state that could be wrong: a first start is no incident', async () => {
+      state.service('c/shop/web');
+      gap('c');
+      await resyncs.publishRequests();
+      expect(logger.messages('info', 'warn')).toEqual(['change log begins without a snapshot; resyncing cluster']);
+      know('other/shop/web');
+      gap('other');
+      await resyncs.publishRequests();
+      expect(logger.messages('warn')).toEqual(['gap in change log; resyncing cluster']);
+    });
 
     test('invalidates the Services of its cluster, which have work then, and no others', async () => {
       for (const key of ['c/shop/web', 'c/shop/db', 'other/shop/web']) know(key);

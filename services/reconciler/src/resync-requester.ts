@@ -21,7 +21,10 @@ export class ResyncRequester {
   readonly #metrics: PartitionMetrics | undefined;
   readonly #pending: PendingResyncs;
   /** The last gap of each cluster for which no resync has been requested yet. */
-  readonly #gaps = new Map<string, { readonly missing: string; readonly state: PartitionState }>();
+  readonly #gaps = new Map<
+    string,
+    { readonly missing: string; readonly isKnown: boolean; readonly state: PartitionState }
+  >();
   /** Services that were invalidated because of gaps, by formatted key. */
   readonly #invalidated = new Set<string>();
   /** The last proof per cluster that has not been reported to its watcher yet. */
@@ -71,7 +74,8 @@ export class ResyncRequester {
   /** Changes of a cluster are lost, of unknown Services: invalidates all of its states. */
   reportGap(state: PartitionState, { cluster, missing }: Gap, now: number): void {
     // Reachable: gap in the log
-    this.#gaps.set(cluster, { missing, state });
+    const isKnown = state.services.values().some(({ key, snapshot }) => key.cluster === cluster && snapshot.complete);
+    this.#gaps.set(cluster, { missing, isKnown, state });
     state.gaps.open(cluster);
     for (const [key, service] of state.services) {
       if (service.key.cluster !== cluster) continue;
@@ -129,10 +133,12 @@ export class ResyncRequester {
   /** At a limited rate per cluster, in case the answers are lost as well. */
   async #requestClusters(): Promise<void> {
     const { partition, logger, clock } = this.#options;
-    for (const [cluster, { missing, state }] of this.#gaps) {
+    for (const [cluster, { missing, isKnown, state }] of this.#gaps) {
       if (clock.monotonic() < this.#nextResync(cluster)) continue;
       this.#lastResync.set(cluster, clock.monotonic());
-      logger.warn('gap in change log; resyncing cluster', { partition, cluster, missing });
+      // With nothing that could be wrong, no Changes need be lost: they may be older than the start of this process.
+      if (isKnown) logger.warn('gap in change log; resyncing cluster', { partition, cluster, missing });
+      else logger.info('change log begins without a snapshot; resyncing cluster', { partition, cluster, missing });
       const reason = `gap in change log: cluster ${cluster}, missing ${missing}`;
       await this.#publish(resyncRequest({ partition, cluster }, reason, `${this.#id()}/${cluster}`));
       this.#gaps.delete(cluster);

@@ -1,5 +1,5 @@
 import type { ServiceStatus, ServiceSummary } from '../../src/view/schemas.ts';
-import { duration, fineDuration, latencyLevel, latencyShare } from '../format.ts';
+import { duration, fineDuration, latencyLevel, latencyShare, plural } from '../format.ts';
 import { html } from '../html.ts';
 
 export const statusText: Readonly<Record<ServiceStatus, string>> = {
@@ -18,18 +18,24 @@ export function Status({ status, reason = '' }: { status: ServiceStatus; reason?
   return html`<span class=${`status ${status}`} title=${reason || statusText[status]}><i aria-hidden="true"></i>${status}</span>`;
 }
 
-/** The share of ready endpoints as a bar, without those of Pods that are being deleted. */
-export function ReadyBar({
-  ready,
-  endpoints,
-  terminating,
-}: Pick<ServiceSummary, 'ready' | 'endpoints' | 'terminating'>) {
+interface ReadyBarProps extends Pick<ServiceSummary, 'ready' | 'endpoints' | 'terminating'> {
+  /** Pods that should be endpoints and are none. */
+  readonly leftOut?: number | undefined;
+}
+
+/** The share of ready endpoints as a bar, without those of Pods that are being deleted. It is not full while Pods are left out. */
+export function ReadyBar({ ready, endpoints, terminating, leftOut = 0 }: ReadyBarProps) {
   const expected = endpoints - terminating;
-  const share = expected === 0 ? 0 : ready / expected;
-  const title = `${ready} of ${expected} endpoints are ready${terminating === 0 ? '' : `, ${terminating} terminating`}`;
+  const all = expected + leftOut;
+  const share = all === 0 ? 0 : ready / all;
+  const title = [
+    `${ready} of ${expected} endpoints are ready`,
+    ...(terminating === 0 ? [] : [`${terminating} terminating`]),
+    ...(leftOut === 0 ? [] : [`${plural(leftOut, 'Pod')} left out`]),
+  ].join(', ');
   return html`<span class="ready-bar" title=${title}>
-    <i class=${expected === 0 ? 'none' : ''}><i style=${{ width: `${share * 100}%` }}></i></i>
-    <b>${ready}<small>/${expected}</small></b>
+    <i class=${all === 0 ? 'none' : ''}><i style=${{ width: `${share * 100}%` }}></i></i>
+    <b>${ready}<small>/${all}</small></b>
   </span>`;
 }
 

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { HistoryView } from '../../src/view/schemas.ts';
+import { isBad } from '../entry-text.ts';
 import { dateAndTime } from '../format.ts';
 import { html } from '../html.ts';
 import type { TimeRange } from '../time-range.ts';
@@ -120,7 +121,7 @@ function density({ entries }: HistoryView, since: number, until: number) {
     if (bin === undefined) continue;
     if (entry.kind === 'completed') {
       bin.completed++;
-      bin.bad ||= entry.status !== 'applied';
+      bin.bad ||= isBad(entry);
     } else if (entry.kind === 'observed') bin.observed++;
   }
   return counts;

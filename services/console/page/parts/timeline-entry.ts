@@ -7,7 +7,7 @@ import type {
   ObservedEntry,
   ObservedWrite,
 } from '../../src/view/entry-schemas.ts';
-import { difference, signs, subjects } from '../entry-text.ts';
+import { difference, isBad, signs, subjects } from '../entry-text.ts';
 import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { LatencyBar } from './status.ts';
@@ -29,12 +29,12 @@ const maxObservations = 6;
 const maxChanges = 4;
 
 export function TimelineEntry({ entry, plan, pod, relation, open, targets }: TimelineEntryProps) {
-  const isBad = entry.kind === 'completed' && entry.status !== 'applied';
-  return html`<li class=${`${entry.kind} ${isBad ? 'bad' : ''} ${relation}`}>
+  const hasFailed = isBad(entry);
+  return html`<li class=${`${entry.kind} ${hasFailed ? 'bad' : ''} ${relation}`}>
     <button class="time" onClick=${open} title="show the state at this time">${timeOfDay(entry.at)}</button>
     ${entry.kind === 'observed' && html`<${Observed} entry=${entry} pod=${pod} />`}
     ${entry.kind === 'decided' && html`<${Decided} entry=${entry} />`}
-    ${entry.kind === 'completed' && html`<${Completed} entry=${entry} plan=${plan} pod=${pod} isBad=${isBad} />`}
+    ${entry.kind === 'completed' && html`<${Completed} entry=${entry} plan=${plan} pod=${pod} hasFailed=${hasFailed} />`}
     ${entry.kind === 'completed' && html`<${LatencyBar} ms=${entry.latencyMs} />`}
     <${TraceLink} of=${entry} targets=${targets} />
   </li>`;
@@ -74,10 +74,10 @@ function Decided({ entry }: { entry: DecidedEntry }) {
 
 interface CompletedProps extends Pick<TimelineEntryProps, 'plan' | 'pod'> {
   readonly entry: CompletedEntry;
-  readonly isBad: boolean;
+  readonly hasFailed: boolean;
 }
 
-function Completed({ entry, plan, pod, isBad }: CompletedProps) {
+function Completed({ entry, plan, pod, hasFailed }: CompletedProps) {
   const [showsAll, setShowsAll] = useState(false);
   const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
   const [cause] = entry.causes.first;
@@ -86,9 +86,9 @@ function Completed({ entry, plan, pod, isBad }: CompletedProps) {
     <p>
       <b>${entry.controller === 'endpoints' ? 'Endpoints' : 'Slices'}</b> ${describeWrites(entry)}
       ${entry.retries > 0 && html`<span class="tag">${plural(entry.retries, 'retry', 'retries')}</span>`}
-      ${isBad && html`<span class="tag bad">${entry.status}</span>`}
+      ${hasFailed && html`<span class="tag bad">${entry.status}</span>`}
     </p>
-    ${isBad && html`<p class="bad">${entry.message}</p>`}
+    ${entry.message !== '' && html`<p class=${hasFailed ? 'bad' : 'faint'}>${entry.message}</p>`}
     ${changes.slice(0, showsAll ? undefined : maxChanges).map((change) => html`<${Change} change=${change} />`)}
     ${
       changes.length > maxChanges &&

@@ -36,9 +36,22 @@ function portText({ name, port, targetPort, protocol }: Service['ports'][number]
 
 type KnownPods = readonly { readonly pod: Pod; readonly node: object | null }[];
 
-function leftOutTexts({ publishNotReadyAddresses }: Service, running: KnownPods): readonly string[] {
+/** Pods that are ready and in no slice, because their Node does not exist. */
+export function leftOutPods({ service, pods }: HistoryState): number {
+  if (service === null || service.selector === null || service.type === 'ExternalName') return 0;
+  return leftOutOf(
+    service,
+    [...pods.values()].filter(({ pod }) => !pod.terminal),
+  ).length;
+}
+
+function leftOutOf({ publishNotReadyAddresses }: Service, running: KnownPods): KnownPods {
   if (publishNotReadyAddresses) return [];
-  const leftOut = running.filter(({ pod, node }) => node === null && pod.ready && !pod.terminating && pod.nodeName);
+  return running.filter(({ pod, node }) => node === null && pod.ready && !pod.terminating && pod.nodeName);
+}
+
+function leftOutTexts(service: Service, running: KnownPods): readonly string[] {
+  const leftOut = leftOutOf(service, running);
   return [...Map.groupBy(leftOut, ({ pod }) => pod.nodeName)].map(
     ([node, { length }]) => `${length} ${length === 1 ? 'Pod' : 'Pods'} left out because Node ${node} does not exist`,
   );

@@ -65,6 +65,15 @@ describe('a decision', () => {
 });
 
 describe('a completed write', () => {
+  test.each(['conflict', 'unavailable'] as const)('%s without a request was returned, which is no error', (status) => {
+    const message = 'a former owner of the partition may have applied it';
+    expect(printEntry(completed({ status, message }), marked)).toBe(
+      `12:00:00.000  returned endpointslice: no writes\n${' '.repeat(23)}<dim:${message}>\n`,
+    );
+    const writes = [{ verb: 'update', resource: 'endpointslices', name: 'web-a', ok: false }] as const;
+    expect(printEntry(completed({ status, message, writes: [...writes] }), marked)).toContain('<red:');
+  });
+
   const writes = [
     { verb: 'create' as const, resource: 'endpointslices' as const, name: 'web-a', ok: true },
     { verb: 'update' as const, resource: 'endpointslices' as const, name: 'web-b', ok: true },

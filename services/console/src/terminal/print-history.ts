@@ -1,5 +1,5 @@
 import { formatDuration, localTime, printable } from '@sluice/platform/process';
-import { difference, signs, subjects } from '../../page/entry-text.ts';
+import { difference, isBad, isReturned, signs, subjects } from '../../page/entry-text.ts';
 import type { HistoryEntry } from '../client/console-client.ts';
 import type { EndpointChange, ObservedWrite } from '../view/entry-schemas.ts';
 import type { HistoryView } from '../view/schemas.ts';
@@ -30,13 +30,18 @@ export function printEntry(entry: HistoryEntry, format: TextFormat, cluster = ''
   const [head, ...rest] = linesOf(entry);
   const where = cluster === '' ? '' : `${printable(cluster)}  `;
   const first = `${localTime(entry.at, format.now)}  ${where}${labelOf(entry).padEnd(8)} `;
-  const paint = entry.kind === 'completed' ? (entry.status === 'applied' ? colors.bold : colors.red) : colors.reset;
+  const paint = isBad(entry)
+    ? colors.red
+    : entry.kind === 'completed' && !isReturned(entry)
+      ? colors.bold
+      : colors.reset;
   const below = rest.map((line) => wrapIndented(' '.repeat(first.length), line, format, colors.dim));
   return wrapIndented(first, head ?? '', format, paint) + below.join('');
 }
 
 function labelOf(entry: HistoryEntry): string {
-  return entry.kind === 'completed' ? entry.status : entry.kind;
+  if (entry.kind !== 'completed') return entry.kind;
+  return isReturned(entry) ? 'returned' : entry.status;
 }
 
 function linesOf(entry: HistoryEntry): readonly string[] {

@@ -29,6 +29,10 @@ const serviceSummary = z.object({
   endpoints: z.number().describe('ready, not ready and terminating'),
   ready: z.number().describe('endpoints that are ready and have a port'),
   terminating: z.number().describe('endpoints of Pods that are being deleted, and not ready'),
+  leftOut: z
+    .number()
+    .optional()
+    .describe('Pods that are ready and in no slice, because their Node does not exist; absent: none'),
   slices: z.number(),
   lastChangeAt: time.nullable().describe('time of the last write; null: none in the history'),
   lastLatencyMs: duration.nullable().describe('of the last write, from its first cause to the last response'),

@@ -100,7 +100,7 @@ describe('Pods that are ready but get no traffic', () => {
   test('a Pod whose Node does not exist', () => {
     const facts = [service(), pod('web-1', {}), pod('web-2', { nodeName: 'node-b' }, null)];
     expect(summaryOf(facts, ['http'])).toMatchObject({
-      ...{ status: 'degraded', endpoints: 1, ready: 1 },
+      ...{ status: 'degraded', endpoints: 1, ready: 1, leftOut: 1 },
       problem: '1 ready, 1 Pod left out because Node node-b does not exist',
     });
   });

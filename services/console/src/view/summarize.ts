@@ -1,4 +1,5 @@
 import { serviceReason } from '../explain/service-reason.ts';
+import { leftOutPods } from '../explain/traffic.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { Entry } from './entry-schemas.ts';
 import type { ServiceSummary } from './schemas.ts';
@@ -26,6 +27,7 @@ export function summarize(
 ): Summary {
   const counts = countEndpoints(state);
   const { status, problem, until } = statusAt(state, counts, at, policy);
+  const leftOut = leftOutPods(state);
   const last = lastWrite(entries);
   const { cluster, namespace, service: name } = state.key;
   const summary = {
@@ -33,6 +35,7 @@ export function summarize(
     reason: serviceReason(state, status, problem),
     pods: state.pods.size,
     ...counts,
+    ...(leftOut > 0 && { leftOut }),
     lastChangeAt: last?.at ?? null,
     lastLatencyMs: last?.latencyMs ?? null,
   };

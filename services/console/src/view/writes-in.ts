@@ -1,3 +1,4 @@
+import { isReturned } from '../../page/entry-text.ts';
 import type { CompletedEntry, Entry } from './entry-schemas.ts';
 
 /** A write of Sluice, or of another controller as a watcher saw it. */
@@ -14,6 +15,7 @@ export function writesIn(entry: Entry): readonly WriteInHistory[] {
     case 'decided':
       return [];
     case 'completed':
+      if (isReturned(entry)) return [];
       return [{ ...entry, isApplied: entry.status === 'applied' && entry.writes.length > 0 }];
     case 'observed':
       return entry.observations.flatMap(({ write }) => {

@@ -219,6 +219,10 @@ export class ClusterWorld implements SuiteWorld<'clusters'> {
   #lossless(logger: Logger): Logger {
     return {
       ...logger,
+      info: (message, fields) => {
+        if (message.startsWith('change log begins')) this.#report('no resyncs', JSON.stringify(fields));
+        logger.info(message, fields);
+      },
       warn: (message, fields) => {
         if (message.startsWith('gap in change log')) this.#report('no resyncs', JSON.stringify(fields));
         logger.warn(message, fields);

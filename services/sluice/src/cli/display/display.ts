@@ -73,10 +73,10 @@ export class Statistics {
     this.#latencies[(this.plans - 1) % maxLatencies] = latencyMs;
   }
 
-  #count(name: string, { status, message }: Applied['outcome']): void {
+  #count(name: string, { status, message, results }: Applied['outcome']): void {
     if (status === 'applied' || status === 'namespaceTerminating') return void this.#refused.delete(name);
     this.failures++;
-    if (status === 'conflict') this.conflicts++;
+    if (status === 'conflict' && results.length > 0) this.conflicts++;
     if (status !== 'rejected') return;
     this.refusals++;
     this.#refused.set(name, message);

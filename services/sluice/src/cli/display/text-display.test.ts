@@ -72,6 +72,12 @@ describe('writes', () => {
     expect(shown({ slices: [] })).toEqual([]);
   });
 
+  test('are not shown for a plan that went back without a request, as in a take-over', () => {
+    for (const status of ['conflict', 'unavailable'] as const) {
+      expect(shown({ status, message: 'a former owner may have applied it', slices: [] })).toEqual([]);
+    }
+  });
+
   test('show the reason of a failure', () => {
     expect(shown({ status: 'rejected', message: 'forbidden', slices: ['a'] }).slice(1)).toEqual([
       expect.stringMatching(/^! EndpointSlice shop\/a +create failed, nothing written$/),

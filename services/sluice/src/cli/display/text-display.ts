@@ -49,7 +49,8 @@ export class TextDisplay implements Display {
   applied(applied: Applied): void {
     const { plan, outcome, cluster } = applied;
     const writes = writesOf(plan, outcome);
-    if (writes.length === 0 && outcome.status === 'applied') return;
+    // A plan that went back to the reconciler without a request is decided again.
+    if (writes.length === 0 && outcome.status !== 'rejected' && outcome.status !== 'namespaceTerminating') return;
     const starting = plan.causes.first.slice(0, 1).some(isWatcherStart);
     if (starting && ++this.#startLines > startLinesShown) {
       if (this.#startLines === startLinesShown + 1) this.#line(colors.dim(`${this.#indent()}… more Services omitted`));
