@@ -1,6 +1,7 @@
 import { type ConnectedCluster, open } from '@sluice/fleet/clusters';
 import { anonymousAccess } from '@sluice/kubernetes';
 import { type SimulationOptions, seedOf, startSimulatedServer } from './simulated-server.ts';
+import { withoutEvents } from './without-events.ts';
 
 export interface SimulatedCluster extends ConnectedCluster {
   readonly about: readonly string[];
@@ -13,7 +14,8 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   const { clock, random, logger } = options;
   const seed = seedOf(options);
   const { http, url, pause } = await startSimulatedServer(seed, options);
-  const cluster = await open(anonymousAccess(url, 'simulated-cluster'), { clock, random, logger });
+  const ports = { clock, random, logger: withoutEvents(logger) };
+  const cluster = await open(anonymousAccess(url, 'simulated-cluster'), ports);
   return {
     ...cluster,
     about: [

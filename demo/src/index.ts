@@ -4,3 +4,4 @@ export type { SimulationOptions } from './simulated-server.ts';
 export * from './simulator/activity.ts';
 export { ClusterSimulator, type ClusterSimulatorOptions } from './simulator/cluster-simulator.ts';
 export type { SimulatorApi } from './simulator/simulator-api.ts';
+export * from './without-events.ts';

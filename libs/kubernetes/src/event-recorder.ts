@@ -24,6 +24,9 @@ const retryDelayMs = 10_000;
 /** Maximum number of queued Events. The newest are dropped beyond it, to bound memory. */
 const maxQueued = 1_000;
 
+/** Message of the log line about an Event. */
+export const eventOccurred = 'event occurred';
+
 /** Records Kubernetes Events in the background, best effort: it never fails and never blocks. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
@@ -60,7 +63,7 @@ export class EventRecorder {
     const { kind, namespace, name } = regarding;
     const object = namespace === '' ? name : `${namespace}/${name}`;
     const level = component === endpointController ? 'debug' : 'info';
-    this.#options.logger[level]('event occurred', { object, kind, type, reason, message, component });
+    this.#options.logger[level](eventOccurred, { object, kind, type, reason, message, component });
   }
 
   /** Drops queued Events. */

@@ -7,7 +7,7 @@ import type { ServedClusters } from './served-clusters.ts';
 /** Starts several simulated clusters, and serves them as those of a kubeconfig. */
 export async function openSimulatedClusters(count: number, run: Run, logger: Logger): Promise<ServedClusters> {
   const { configuration, seed, rate } = run;
-  const { startSimulations } = await import('@sluice/demo');
+  const { startSimulations, withoutEvents } = await import('@sluice/demo');
   const simulations = await startSimulations(count, {
     ...{ clock: systemClock, random: systemRandom, logger },
     ...(seed !== undefined && { seed }),
@@ -20,7 +20,7 @@ export async function openSimulatedClusters(count: number, run: Run, logger: Log
     // Nothing else writes to a simulated cluster.
     writer: { ...configuration.writer, takeOver: true },
   };
-  const clusters = await openClusterSet(selecting, logger);
+  const clusters = await openClusterSet(selecting, withoutEvents(logger));
   return {
     ...clusters,
     introduction: [`Sluice manages Endpoints and EndpointSlices of ${count} simulated clusters`, ...about],
