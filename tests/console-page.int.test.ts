@@ -87,6 +87,12 @@ describe('the list of Services', () => {
     }
   });
 
+  test('opens a Service by its name alone if one cluster has it', async () => {
+    const page = await open('/services/shop/db');
+    await wait(() => page.title()).toBe('shop/db · Sluice');
+    expect(new URL(page.url()).pathname).toMatch(/^\/services\/[^/]+\/shop\/db$/);
+  });
+
   test('filters by name and by status', async () => {
     const page = await open();
     await page.getByRole('searchbox').fill('shop/d');

@@ -40,6 +40,11 @@ test.each(routes)('%s leads to the same view on another machine', (path, route) 
   expect(parsed(path)).toEqual(route);
 });
 
+test('a path without a cluster opens the Service of the only cluster that has it', () => {
+  const expected = { view: 'logicalService', namespace: 'shop', name: 'cart', opensOnly: true };
+  expect(parsed('/services/shop/cart')).toEqual(expected);
+});
+
 test('half of a range and one that ends before it starts are ignored', () => {
   expect(parsed('/services/prod/shop/cart?since=1000')).toEqual({ view: 'service', service });
   expect(parsed('/services/prod/shop/cart?since=9000&until=1000')).toEqual({ view: 'service', service });

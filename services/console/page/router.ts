@@ -25,6 +25,8 @@ export interface LogicalServiceRoute {
   readonly name: string;
   /** UID or name of a cluster that counts as lost. */
   readonly without?: string | undefined;
+  /** Opens the Service of the only cluster that has it. Default: shows it over all clusters. */
+  readonly opensOnly?: true;
 }
 
 export interface RecordingRoute {
@@ -101,6 +103,10 @@ export function parseRoute({ pathname, search }: Pick<Location, 'pathname' | 'se
       range: rangeIn(query),
       pod: query.get('pod') || undefined,
     };
+  }
+  // As the CLI names a Service.
+  if (first === 'services' && second && namespace) {
+    return { view: 'logicalService', namespace: second, name: namespace, opensOnly: true };
   }
   return { view: 'services', filter: filterOf(search) };
 }

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks';
 import type { LogicalServiceDetail } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
 import { plural } from '../format.ts';
@@ -24,6 +25,10 @@ export function LogicalServiceView({ route }: { route: LogicalServiceRoute }) {
     refreshMs,
   );
   const detail = loaded.state === 'ready' ? loaded.value : undefined;
+  const only = route.opensOnly && detail?.clusters.length === 1 ? detail.clusters[0]?.cluster : undefined;
+  useEffect(() => {
+    if (only !== undefined) navigate({ view: 'service', service: { cluster: only, namespace, name } }, true);
+  }, [only]);
   const choose = (cluster: string) => navigate({ ...route, without: cluster || undefined }, true);
   return html`<div class="logical-service">
     <header class="service-head">
