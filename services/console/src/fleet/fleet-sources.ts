@@ -160,7 +160,10 @@ export class FleetSources implements ConsoleSources {
   }
 }
 
-async function readPartitions(fleet: Fleet): Promise<readonly PartitionView[]> {
+/** Who has each partition, and how far behind they are. */
+export async function readPartitions(
+  fleet: Pick<Fleet, 'bus' | 'store' | 'leases'>,
+): Promise<readonly PartitionView[]> {
   const [reconcilers, writers] = await Promise.all([readShares(fleet, 'reconciler'), readShares(fleet, 'writer')]);
   return reconcilers.map((share, partition) => ({
     partition,
@@ -170,7 +173,10 @@ async function readPartitions(fleet: Fleet): Promise<readonly PartitionView[]> {
 }
 
 /** Owner and lag of each partition in a role. */
-async function readShares({ bus, store, leases }: Fleet, role: 'reconciler' | 'writer') {
+async function readShares(
+  { bus, store, leases }: Pick<Fleet, 'bus' | 'store' | 'leases'>,
+  role: 'reconciler' | 'writer',
+) {
   const { leases: held } = await leases.state(role);
   const owners = new Map(held.map((lease) => [lease.scope, lease]));
   return Promise.all(

@@ -1,3 +1,4 @@
+import { readPartitions } from '@sluice/console';
 import { logsOf, type OpenInfrastructure, type PartitionGenerations, repartition } from '@sluice/fleet/roles';
 import { columnsOf, formatTable, systemClock, UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
@@ -7,6 +8,8 @@ interface Options {
   readonly output: 'table' | 'json';
   readonly dryRun?: boolean;
 }
+
+type Shares = Awaited<ReturnType<typeof readPartitions>>;
 
 const largest = 4096;
 
@@ -18,10 +21,15 @@ export function addPartitionsCommand(program: Command): void {
       'The number of partitions is the maximum number of workers that have work. See docs/guides/repartition.md.',
     );
   const formats = ['table', 'json'] as const;
-  const list = { usage: 'list', summary: 'list the generations of partitions, the current one last', formats };
+  const list = {
+    ...{ usage: 'list', formats },
+    summary: 'list the generations of partitions, and who has each current one and is how far behind',
+  };
   addConfiguredCommand<Options>(group, list, async ({ configure, options }) => {
     const configuration = await configure();
-    return withFleet(configuration, async ({ generation }) => listed(generation.all, configuration.fleet, options));
+    return withFleet(configuration, async (fleet) =>
+      listed(fleet.generation.all, configuration.fleet, options, await readPartitions(fleet)),
+    );
   });
   const set = { usage: 'set <number>', summary: 'change the number of partitions while the fleet runs', formats };
   addConfiguredCommand<Options>(group, set, async ({ configure, args: [text = ''], options }) => {
@@ -49,16 +57,17 @@ function describe(all: PartitionGenerations, fleet: string, dryRun: boolean): st
   );
 }
 
-function listed(all: PartitionGenerations, fleet: string, { output }: Options): string {
+function listed(all: PartitionGenerations, fleet: string, { output }: Options, shares: Shares = []): string {
   const rows = all.map(({ partitions, since }, generation) => ({
     generation,
     partitions,
     logs: logsOf(fleet, generation),
     ...(since > 0 && { since: new Date(since).toISOString() }),
     current: generation === all.length - 1,
+    ...(generation === all.length - 1 && shares.length > 0 && { shares }),
   }));
   if (output === 'json') return jsonLines(rows);
-  return formatTable(
+  const generations = formatTable(
     ['GENERATION', 'PARTITIONS', 'SINCE', 'LOGS', 'CURRENT'],
     rows.map((row) => [
       ...[String(row.generation), String(row.partitions), row.since ?? ''],
@@ -66,4 +75,15 @@ function listed(all: PartitionGenerations, fleet: string, { output }: Options): 
     ]),
     columnsOf(process.stdout),
   );
+  return shares.length === 0 ? generations : `${generations}\n${listShares(shares, columnsOf(process.stdout))}`;
 }
+
+export const listShares = (shares: Shares, width: number): string =>
+  formatTable(
+    ['PARTITION', 'RECONCILER', 'LAG', 'WRITER', 'LAG'],
+    shares.map(({ partition, owner, lag, writer }) => [
+      ...[String(partition), owner || 'nobody', lag === null ? 'unknown' : String(lag)],
+      ...[writer.owner || 'nobody', writer.lag === null ? 'unknown' : String(writer.lag)],
+    ]),
+    width,
+  );
