@@ -3,6 +3,7 @@ import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   defaultKubeconfigs,
+  defaultNamespace,
   hasDefaultCluster,
   type KubeconfigEnvironment,
   loadDefault,
@@ -79,6 +80,17 @@ describe('$KUBECONFIG selects what client-go selects', () => {
   ])('%s is rejected', async (names, code) => {
     await expect(loaded({ HOME: home.directory, KUBECONFIG: list(names) })).rejects.toMatchObject({ code });
   });
+});
+
+test('the namespace is that of the current context, or default', async () => {
+  const context = (namespace: string) =>
+    `{current-context: a, clusters: [{name: a, cluster: {server: 'https://a'}}], contexts: [{name: a, context: {cluster: a${namespace}}}]}`;
+  const files = await writeFiles({ shop: context(', namespace: shop'), none: context(''), bad: '[' });
+  const namespaceIn = (name: string) => defaultNamespace({ KUBECONFIG: join(files.directory, name) });
+  expect(await Promise.all(['shop', 'none', 'bad', 'gone'].map(namespaceIn))).toEqual([
+    ...['shop', 'default', undefined, undefined],
+  ]);
+  await files.remove();
 });
 
 test('without $KUBECONFIG, the file in the home directory', () => {

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type ClusterAccess, type InClusterOptions, loadInCluster, loadKubeconfig } from './kubeconfig.ts';
+import { isKubeconfigError } from './kubeconfig-error.ts';
+import { readKubeconfigs } from './kubeconfig-file.ts';
 
 export type KubeconfigEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -35,6 +37,21 @@ export async function loadDefault(
   }
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = environment;
   return loadInCluster({ host, port, ...(directory !== undefined && { directory }) });
+}
+
+/**
+ * The namespace that kubectl would use: that of the current context, or `default`. Undefined without a current context, or if
+ * the kubeconfigs cannot be read.
+ */
+export async function defaultNamespace(environment: KubeconfigEnvironment): Promise<string | undefined> {
+  try {
+    const { contexts, currentContext } = await readKubeconfigs(defaultKubeconfigs(environment));
+    const current = contexts.find(({ name }) => name === currentContext);
+    return current && (current.namespace || 'default');
+  } catch (error) {
+    if (isKubeconfigError(error)) return undefined;
+    throw error;
+  }
 }
 
 function hasDefaultKubeconfig(environment: KubeconfigEnvironment): boolean {

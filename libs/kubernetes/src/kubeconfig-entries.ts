@@ -41,6 +41,7 @@ interface KubeconfigContext {
   readonly name: string;
   readonly cluster: string;
   readonly user?: string;
+  readonly namespace?: string;
 }
 
 /** The entries of one or more kubeconfigs, with paths made absolute. */
@@ -121,7 +122,9 @@ function toCluster(entry: Entry, directory: string): KubeconfigCluster[] {
 
 function toContext(entry: Entry): KubeconfigContext[] {
   const cluster = asString(entry.body.cluster);
-  return cluster === '' ? [] : [{ name: entry.name, cluster, ...stringsIn(entry, { user: 'user' }) }];
+  return cluster === ''
+    ? []
+    : [{ name: entry.name, cluster, ...stringsIn(entry, { user: 'user', namespace: 'namespace' }) }];
 }
 
 function toUser(entry: Entry, directory: string): KubeconfigUser {

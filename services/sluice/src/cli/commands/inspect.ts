@@ -10,7 +10,6 @@ import {
   printService,
   printTrace,
   printTraces,
-  qualified,
   type TextFormat,
   textFormatFor,
   traceLines,
@@ -19,7 +18,7 @@ import { print, systemClock, UsageError } from '@sluice/platform/process';
 import type { Command } from 'commander';
 import { explainInAllClusters, historyInAllClusters } from './all-clusters.ts';
 import { atOf, clientFor, sinceOf, untilOf, waitForConsole } from './client-for.ts';
-import { addOutput, addPeriod, addServiceOptions, type ServiceOptions } from './service-options.ts';
+import { addOutput, addPeriod, addServiceOptions, qualifiedName, type ServiceOptions } from './service-options.ts';
 
 interface Options extends ServiceOptions {
   readonly output: 'text' | 'json';
@@ -66,8 +65,8 @@ function add(
     .description(
       `Shows ${summary}. Needs a console.\nExits with status 1 if there is no answer, and 2 for invalid arguments.`,
     );
-  return addOutput(addServiceOptions(command), 'text', 'json').action((service: string, options: Options) =>
-    action(qualified(service, options.namespace), options, clientFor(options, { wait: waitForConsole })),
+  return addOutput(addServiceOptions(command), 'text', 'json').action(async (service: string, options: Options) =>
+    action(await qualifiedName(service, options), options, clientFor(options, { wait: waitForConsole })),
   );
 }
 
@@ -84,7 +83,7 @@ function addExport(history: Command): void {
         'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
     );
   addServiceOptions(command).action(async (text: string, options: Options) => {
-    const [cluster, service] = splitCluster(text, options);
+    const [cluster, service] = await splitCluster(text, options);
     const client = clientFor(options, { wait: waitForConsole });
     const name = await findService(client, await client.overview(), service, cluster);
     const log = await client.log(name);
@@ -93,9 +92,10 @@ function addExport(history: Command): void {
   });
 }
 
-function splitCluster(text: string, { cluster, namespace }: Options): readonly [string | undefined, string] {
+async function splitCluster(text: string, options: Options): Promise<readonly [string | undefined, string]> {
+  const { cluster, namespace } = options;
   const parts = text.split('/');
-  if (parts.length !== 3) return [cluster, qualified(text, namespace)];
+  if (parts.length !== 3) return [cluster, await qualifiedName(text, options)];
   const [named, ...service] = parts;
   if (cluster === undefined && namespace === undefined) return [named, service.join('/')];
   throw new UsageError(`${JSON.stringify(text)} already names cluster and namespace; remove --cluster and -n`);

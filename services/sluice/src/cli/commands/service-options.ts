@@ -11,7 +11,10 @@ export interface ServiceOptions extends ConsoleOptions {
 
 export function addServiceOptions(command: Command): Command {
   return addConsoleAddress(
-    command.option('-n, --namespace <name>', 'namespace, if the argument names only the Service'),
+    command.option(
+      '-n, --namespace <name>',
+      'namespace, if the argument names only the Service (default: that of the current context)',
+    ),
   ).option('--cluster <name>', 'name or UID of the cluster, if several have the Service');
 }
 
@@ -26,6 +29,14 @@ export function addPeriod(command: Command, whole: string, end = 'now'): Command
     .option('--until <time>', `until when, e.g. 14:05 (default: ${end})`);
 }
 
+/** `NAMESPACE/SERVICE`. A Service without a namespace is in that of kubectl's current context. */
+export async function qualifiedName(text: string, { namespace }: ServiceOptions): Promise<string> {
+  if (namespace !== undefined || text.includes('/')) return qualified(text, namespace);
+  // Loaded on demand: most calls name the namespace.
+  const { defaultNamespace } = await import('@sluice/kubernetes');
+  return qualified(text, await defaultNamespace(process.env));
+}
+
 interface AskedService {
   readonly client: ConsoleClient;
   readonly name: ServiceName;
@@ -37,7 +48,7 @@ interface AskedService {
 export async function askedService(text: string, options: ServiceOptions): Promise<AskedService> {
   const client = clientFor(options, { wait: waitForConsole });
   const overview = await client.overview();
-  const service = qualified(text, options.namespace);
+  const service = await qualifiedName(text, options);
   const name = await findService(client, overview, service, options.cluster);
   const cluster = overview.clusters.find(({ identity }) => identity === name.cluster)?.name ?? name.cluster;
   return { client, name, title: `Service ${service} in ${cluster}` };

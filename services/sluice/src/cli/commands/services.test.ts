@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createConsole, History } from '@sluice/console';
 import { ClusterLog, endpoint, served } from '@sluice/logical-services/testing';
 import { encodeMessage } from '@sluice/messages';
@@ -112,6 +115,19 @@ test('explains a Service in all clusters', async () => {
   ).toMatchObject({
     ...{ name: 'cart', clusters: [{ clusterName: 'east' }, { clusterName: 'west' }] },
   });
+});
+
+test('a Service without a namespace is in that of the current context', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sluice-namespace-'));
+  const file = join(directory, 'config');
+  writeFileSync(
+    file,
+    "{current-context: a, clusters: [{name: a, cluster: {server: 'https://a'}}], contexts: [{name: a, context: {cluster: a, namespace: shop}}]}",
+  );
+  vi.stubEnv('KUBECONFIG', file);
+  expect(await run('explain', 'cart', '--all-clusters')).toContain('Service shop/cart in all clusters');
+  vi.unstubAllEnvs();
+  rmSync(directory, { recursive: true });
 });
 
 test('shows the histories of all clusters on one time axis', async () => {
