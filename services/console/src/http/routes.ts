@@ -1,6 +1,7 @@
 import { errorMessage } from '@sluice/platform';
 import type { Recording } from '@sluice/recording';
 import { z } from 'zod';
+import { parseLabelSelector } from '../view/label-selector.ts';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
 import { writesIn } from '../view/writes-in.ts';
@@ -16,6 +17,10 @@ const serviceQuery = z.object({
   cluster: text.optional().describe('UID or name of a cluster'),
   namespace: text.optional(),
   q: text.optional().describe('substring of NAMESPACE/NAME'),
+  labelSelector: text
+    .refine((selector) => parseLabelSelector(selector) !== undefined, 'is no label selector')
+    .optional()
+    .describe('labels of the Service, e.g. app=web,tier!=front'),
   status: schemas.serviceStatus.optional().describe('default: every status except deleted'),
   sort: z.enum(['name', 'problem', 'changed', 'ready', 'latency']).default('name'),
   offset: z.coerce.number().int().min(0).default(0),

@@ -2,6 +2,7 @@ import { formatServiceKey, type ServiceKey } from '@sluice/messages';
 import type { History } from '../history/history.ts';
 import type { Journal } from '../history/journal.ts';
 import type { ThreadBudget } from '../thread-budget.ts';
+import { parseLabelSelector } from './label-selector.ts';
 import type { RecentChange, ServiceList, ServiceStatus, ServiceSummary } from './schemas.ts';
 import { type DegradedPolicy, defaultDegradedPolicy } from './service-status.ts';
 import { summarize } from './summarize.ts';
@@ -13,6 +14,8 @@ export interface ServiceQuery {
   readonly namespace?: string | undefined;
   /** Substring of `namespace/name`. */
   readonly q?: string | undefined;
+  /** Labels of the Service, as kubectl writes them. */
+  readonly labelSelector?: string | undefined;
   /** Default: every status except `deleted`. */
   readonly status?: ServiceStatus | undefined;
   readonly sort: 'problem' | 'name' | 'changed' | 'ready' | 'latency';
@@ -57,12 +60,14 @@ export class ServiceIndex {
   #select(query: ServiceQuery, history: Journals): ServiceList {
     const counts: Record<string, number> = {};
     const matching: ServiceSummary[] = [];
+    const matches = query.labelSelector === undefined ? undefined : parseLabelSelector(query.labelSelector);
     for (const journal of history.journals) {
       const { cluster, namespace, service } = journal.key;
       if (query.cluster && query.cluster !== cluster && query.cluster !== this.#nameOf(cluster)) continue;
       if (query.namespace && query.namespace !== namespace) continue;
       if (query.q && !`${namespace}/${service}`.includes(query.q)) continue;
       const summary = this.summary(journal);
+      if (matches?.(journal.state.service?.labels ?? {}) === false) continue;
       counts[summary.status] = (counts[summary.status] ?? 0) + 1;
       if (query.status ? summary.status === query.status : summary.status !== 'deleted') matching.push(summary);
     }

@@ -14,18 +14,18 @@ import {
 import { parseDuration, print, systemClock, UsageError } from '@sluice/platform/process';
 import { type Command, InvalidArgumentError } from 'commander';
 import { addConsoleAddress, type ConsoleOptions, clientFor, sinceOf, untilOf, waitForConsole } from './client-for.ts';
-import { addOutput, addPeriod } from './service-options.ts';
+import { addListOutput, addNamespaces, checkNamespaces, type ListOptions, printYaml } from './list-options.ts';
+import { addPeriod } from './service-options.ts';
 
-interface Options extends ConsoleOptions {
+interface Options extends ConsoleOptions, ListOptions {
   readonly since?: string;
   readonly until?: string;
   readonly cluster?: string;
-  readonly namespace?: string;
   readonly limit: string;
   readonly for: string;
   readonly proxyDelay?: string;
   readonly all?: true;
-  readonly output: 'table' | 'json';
+  readonly output: 'table' | 'json' | 'yaml';
 }
 
 /** What every question asks for. */
@@ -151,17 +151,18 @@ function add<T>(program: Command, { name, summary, description, ask, list }: Que
       `${description}\nNeeds "sluice observe", "sluice open", or --recording-dir of "sluice run" or "sluice console".\n` +
         'Exits with status 1 if there is no answer, and 2 for invalid arguments.',
     )
-    .option('--cluster <name>', 'only the cluster with this name or UID')
-    .option('-n, --namespace <name>', 'only this namespace');
-  addOutput(addPeriod(command, 'the whole recording'), 'table', 'json');
+    .option('--cluster <name>', 'only the cluster with this name or UID');
+  addListOutput(addPeriod(addNamespaces(command), 'the whole recording'));
   return addConsoleAddress(command).action(async () => {
     const options = command.opts<Options>();
     const [argument] = command.args;
     const { cluster, namespace, output } = options;
+    checkNamespaces(options);
     const scope = { since: sinceOf(options.since), until: untilOf(options.until), cluster, namespace };
     const client = clientFor(options, { wait: waitForConsole });
     const found = await ask(client, scope, options, argument);
     if (output === 'json') return print(process.stdout, found.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    if (output === 'yaml') return printYaml(found);
     const format = textFormatFor(process.stdout, systemClock.now());
     const until = lastTime(await client.overview(), format.now);
     print(process.stdout, list(found, { ...format, until }, argument));

@@ -8,6 +8,7 @@ import { ClusterLog, endpoint, served } from '@sluice/logical-services/testing';
 import { encodeMessage } from '@sluice/messages';
 import { silentLogger, VirtualClock } from '@sluice/platform';
 import { Command } from 'commander';
+import { load } from 'js-yaml';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { addInspectCommands } from './inspect.ts';
 import { addServicesCommand } from './services.ts';
@@ -82,6 +83,18 @@ test('lists only Services with problems', async () => {
   ]);
 });
 
+test('selects by label, sorts, and lists as kubectl does', async () => {
+  expect(rows(await run('services', '-l', 'app=none'))).toEqual([['No such Service.']]);
+  written = '';
+  const [head, first] = rows(await run('services', '-A', '-o', 'wide', '--sort-by', 'ready', '-l', '!team'));
+  expect(head).toEqual([
+    ...['CLUSTER', 'NAMESPACE', 'SERVICE', 'STATUS', 'READY', 'SLICES', 'PODS', 'LAST WRITE', 'LATENCY', 'PROBLEM'],
+  ]);
+  expect(first?.slice(0, 5)).toEqual(['west', 'shop', 'cart', 'empty', '0/1']);
+  written = '';
+  expect(load(await run('services', '-o', 'yaml', '-n', 'shop'))).toMatchObject({ total: 4, items: [{ name: 'cart' }, {}, {}, {}] });
+});
+
 test('joins the Services of all clusters', async () => {
   expect(rows(await run('services', '--all-clusters')).slice(1)).toEqual([
     ['shop', 'cart', '1/2', '1/2', 'ServedByOneCluster +1', 'only east has ready endpoints (1)'],
@@ -98,6 +111,9 @@ test('shows what the loss of a cluster would mean', async () => {
 
 test.each([
   [['services', '--without', 'east'], '--without needs --all-clusters'],
+  [['services', '-A', '-n', 'shop'], /-n selects one namespace and -A all/],
+  [['services', '--all-clusters', '-l', 'a=b'], /--selector and --all-clusters exclude each other/],
+  [['services', '-l', 'a=b=c'], /is no label selector/],
   [['services', '--all-clusters', '--cluster', 'east'], /--cluster selects one cluster/],
   [['explain', 'shop/web', '--all-clusters', '--at', '12:00'], /--at and --all-clusters exclude each other/],
   [['history', 'shop/web', '--all-clusters', '-f'], /--follow and --all-clusters exclude each other/],

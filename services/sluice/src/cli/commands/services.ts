@@ -1,17 +1,18 @@
 import type { ConsoleClient } from '@sluice/console/client';
 import { listLogicalServices, listServices, textFormatFor } from '@sluice/console/terminal';
 import { print, systemClock, UsageError } from '@sluice/platform/process';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { addConsoleAddress, type ConsoleOptions, clientFor, waitForConsole } from './client-for.ts';
-import { addOutput } from './service-options.ts';
+import { addListOutput, addNamespaces, checkNamespaces, type ListOptions, printYaml } from './list-options.ts';
 
-interface Options extends ConsoleOptions {
+interface Options extends ConsoleOptions, ListOptions {
   readonly allClusters?: true;
   readonly cluster?: string;
-  readonly namespace?: string;
   readonly without?: string;
   readonly problems?: true;
-  readonly output: 'table' | 'json';
+  readonly selector?: string;
+  readonly sortBy?: string;
+  readonly output: 'table' | 'wide' | 'json' | 'yaml';
 }
 
 /** The most that a console answers at once. */
@@ -30,16 +31,23 @@ export function addServicesCommand(program: Command): void {
     .option('--without <cluster>', 'with --all-clusters: as if this cluster were lost')
     .option('--problems', 'only Services of which something is wrong')
     .option('--cluster <name>', 'only the cluster with this name or UID')
-    .option('-n, --namespace <name>', 'only this namespace');
-  addOutput(addConsoleAddress(command), 'table', 'json').action(async (options: Options) => {
+    .option('-l, --selector <labels>', 'only Services with these labels, e.g. app=web,tier!=front')
+    .addOption(new Option('--sort-by <field>', 'order (default: name)').choices(['name', 'changed', 'ready', 'latency']));
+  addListOutput(addConsoleAddress(addNamespaces(command)), 'wide').action(async (options: Options) => {
     checkOptions(options);
     const client = clientFor(options, { wait: waitForConsole });
     await (options.allClusters ? listJoined(client, options) : listEach(client, options));
   });
 }
 
-function checkOptions({ allClusters, without, cluster }: Options): void {
+function checkOptions(options: Options): void {
+  const { allClusters, without, cluster, selector, sortBy, output } = options;
+  checkNamespaces(options);
   if (without !== undefined && !allClusters) throw new UsageError('--without needs --all-clusters');
+  const ofEach = { '--selector': selector !== undefined, '--sort-by': sortBy !== undefined, '-o wide': output === 'wide' };
+  for (const [flag, isGiven] of Object.entries(ofEach)) {
+    if (isGiven && allClusters) throw new UsageError(`${flag} and --all-clusters exclude each other; remove one of them`);
+  }
   if (cluster !== undefined && allClusters) {
     throw new UsageError('--cluster selects one cluster and --all-clusters joins all; remove one of them');
   }
@@ -47,20 +55,24 @@ function checkOptions({ allClusters, without, cluster }: Options): void {
 
 async function listJoined(client: ConsoleClient, { namespace, without, problems, output }: Options): Promise<void> {
   const found = await client.logicalServices({ namespace, without, limit, severity: problems && 'warning' });
+  if (output === 'yaml') return printYaml(found);
   const format = textFormatFor(process.stdout, systemClock.now());
   const none = problems ? 'Nothing is wrong with any Service.\n' : 'No such Service in any cluster.\n';
   print(process.stdout, output === 'json' ? `${JSON.stringify(found)}\n` : listLogicalServices(found, format, none));
 }
 
-async function listEach(client: ConsoleClient, { cluster, namespace, problems, output }: Options): Promise<void> {
+async function listEach(client: ConsoleClient, options: Options): Promise<void> {
+  const { cluster, namespace, selector: labelSelector, sortBy: sort, problems, output } = options;
   const [found, { servicesLimit }] = await Promise.all([
-    client.services({ cluster, namespace, limit }),
+    client.services({ cluster, namespace, labelSelector, sort, limit }),
     client.overview(),
   ]);
   const items = problems ? found.items.filter(({ status }) => !healthy.has(status)) : found.items;
   const shown = { ...found, items, total: problems ? items.length : found.total };
+  if (output === 'yaml') return printYaml(shown);
   const format = textFormatFor(process.stdout, systemClock.now());
-  print(process.stdout, output === 'json' ? `${JSON.stringify(shown)}\n` : listServices(shown, format, servicesLimit));
+  const text = () => listServices(shown, format, { isWide: output === 'wide', servicesLimit });
+  print(process.stdout, output === 'json' ? `${JSON.stringify(shown)}\n` : text());
 }
 
-const healthy: ReadonlySet<string> = new Set(['ok', 'pending', 'unmanaged']);
+const healthy: ReadonlySet<string> = new Set(['ok', 'rolling', 'pending', 'unmanaged']);
