@@ -40,13 +40,18 @@ export async function loadDefault(
 }
 
 /**
- * The namespace that kubectl would use: that of the current context, or `default`. Undefined without a current context, or if
- * the kubeconfigs cannot be read.
+ * The namespace that kubectl would use: that of the context, or `default`. Undefined without a context, or if the kubeconfigs
+ * cannot be read.
+ *
+ * @param context Default: the current one
  */
-export async function defaultNamespace(environment: KubeconfigEnvironment): Promise<string | undefined> {
+export async function defaultNamespace(
+  environment: KubeconfigEnvironment,
+  context?: string,
+): Promise<string | undefined> {
   try {
     const { contexts, currentContext } = await readKubeconfigs(defaultKubeconfigs(environment));
-    const current = contexts.find(({ name }) => name === currentContext);
+    const current = contexts.find(({ name }) => name === (context ?? currentContext));
     return current && (current.namespace || 'default');
   } catch (error) {
     if (isKubeconfigError(error)) return undefined;

@@ -26,6 +26,8 @@ export interface ConsoleClientOptions {
   /** URL of the console, for example http://127.0.0.1:10270. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** Finds another address of the console once nothing answers at `url`. Default: that is an error. */
+  readonly find?: (() => Promise<string>) | undefined;
   /** Wraps the wait for each answer, for example to show that it takes long. */
   readonly wait?: <T>(answer: Promise<T>) => Promise<T>;
   /** Called with what an answer lacks. Default: it is ignored. */
@@ -48,13 +50,15 @@ const timeoutMs = 30_000;
 
 /** Client of a console's HTTP API. Every method throws QueryError with a message for people. */
 export class ConsoleClient {
-  readonly #url: string;
+  #url: string;
+  #find: (() => Promise<string>) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #wait: <T>(answer: Promise<T>) => Promise<T>;
   readonly #warn: (text: string) => void;
 
-  constructor({ url, token, wait = (answer) => answer, warn = () => {} }: ConsoleClientOptions) {
+  constructor({ url, token, find, wait = (answer) => answer, warn = () => {} }: ConsoleClientOptions) {
     this.#warn = warn;
+    this.#find = find;
     this.#url = url.replace(/(?<!\/)\/+$/, '');
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#wait = wait;
@@ -171,13 +175,19 @@ export class ConsoleClient {
     const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
     );
-    return `${this.#url}${path}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
+    return `${path}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
   }
 
   async #fetch(address: string, signal: AbortSignal): Promise<Response> {
     try {
-      return await fetch(address, { headers: this.#headers, redirect: 'error', signal });
+      return await fetch(`${this.#url}${address}`, { headers: this.#headers, redirect: 'error', signal });
     } catch (error) {
+      const find = this.#find;
+      if (find !== undefined && !signal.aborted) {
+        this.#find = undefined;
+        this.#url = await find();
+        return this.#fetch(address, signal);
+      }
       throw new QueryError(
         `cannot reach a console at ${this.#url}: ${fetchFailure(error)}\n` +
           'Start "sluice run" or "sluice console", or pass --console URL.',

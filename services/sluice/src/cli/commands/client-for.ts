@@ -17,6 +17,7 @@ import { type Command, Option } from 'commander';
 export interface ConsoleOptions {
   readonly console: string;
   readonly consoleTokenFile?: string;
+  readonly context?: string;
 }
 
 /** Adds the flags of a command that asks a console. */
@@ -26,7 +27,8 @@ export function addConsoleAddress(command: Command): Command {
     .option(
       '--console-token-file <file>',
       'file with the bearer token of the console (default: $SLUICE_CONSOLE_TOKEN or $SLUICE_CONSOLE_TOKEN_FILE)',
-    );
+    )
+    .option('--context <name>', 'ask the console in the cluster of this context of kubectl, by port-forward');
 }
 
 /** Says that a console has not answered yet. */
@@ -58,7 +60,7 @@ export const defaultUrl = `http://${formatBindAddress(defaultBindAddress)}`;
 
 /** A client of the console that the flags select. The token may come from the environment. */
 export function clientFor(
-  { console: url, consoleTokenFile }: ConsoleOptions,
+  { console: url, consoleTokenFile, context }: ConsoleOptions,
   options: Pick<ConsoleClientOptions, 'wait'> = {},
 ): ConsoleClient {
   const parsed = URL.parse(url);
@@ -69,8 +71,19 @@ export function clientFor(
   if (token !== undefined && parsed.protocol === 'http:' && !isLoopback(parsed.hostname)) {
     throw new UsageError(`--console: the token would go to ${parsed.host} unencrypted; give an https:// address`);
   }
+  if (context !== undefined && url !== defaultUrl) {
+    throw new UsageError('--console and --context both name a console; remove one of them');
+  }
   knownSecrets.remember(owner, [token]);
-  return new ConsoleClient({ ...options, url, token, warn });
+  // What kubectl would ask, for `kubectl sluice` and with a context.
+  const isInCluster = context !== undefined || (process.env.KUBECTL_SLUICE !== undefined && url === defaultUrl);
+  const find = async () => (await import('./forward-console.ts')).forwardConsole(context);
+  return new ConsoleClient({
+    ...{ ...options, token, warn },
+    // Nothing listens on this port: a context leads to no other console than that of its cluster.
+    url: context === undefined ? url : 'http://127.0.0.1:0',
+    ...(isInCluster && { find }),
+  });
 }
 
 const owner = {};

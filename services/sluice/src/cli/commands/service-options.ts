@@ -13,7 +13,7 @@ export function addServiceOptions(command: Command): Command {
   return addConsoleAddress(
     command.option(
       '-n, --namespace <name>',
-      'namespace, if the argument names only the Service (default: that of the current context)',
+      'namespace, if the argument names only the Service (default: that of the context)',
     ),
   ).option('--cluster <name>', 'name or UID of the cluster, if several have the Service');
 }
@@ -29,12 +29,12 @@ export function addPeriod(command: Command, whole: string, end = 'now'): Command
     .option('--until <time>', `until when, e.g. 14:05 (default: ${end})`);
 }
 
-/** `NAMESPACE/SERVICE`. A Service without a namespace is in that of kubectl's current context. */
-export async function qualifiedName(text: string, { namespace }: ServiceOptions): Promise<string> {
+/** `NAMESPACE/SERVICE`. A Service without a namespace is in that of kubectl's context. */
+export async function qualifiedName(text: string, { namespace, context }: ServiceOptions): Promise<string> {
   if (namespace !== undefined || text.includes('/')) return qualified(text, namespace);
   // Loaded on demand: most calls name the namespace.
   const { defaultNamespace } = await import('@sluice/kubernetes');
-  return qualified(text, await defaultNamespace(process.env));
+  return qualified(text, await defaultNamespace(process.env, context));
 }
 
 interface AskedService {
