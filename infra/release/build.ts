@@ -91,7 +91,7 @@ function npmPackage(program: Program, { root, version, createdAt }: ReleaseOptio
   };
   const manifest = {
     ...{ name: 'sluice', version, description, license },
-    bin: { sluice: 'bin/sluice', 'kubectl-sluice': 'bin/kubectl-sluice' },
+    bin: Object.fromEntries(commandNames.map((name) => [name, `bin/${name}`])),
     engines: { node: '>=24' },
     os: ['linux', 'darwin'],
   };
@@ -116,11 +116,16 @@ function archive(folder: string, program: Program, node: NodeBinary, { root, cre
   return tarGz(under(folder, files), createdAt);
 }
 
+/** The program, the plugin of kubectl and its completion. */
+const commandNames = ['sluice', 'kubectl-sluice', 'kubectl_complete-sluice'] as const;
+
 function commands(root: string): readonly ArchiveEntry[] {
   const command = (path: string, source: string) => ({
     ...{ path, content: readFileSync(join(root, source)), executable: true },
   });
-  return [command('bin/sluice', 'infra/release/launcher'), command('bin/kubectl-sluice', 'bin/kubectl-sluice')];
+  return commandNames.map((name) =>
+    command(`bin/${name}`, name === 'sluice' ? 'infra/release/launcher' : `bin/${name}`),
+  );
 }
 
 const nodeFiles = (folder: string, { binary, license }: NodeBinary): readonly ArchiveEntry[] => [

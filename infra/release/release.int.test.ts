@@ -64,6 +64,7 @@ describe('the npm package', () => {
   test('installs sluice and the plugin of kubectl', () => {
     expect(run(join(prefix, 'bin/sluice'), ['--version'], withNode)).toBe(`${version}\n`);
     expect(run(join(prefix, 'bin/kubectl-sluice'), ['--version'], withNode)).toBe(`${version}\n`);
+    expect(run(join(prefix, 'bin/kubectl_complete-sluice'), ['expl'], withNode)).toBe('explain\n:4\n');
   });
 
   test('serves the console with its scripts', async () => {

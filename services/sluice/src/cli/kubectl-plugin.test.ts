@@ -25,3 +25,18 @@ test('kubectl sluice passes its arguments to the program beside the plugin, also
   const printed = execFileSync('kubectl-sluice', ['explain', 'shop/my cart', '--at', '5m ago'], { env });
   expect(printed.toString()).toBe('explain\nshop/my cart\n--at\n5m ago\n');
 });
+
+test('kubectl completes commands and Services of the plugin', () => {
+  const bin = join(directory, 'my program');
+  cpSync(join(import.meta.dirname, '../../../../bin/kubectl_complete-sluice'), join(bin, 'kubectl_complete-sluice'));
+  const script = `#!/bin/sh
+case "$1" in
+  completion) printf '%s\\n' '_sluice() { COMPREPLY=($(compgen -W "$(sluice services)" -- "\${COMP_WORDS[COMP_CWORD]}")); }' 'complete -F _sluice sluice' ;;
+  services) echo shop/cart shop/web ;;
+esac
+`;
+  writeFileSync(join(bin, 'sluice'), script);
+  const completed = (...words: string[]) => execFileSync(join(bin, 'kubectl_complete-sluice'), words).toString();
+  expect(completed('explain', 'shop/c')).toBe('shop/cart\n:4\n');
+  expect(completed('explain', 'none')).toBe(':4\n');
+});

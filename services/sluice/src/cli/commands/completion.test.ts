@@ -15,6 +15,7 @@ beforeEach(async () => {
 function completed(shell: 'bash' | 'zsh', ...words: string[]): readonly string[] {
   const script = `${shell === 'zsh' ? 'compdef() { :; }' : ''}
 ${completionScript(shell, program)}
+sluice() { [ "$*" = 'services -o name' ] && printf '%s\n' shop/cart shop/checkout; }
 ${shell === 'zsh' ? 'emulate sh' : ''}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _sluice
 printf '%s\\n' "\${COMPREPLY[@]}"`;
@@ -35,10 +36,16 @@ describe.each(['bash', 'zsh'] as const)('%s', (shell) => {
     expect(completed(shell, 'sluice', 'explain', 'shop/cart', '--at')).toEqual(['--at']);
     expect(completed(shell, 'sluice', 'parked', 'list', '--namesp')).toContain('--namespace');
   });
+
+  test.skipIf(!isInstalled(shell))('completes names of Services that a console knows', () => {
+    expect(completed(shell, 'sluice', 'explain', 'shop/c')).toEqual(['shop/cart', 'shop/checkout']);
+    expect(completed(shell, 'sluice', 'doctor', 'shop/c')).toEqual([]);
+  });
 });
 
 test('fish gets a line for each command and flag', () => {
   const lines = completionScript('fish', program).split('\n');
   expect(lines).toContainEqual(expect.stringMatching(/-n '__fish_use_subcommand' -f -a explain -d '.+'/));
+  expect(lines).toContainEqual(expect.stringMatching(/from explain' -f -a '\(sluice services -o name .*\)'$/));
   expect(lines).toContainEqual(expect.stringMatching(/-n '__fish_seen_subcommand_from explain' -l at -d '.+'/));
 });

@@ -8,6 +8,8 @@ interface Completed {
   readonly path: string;
   readonly summary: string;
   readonly subcommands: readonly Command[];
+  /** Its argument is the name of a Service, which a console knows. */
+  readonly takesService: boolean;
   readonly flags: readonly { readonly long: string; readonly description: string }[];
 }
 
@@ -17,7 +19,7 @@ export function addCompletionCommand(program: Command, addAll: (program: Command
     .command('completion')
     .summary('print a completion script for bash, zsh or fish')
     .description(
-      'Prints a script that completes commands and flags:\n' +
+      'Prints a script that completes commands, flags, and names of Services that a console knows:\n' +
         '  bash: source <(sluice completion bash)\n' +
         '  zsh:  source <(sluice completion zsh)\n' +
         '  fish: sluice completion fish | source',
@@ -42,16 +44,21 @@ function* flatten(command: Command, path: readonly string[]): Generator<Complete
     path: path.join(' '),
     summary: command.summary(),
     subcommands: command.commands,
+    takesService: command.registeredArguments.some((argument) => /\bservice\b/.test(argument.name())),
     flags: [...flags, { long: '--help', description: 'display help' }],
   };
   for (const subcommand of command.commands) yield* flatten(subcommand, [...path, subcommand.name()]);
 }
+
+/** Fails at once if no console answers. */
+const listServices = 'sluice services -o name 2>/dev/null';
 
 function bashScript(commands: readonly Completed[]): string {
   // `$path $word` of every command; the path of the first level is empty.
   const known = commands
     .filter(({ path }) => path !== '')
     .map(({ path }) => JSON.stringify(path.includes(' ') ? path : ` ${path}`));
+  const services = commands.filter(({ takesService }) => takesService).map(({ path }) => JSON.stringify(path));
   const words = commands.map(({ path, subcommands, flags }) => {
     const names = [...subcommands.map((one) => one.name()), ...flags.map(({ long }) => long)];
     return `    ${JSON.stringify(path)}) words="${names.join(' ')}" ;;`;
@@ -68,6 +75,11 @@ function bashScript(commands: readonly Completed[]): string {
     '  case "$path" in',
     ...words,
     '  esac',
+    '  case "$cur" in -*) ;; *)',
+    '    case "$path" in',
+    `    ${services.join('|')}) words="$words $(${listServices})" ;;`,
+    '    esac',
+    '  esac',
     '  COMPREPLY=($(compgen -W "$words" -- "$cur"))',
     '}',
     'complete -o default -F _sluice sluice',
@@ -77,7 +89,7 @@ function bashScript(commands: readonly Completed[]): string {
 
 function fishScript(commands: readonly Completed[]): string {
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").split('\n')[0]}'`;
-  const lines = commands.flatMap(({ path, subcommands, flags }) => {
+  const lines = commands.flatMap(({ path, subcommands, flags, takesService }) => {
     const [command = '', subcommand] = path.split(' ');
     const condition =
       path === ''
@@ -88,6 +100,7 @@ function fishScript(commands: readonly Completed[]): string {
     const when = `complete -c sluice -n ${quoted(condition)}`;
     return [
       ...subcommands.map((one) => `${when} -f -a ${one.name()} -d ${quoted(one.summary())}`),
+      ...(takesService ? [`${when} -f -a '(${listServices})'`] : []),
       ...flags.map(({ long, description }) => `${when} -l ${long.slice(2)} -d ${quoted(description)}`),
     ];
   });

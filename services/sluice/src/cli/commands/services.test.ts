@@ -92,7 +92,12 @@ test('selects by label, sorts, and lists as kubectl does', async () => {
   ]);
   expect(first?.slice(0, 5)).toEqual(['west', 'shop', 'cart', 'empty', '0/1']);
   written = '';
-  expect(load(await run('services', '-o', 'yaml', '-n', 'shop'))).toMatchObject({ total: 4, items: [{ name: 'cart' }, {}, {}, {}] });
+  expect(await run('services', '-o', 'name', '-n', 'shop')).toBe('shop/cart\nshop/web\n');
+  written = '';
+  expect(load(await run('services', '-o', 'yaml', '-n', 'shop'))).toMatchObject({
+    total: 4,
+    items: [{ name: 'cart' }, {}, {}, {}],
+  });
 });
 
 test('joins the Services of all clusters', async () => {
