@@ -70,7 +70,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       mode: 0o600,
     });
     const clusters = [{ name: options.clusterName, kubeconfig }];
-    const servers = await startServers({ bus, directory, partitions, clusters, logger }, steps);
+    const servers = await startServers({ bus, directory, partitions, clusters, clock, random, logger }, steps);
     const infrastructure = await openInfrastructure(servers.configuration, { clock, random, logger });
     const following = new AbortController();
     const followed = followPlans(infrastructure.bus, options.onOutcome, following.signal);

@@ -13,7 +13,8 @@ const endings: ShutdownStep[] = [];
 let servers: Servers;
 
 beforeAll(async () => {
-  servers = await startServers({ bus: 'kafka', directory, partitions: 2, logger: silentLogger }, endings);
+  const ports = { clock: systemClock, random: systemRandom, logger: silentLogger };
+  servers = await startServers({ bus: 'kafka', directory, partitions: 2, ...ports }, endings);
 });
 
 afterAll(async () => {

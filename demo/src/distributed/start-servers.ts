@@ -3,10 +3,18 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { loadConfiguration } from '@sluice/fleet/configuration/load';
-import { ensureKafkaJars, ensureNatsServer, startKafka, startNats, startRedis } from '@sluice/local';
-import type { Logger } from '@sluice/platform';
+import {
+  ensureKafkaJars,
+  ensureNatsServer,
+  type RunningServer,
+  startKafka,
+  startNats,
+  startRedis,
+} from '@sluice/local';
+import type { Clock, Logger, Random } from '@sluice/platform';
 import { graceMs, type ShutdownStep } from '@sluice/platform/process';
 import type { DistributedBus } from './distributed-bus.ts';
+import { keepRunning } from './keep-running.ts';
 
 export interface ServersOptions {
   readonly bus: DistributedBus;
@@ -14,6 +22,8 @@ export interface ServersOptions {
   readonly partitions: number;
   /** Clusters for commands that check them. */
   readonly clusters?: readonly { readonly name: string; readonly kubeconfig: string }[];
+  readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
 }
 
@@ -34,13 +44,15 @@ interface BusServer {
   /** Settings of `bus` in a configuration file, besides `servers`. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly stop: () => Promise<void>;
+  readonly ended: () => Promise<void>;
+  readonly restart: () => Promise<void>;
 }
 
 /** A broker hands over its partitions before it stops. */
 const busGraceMs = { nats: graceMs, kafka: 20_000 } as const;
 
 /**
- * Starts Redis and the bus on loopback, and adds to `endings` how to stop them. Other users of the machine cannot use them:
+ * Starts Redis and the bus on loopback, keeps them running, and adds to `endings` how to stop them. Other users of the machine cannot use them:
  * they require passwords.
  *
  * @throws LocalError, for example if redis-server or Java is missing. `endings` stops what has started.
@@ -50,9 +62,17 @@ export async function startServers(options: ServersOptions, endings: ShutdownSte
   const user = { username: 'sluice', password: newPassword() };
   const users = { [user.username]: `on >${user.password} ~* &* +@all` };
   const redis = await startRedis({ directory: join(directory, 'redis'), users });
-  endings.push({ component: 'Redis', graceMs, stop: () => redis.stop() });
+  const stopping = new AbortController();
+  const stop = (server: Pick<BusServer, 'stop'>) => () => {
+    stopping.abort();
+    return server.stop();
+  };
+  endings.push({ component: 'Redis', graceMs, stop: stop(redis) });
+  const keptRedis = { name: 'Redis', ended: () => redis.process.ended, restart: () => redis.restart() };
+  void keepRunning(keptRedis, options, stopping.signal);
   const bus = await startBus(options);
-  endings.push({ component: bus.name, graceMs: busGraceMs[options.bus], stop: bus.stop });
+  endings.push({ component: bus.name, graceMs: busGraceMs[options.bus], stop: stop(bus) });
+  void keepRunning(bus, options, stopping.signal);
   const file = join(directory, 'sluice.json');
   const settings = {
     ...{ partitions, clusters },
@@ -76,7 +96,7 @@ async function startBus({ bus, directory, logger }: ServersOptions): Promise<Bus
     await ensureNatsServer(report);
     const token = newPassword();
     const nats = await startNats({ directory: join(directory, bus), token });
-    return { name: 'NATS', url: nats.url, settings: { token }, stop: () => nats.stop() };
+    return { name: 'NATS', url: nats.url, settings: { token }, ...kept(nats) };
   }
   await ensureKafkaJars(report);
   const user = { username: 'sluice', password: newPassword() };
@@ -84,8 +104,17 @@ async function startBus({ bus, directory, logger }: ServersOptions): Promise<Bus
   const kafka = await startKafka({ directory: join(directory, bus), users, optimized: true });
   // One broker has one replica.
   const settings = { replicas: 1, minInsyncReplicas: 1, mechanism: 'scram-sha-512', ...user };
-  return { name: 'Kafka', url: `kafka://${kafka.broker}`, settings, stop: () => kafka.stop() };
+  return { name: 'Kafka', url: `kafka://${kafka.broker}`, settings, ...kept(kafka) };
 }
+
+const kept = (server: RunningServer): Pick<BusServer, 'stop' | 'ended' | 'restart'> => ({
+  stop: () => server.stop(),
+  ended: () => server.process.ended,
+  async restart() {
+    await server.process.start();
+    await server.ready();
+  },
+});
 
 function newPassword(): string {
   return randomBytes(24).toString('hex');

@@ -41,6 +41,11 @@ export class ServerProcess {
     return this.running ? this.#child?.pid : undefined;
   }
 
+  /** Resolves when the program that runs now has exited. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
   /** Starts the program, also after it exited. Does nothing while it runs. */
   async start(): Promise<void> {
     if (this.running) return;
