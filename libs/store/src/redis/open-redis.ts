@@ -98,7 +98,8 @@ export async function openRedis(
     const problems: StoreProblem[] = [];
     for (const report of await check()) {
       if (report.error !== undefined) throw report.error;
-      for (const { message } of report.problems) logger.warn(message);
+      // The processes of the fleet report them, and doctor does; a command need not repeat them.
+      for (const { message } of report.problems) logger[thread === undefined ? 'debug' : 'warn'](message);
       problems.push(...report.problems);
     }
     monitor = new ServerMonitor({ check, clock, logger }, problems);
