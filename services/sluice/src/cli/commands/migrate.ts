@@ -15,7 +15,7 @@ import {
 } from '@sluice/platform/process';
 import { type Command, Option } from 'commander';
 import { checkSource, clustersToRead } from '../doctor/check-source.ts';
-import { clusterFlags } from './cluster-flags.ts';
+import { clusterFlags } from '../doctor/cluster-flags.ts';
 
 interface Options {
   readonly rollback?: boolean;

@@ -2,9 +2,9 @@ import { type ClusterSource, clusterSources } from '@sluice/fleet/clusters';
 import type { Configuration } from '@sluice/fleet/configuration';
 import { type Check, checkCluster, checkNetworks, type NamedCluster, warning } from '@sluice/kubernetes/preflight';
 import { createLogger, showWait, systemClock, systemRandom, UsageError } from '@sluice/platform/process';
-import { clusterFlags } from '../commands/cluster-flags.ts';
 import { checkInfrastructure, historyCheck } from './check-infrastructure.ts';
 import { checkSource, clustersToRead } from './check-source.ts';
+import { clusterFlags } from './cluster-flags.ts';
 
 /** All checks of `sluice doctor`. Shows what it waits for on a terminal. */
 export async function checkAll(
