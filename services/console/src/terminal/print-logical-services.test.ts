@@ -136,8 +136,10 @@ test('lists the Services of each cluster', () => {
     '',
   ]);
   expect(listServices({ total: 0, counts: {}, items: [] }, format)).toBe('No such Service.\n');
-  expect(lines(listServices({ total: 1, counts: {}, items: [item] }, format, 7)).at(-2)).toMatch(
+  expect(lines(listServices({ total: 1, counts: {}, items: [item] }, format, { servicesLimit: 7 })).at(-2)).toMatch(
     /^only 7 Services have a history \(console\.maxServices\)/,
   );
-  expect(listServices({ total: 0, counts: {}, items: [] }, format, 7)).toMatch(/^No such Service\.\nonly 7 /);
+  expect(listServices({ total: 0, counts: {}, items: [] }, format, { servicesLimit: 7 })).toMatch(
+    /^No such Service\.\nonly 7 /,
+  );
 });

@@ -33,7 +33,13 @@ export function addServicesCommand(program: Command): void {
     .option('--cluster <name>', 'only the cluster with this name or UID')
     .option('-l, --selector <labels>', 'only Services with these labels, e.g. app=web,tier!=front')
     .addOption(
-      new Option('--sort-by <field>', 'order (default: name)').choices(['name', 'changed', 'ready', 'latency']),
+      new Option('--sort-by <field>', 'order (default: name)').choices([
+        'name',
+        'problem',
+        'changed',
+        'ready',
+        'latency',
+      ]),
     );
   addListOutput(addConsoleAddress(addNamespaces(command)), 'wide', 'name').action(async (options: Options) => {
     checkOptions(options);
