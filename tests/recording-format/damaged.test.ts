@@ -9,9 +9,9 @@ import { exportLines, exportRecording, RecordingReader } from '@sluice/recording
 import { findProblems } from '@sluice/recording/problems';
 import { openRecording } from '@sluice/sluice/testing/recordings';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { formatOf, goldenFile } from './format.ts';
+import { goldenFile, latestVersion } from './format.ts';
 
-const golden = readFileSync(goldenFile(1));
+const golden = readFileSync(goldenFile(latestVersion));
 let root: string;
 let directory: string;
 
@@ -104,7 +104,7 @@ test('the golden file is read without a complaint', async () => {
   expect(exported).toBeGreaterThan(100);
 });
 
-const newer = formatOf(goldenFile(1)).version + 1;
+const newer = latestVersion + 1;
 const wholeFiles: readonly (readonly [string, () => Uint8Array, string])[] = [
   ['empty', () => Buffer.alloc(0), 'is not a recording of sluice'],
   ['of another program', foreign, 'is not a recording of sluice'],

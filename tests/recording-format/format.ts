@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The files of each version of the format: a directory for each. */
-export const goldenFiles = import.meta.dirname;
+const goldenFiles = import.meta.dirname;
+
+export const goldenVersions: readonly number[] = readdirSync(goldenFiles).flatMap((name) => {
+  const [, version] = /^v(\d+)$/.exec(name) ?? [];
+  return version === undefined ? [] : Number(version);
+});
+
+export const latestVersion = Math.max(...goldenVersions);
 
 export const goldenFile = (version: number): string => join(goldenFiles, `v${version}`, 'recording.sqlite');
 export const goldenAnswers = (version: number): string => join(goldenFiles, `v${version}`, 'answers.json');

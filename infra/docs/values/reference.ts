@@ -18,6 +18,8 @@ export const reference: Rows = {
   ],
   'docs/reference/recording.md': [
     ['databases, format {}.', count('libs/recording/src/schema.ts', 'schemaVersion')],
+    ['Format {} has more indexes', count('libs/recording/src/schema.ts', 'schemaVersion')],
+    ['than format 1, and', 'tests/recording-format/v1'],
     ['after an eighth of the retention', 'minFiles in libs/recording/src/recording-directory.ts'],
     ['`snapshot = 1`', 'libs/recording/src/schema.ts'],
     ['is 1399616873', 'applicationId in libs/recording/src/schema.ts'],

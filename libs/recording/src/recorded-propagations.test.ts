@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { seededRandom } from '@sluice/platform';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { filesIn } from './file-names.ts';
 import type { Propagation } from './propagations.ts';
-import type { PropagationQuery } from './queries.ts';
+import { matchesKeys, type PropagationQuery } from './queries.ts';
 import { RecordingDirectory } from './recording-directory.ts';
 import { RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
@@ -150,3 +151,45 @@ test('people read them in the view', () => {
   ]);
   database.close();
 });
+
+test('many are found as few are: by duration, by start or by Service', () => {
+  const random = seededRandom(1);
+  const days = 86_400_000;
+  // Some take longer than usual, some continue.
+  const all = Array.from({ length: 7_000 }, (_, i) => {
+    const key = i % 10 === 0 ? db : web;
+    const ms = random.next() < 0.01 ? 60_000 + random.next() * 600_000 : random.next() * 5_000;
+    const open = i % 1_000 === 0 ? { endedAt: null, end: null } : {};
+    return propagation(random.next() * days, ms, { key, isStartKnown: i % 7 > 0, ...open });
+  });
+  append(all, { at: days });
+  const hour = { from: days / 2, to: days / 2 + 3_600_000 };
+  const asked: readonly Partial<PropagationQuery>[] = [
+    ...[{ to: days }, hour, { from: days / 2, to: days / 2 }].flatMap((period) =>
+      ['%/%/%', 'c/%/%', db].flatMap((keys) => [
+        { ...period, keys },
+        { ...period, keys, atLeastMs: 30_000, isStartKnown: true },
+        { ...period, keys, sort: 'latest' as const },
+      ]),
+    ),
+    { to: days, isOpen: true },
+  ];
+  for (const query of asked)
+    expect([query, longest({ ...query, limit: 20 })]).toEqual([query, expected(all, days, query)]);
+});
+
+/** The first 20 of the query, whose recording ended at `end`. */
+function expected(all: readonly Propagation[], end: number, given: Partial<PropagationQuery>) {
+  const query = { ...everything, ...given };
+  const until = ({ endedAt }: Propagation) => endedAt ?? end;
+  const rank = (one: Propagation) => until(one) - (query.sort === 'longest' ? one.startedAt : 0);
+  return all
+    .filter((one) => query.keys === '%' || matchesKeys(query.keys, one.key))
+    .filter(
+      (one) => one.startedAt <= query.to && until(one) >= query.from && until(one) - one.startedAt >= query.atLeastMs,
+    )
+    .filter((one) => (one.isStartKnown || !query.isStartKnown) && (one.endedAt === null || !query.isOpen))
+    .sort((a, b) => rank(b) - rank(a) || a.startedAt - b.startedAt)
+    .slice(0, 20)
+    .map(({ key, startedAt }) => [key, startedAt]);
+}

@@ -5,7 +5,7 @@ import { errorMessage, getOrCreate } from '@sluice/platform';
 import { decompress } from './compress.ts';
 import type { FileProblem } from './problems/joined-problems.ts';
 import { problemReasons } from './problems/problem-reasons.ts';
-import type { Appearance, Propagation, PropagationEnd } from './propagations.ts';
+import type { Appearance, Propagation } from './propagations.ts';
 import type { NodeQuery, PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
 import type { RecordedTopic, StoredRecord } from './records.ts';
 import { applicationId, schemaVersion } from './schema.ts';
@@ -22,11 +22,25 @@ const isTime = (value: unknown): value is number => typeof value === 'number' &&
 /** The beginning of a file. */
 export const fileStart: Position = { id: 0, at: 0 };
 
-interface PropagationColumns {
+interface PropagationRow extends Omit<Propagation, 'from' | 'to' | 'isStartKnown'> {
   readonly was: Appearance;
   readonly became: Appearance;
   readonly known: number;
-  readonly end: PropagationEnd | null;
+}
+
+/** As it is indexed; null: the propagation continues. */
+const duration = 'ended_at - started_at';
+/** Few propagations take longer, in milliseconds. */
+const longMs = 60_000;
+const many = 5_000;
+
+const isOneService = (keys: string): boolean => !keys.includes('%');
+
+/** A condition with the pattern as its only parameter. */
+function ofServices(keys: string): string {
+  if (keys === '%/%/%') return '? IS NOT NULL';
+  if (isOneService(keys)) return 'service = (SELECT id FROM services WHERE key = ?)';
+  return '+service IN (SELECT id FROM services WHERE key LIKE ?)';
 }
 
 /** How often a Pod became ready or not ready. */
@@ -286,38 +300,63 @@ export class RecordingFile {
     );
   }
 
-  /** Propagations that overlap with a period, from a duration on. `at`: until when those count that continue. */
-  propagations(
-    { from, to, keys, atLeastMs, isOpen, isStartKnown, sort, limit }: PropagationQuery,
-    at: number,
-  ): readonly Propagation[] {
-    const rows = this.#ofServices(
-      `SELECT key, pods.text AS pod, places.text AS place, befores.text AS was, afters.text AS became, events.text AS event,
-         started_at AS "startedAt", start_known AS known, ended_at AS "endedAt", ends.text AS "end"
-       FROM propagations
-         JOIN services ON services.id = service
-         JOIN texts AS pods ON pods.id = pod
-         JOIN texts AS places ON places.id = place
-         JOIN texts AS befores ON befores.id = was
-         JOIN texts AS afters ON afters.id = became
-         JOIN texts AS events ON events.id = event
-         LEFT JOIN texts AS ends ON ends.id = "end"
-       WHERE started_at <= ? AND coalesce(ended_at, ?) >= ? AND key LIKE ? AND coalesce(ended_at, ?) - started_at >= ?
-         ${isOpen ? 'AND ended_at IS NULL' : ''} ${isStartKnown ? 'AND start_known' : ''}
-       ORDER BY coalesce(ended_at, ?) - ${sort === 'longest' ? 'started_at' : '0'} DESC LIMIT ?`,
-      ...[to, at, from, keys, at, atLeastMs, at, limit],
-    ) as unknown as readonly (Omit<Propagation, 'from' | 'to' | 'isStartKnown'> & PropagationColumns)[];
-    return rows.map(({ was, became, known, ...row }) => ({ ...row, from: was, to: became, isStartKnown: known === 1 }));
+  /**
+   * Propagations that overlap with a period, from a duration on: the first ones of the query and perhaps more. `at`: until when
+   * those count that continue.
+   */
+  propagations({ from, to, keys, atLeastMs, isOpen, isStartKnown, sort, limit }: PropagationQuery, at: number) {
+    const common = `${ofServices(keys)} AND ${isStartKnown ? 'start_known' : 'true'}`;
+    const find = (where: string, order: string, ...values: readonly number[]) =>
+      this.#ofServices(
+        `SELECT key, pods.text AS pod, places.text AS place, befores.text AS was, afters.text AS became,
+           events.text AS event, started_at AS "startedAt", start_known AS known, ended_at AS "endedAt", ends.text AS "end"
+         FROM (SELECT * FROM propagations WHERE ${where} AND ${common} ORDER BY ${order} LIMIT ?)
+           JOIN services ON services.id = service
+           JOIN texts AS pods ON pods.id = pod
+           JOIN texts AS places ON places.id = place
+           JOIN texts AS befores ON befores.id = was
+           JOIN texts AS afters ON afters.id = became
+           JOIN texts AS events ON events.id = event
+           LEFT JOIN texts AS ends ON ends.id = "end"`,
+        ...[...values, keys, limit],
+      );
+    const rows: Record<string, unknown>[] = [];
+    const continuesSince = Math.min(to, at - atLeastMs);
+    if (at >= from) rows.push(...find(`${duration} IS NULL AND started_at <= ?`, 'started_at', continuesSince));
+    if (!isOpen) {
+      const order = `${sort === 'longest' ? duration : 'ended_at'} DESC`;
+      const ended = (where: string, ...values: readonly number[]) =>
+        rows.push(...find(`${where} AND ended_at >= ? AND ${duration} >= ?`, order, ...values, from, atLeastMs));
+      if (isOneService(keys)) ended('started_at <= ?', to);
+      // The first ones in this order are soon found. A plus keeps SQLite from another index.
+      else if (sort === 'longest' && this.#hasMany(from, to)) ended('+started_at <= ?', to);
+      else {
+        ended(`+started_at <= ? AND ${duration} >= ${longMs}`, to);
+        ended(`started_at BETWEEN ? AND ? AND +(${duration}) < ${longMs}`, from - longMs, to);
+      }
+    }
+    return (rows as unknown as readonly PropagationRow[]).map(
+      ({ was, became, known, ...row }): Propagation => ({ ...row, from: was, to: became, isStartKnown: known === 1 }),
+    );
+  }
+
+  /** Whether many propagations begin in a period. */
+  #hasMany(from: number, to: number): boolean {
+    const sql = `SELECT 1 FROM propagations WHERE started_at BETWEEN ? AND ? LIMIT 1 OFFSET ${many}`;
+    return this.#all(sql, from, to).length > 0;
   }
 
   /** How often each Pod became ready or not ready in a period. */
   readinessChanges({ from, to, keys }: ServiceQuery): readonly ReadinessChanges[] {
     const rows = this.#ofServices(
-      `SELECT key, pods.text AS pod, count(*) AS changes, min(started_at) AS "firstAt", max(started_at) AS "lastAt"
-       FROM propagations JOIN services ON services.id = service JOIN texts AS pods ON pods.id = pod
-       WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
-         AND was IN (${this.#readiness()}) AND became IN (${this.#readiness()})
-       GROUP BY service, pod`,
+      `SELECT key, pods.text AS pod, changes, "firstAt", "lastAt"
+       FROM (
+         SELECT service, pod, count(*) AS changes, min(started_at) AS "firstAt", max(started_at) AS "lastAt"
+         FROM propagations
+         WHERE started_at BETWEEN ? AND ? AND ${ofServices(keys)} AND start_known AND place = ${this.#textId('slices')}
+           AND was IN (${this.#readiness()}) AND became IN (${this.#readiness()})
+         GROUP BY service, pod
+       ) JOIN services ON services.id = service JOIN texts AS pods ON pods.id = pod`,
       ...[from, to, keys],
     );
     return rows as unknown as readonly ReadinessChanges[];
@@ -345,7 +384,7 @@ export class RecordingFile {
     const removals = new Map<string, number[]>();
     const rows = this.#ofServices(
       `SELECT key, ended_at - started_at AS ms FROM propagations JOIN services ON services.id = service
-       WHERE started_at BETWEEN ? AND ? AND key LIKE ? AND start_known AND place = ${this.#textId('slices')}
+       WHERE started_at BETWEEN ? AND ? AND ${ofServices(keys)} AND start_known AND place = ${this.#textId('slices')}
          AND was = ${this.#textId('ready')} AND became IN (${this.#textId('terminating')}, ${this.#textId('absent')})
          AND "end" = ${this.#textId('written')}`,
       ...[from, to, keys],

@@ -165,12 +165,15 @@ export class RecordingReader {
    * as it lasted until the end of its file; the recorder of the file knows it only once it has ended.
    */
   propagations(query: PropagationQuery): RecordedPropagations {
-    let found: RankedPropagation[] = [];
+    const found: RankedPropagation[] = [];
+    let isRead = false;
     const unreadable = this.#read((file) => {
+      // Only those of the last file continue.
+      if (query.isOpen && isRead) return;
       const until = file.period.to;
-      if (query.isOpen) found = [];
+      isRead = true;
       for (const propagation of file.propagations(query, until)) found.push({ propagation, until });
-    });
+    }, 'newest first');
     return { propagations: firstOf(found, query), unreadable };
   }
 

@@ -17,6 +17,7 @@ import { filesIn } from './file-names.ts';
 import { RecordingDirectory, type RecordingLimits } from './recording-directory.ts';
 import { RecordingReader } from './recording-reader.ts';
 import type { NewRecord } from './records.ts';
+import { schemaVersion } from './schema.ts';
 
 const web = 'c/shop/web';
 const all = { since: 0, until: Number.MAX_SAFE_INTEGER, records: 1_000 };
@@ -270,8 +271,8 @@ describe('a file that cannot be read', () => {
   test.each([
     [
       'is of a newer version',
-      () => edit('PRAGMA user_version = 2'),
-      'has format 2 of a newer sluice; this one reads up to 1; upgrade sluice',
+      () => edit(`PRAGMA user_version = ${schemaVersion + 1}`),
+      `has format ${schemaVersion + 1} of a newer sluice; this one reads up to ${schemaVersion}; upgrade sluice`,
     ],
     ['is of another program', () => edit('PRAGMA application_id = 1'), 'is not a recording of sluice'],
     ['is no database', () => writeFileSync(first(), 'x'.repeat(5_000)), 'file is not a database'],

@@ -1,7 +1,7 @@
 /** Marks a file as a recording in its header: "Slui". */
 export const applicationId = 0x53_6c_75_69;
 /** Raise it with every change of the schema. Each version has golden files in tests/recording-format. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /**
  * Times are in milliseconds since the Unix epoch. A payload is a message in JSON, compressed by zstd. With `base`, the payload of that
@@ -29,6 +29,7 @@ export const schema = `
   );
   CREATE INDEX records_of_service ON records (service, received_at);
   CREATE INDEX snapshots_of_service ON records (service, received_at) WHERE snapshot = 1;
+  CREATE INDEX records_by_text ON records (text);
   -- Time in which Services had problems. Without an end, it continues in the next file.
   CREATE TABLE problems (
     id INTEGER PRIMARY KEY,
@@ -74,6 +75,8 @@ export const schema = `
     "end" INTEGER REFERENCES texts
   );
   CREATE INDEX propagations_by_start ON propagations (started_at);
+  CREATE INDEX propagations_of_service ON propagations (service, started_at);
+  CREATE INDEX propagations_by_duration ON propagations (ended_at - started_at);
   -- One row. Between the last time of a file and the start of the next one, nothing was recorded.
   CREATE TABLE recording (
     started_at REAL NOT NULL,
