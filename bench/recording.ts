@@ -10,7 +10,7 @@ await runBench({
   name: 'recording',
   about: `Runs "sluice observe" beside "sluice run" on a fake cluster over HTTP whose Pods flip their readiness, and prints the CPU and
 the memory of the observer and the size of its recording. A flip is a change of a Pod, of a slice and of Endpoints. Then it fills a
-recording with entries, and asks a console on it for histories and past states of random Services at random times.
+recording with entries, and asks a console on it every question of the command line, of random Services at random times.
 `,
   options: {
     services: integer(1_000, 'Services'),
