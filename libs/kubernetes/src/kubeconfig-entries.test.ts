@@ -63,7 +63,7 @@ describe('kubeconfigEntries', () => {
           proxyUrl: 'http://proxy',
         },
       ],
-      contexts: [{ name: 'c', cluster: 'c', user: 'u' }],
+      contexts: [{ name: 'c', cluster: 'c', user: 'u', namespace: 'n' }],
       users: [
         {
           name: 'u',

@@ -1,4 +1,4 @@
-import type { Message } from '@sluice/messages';
+import type { Message, MutationResult, Outcome } from '@sluice/messages';
 import type { EndpointSlice } from '@sluice/model';
 import { describe, expect, test } from 'vitest';
 import {
@@ -225,7 +225,12 @@ test('a write of another client is reported once the Outcome tells whose write t
 
 describe('a write whose plan got no answer', () => {
   const update = aPlan(2, 5_001, [{ verb: 'update', object: slice('11', false) }]);
-  const failed = { ...anOutcome(2, 15_000, 5_000, []), status: 'unavailable', message: 'no answer in time' } as const;
+  const [unanswered] = anOutcome(2, 15_000, 5_000, [{ verb: 'update', version: '' }]).results;
+  const failed: Outcome = {
+    ...anOutcome(2, 15_000, 5_000, []),
+    ...{ status: 'unavailable', message: 'no answer in time' },
+    results: [{ ...unanswered, status: 'failed', error: 'no answer in time' } as MutationResult],
+  };
   const before = [first, plan, outcome, podChange(2, 5_000, pod('web-1', { ready: false })), update, failed];
   const seen = (given: Partial<Parameters<typeof sliceFact>[1]> = {}, ready = false) =>
     podChange(3, 20_000, sliceFact(slice('12', ready), given));

@@ -88,7 +88,7 @@ test('selects by label, sorts, and lists as kubectl does', async () => {
   written = '';
   const [head, first] = rows(await run('services', '-A', '-o', 'wide', '--sort-by', 'ready', '-l', '!team'));
   expect(head).toEqual([
-    ...['CLUSTER', 'NAMESPACE', 'SERVICE', 'STATUS', 'READY', 'SLICES', 'PODS', 'LAST WRITE', 'LATENCY', 'PROBLEM'],
+    ...['CLUSTER', 'NAMESPACE', 'SERVICE', 'STATUS', 'READY', 'SLICES', 'PODS', 'LAST WRITE', 'LATENCY', 'REASON'],
   ]);
   expect(first?.slice(0, 5)).toEqual(['west', 'shop', 'cart', 'empty', '0/1']);
   written = '';
