@@ -1,10 +1,10 @@
+import type { ManagerChanges, ReadinessChanges } from './file-propagations.ts';
 import type { NodeDisruption } from './node-changes.ts';
 import type { NodeImpact } from './node-impact.ts';
 import type { PodTimeline } from './pod-timelines.ts';
 import type { ServiceProblem } from './problems/joined-problems.ts';
 import type { Propagation } from './propagations.ts';
 import type { RecordedPeriod } from './queries.ts';
-import type { ManagerChanges, ReadinessChanges } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
 
 interface Answer {

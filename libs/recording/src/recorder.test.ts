@@ -9,7 +9,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { filesIn } from './file-names.ts';
 import type { PropagationQuery } from './queries.ts';
 import { Recorder, type RecorderOptions } from './recorder.ts';
-import { openToRead } from './recording-file.ts';
+import { RecordingDatabase } from './recording-database.ts';
+import { RecordingFile } from './recording-file.ts';
 import { RecordingReader } from './recording-reader.ts';
 
 const key = { cluster: 'c', namespace: 'shop', service: 'web' };
@@ -146,7 +147,7 @@ test('a workload that was at zero before a restart starts, and is not taken for 
 });
 
 function servicesOf(path: string): readonly string[] {
-  const file = openToRead(path);
+  const file = new RecordingFile(RecordingDatabase.open(path));
   const services = [...file.firstSnapshots(Number.MAX_SAFE_INTEGER).keys()];
   file.close();
   return services;

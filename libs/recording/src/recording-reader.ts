@@ -13,22 +13,22 @@ import type {
 } from './answers.ts';
 import { ExistingServices } from './existing-services.ts';
 import { filesIn } from './file-names.ts';
+import {
+  countManagerChanges,
+  countReadinessChanges,
+  findPropagations,
+  findRemovals,
+  type ManagerChanges,
+  type ReadinessChanges,
+} from './file-propagations.ts';
 import { type NodeChange, nodeChangesIn } from './node-changes.ts';
 import { withImpacts } from './node-disruptions.ts';
 import { podTimelines } from './pod-timelines.ts';
 import { JoinedProblems } from './problems/joined-problems.ts';
 import type { Propagation } from './propagations.ts';
 import type { NodeQuery, PropagationQuery, RecordedPeriod, RecordedRange, ServiceQuery } from './queries.ts';
-import {
-  fileStart,
-  type KeyedRecord,
-  type ManagerChanges,
-  openToRead,
-  type Position,
-  type ReadinessChanges,
-  type RecordingFile,
-  UnreadableRecordingError,
-} from './recording-file.ts';
+import { RecordingDatabase, UnreadableRecordingError } from './recording-database.ts';
+import { fileStart, type KeyedRecord, type Position, RecordingFile } from './recording-file.ts';
 import type { StoredRecord } from './records.ts';
 
 /** What can be asked of a recording. */
@@ -172,7 +172,7 @@ export class RecordingReader {
       if (query.isOpen && isRead) return;
       const until = file.period.to;
       isRead = true;
-      for (const propagation of file.propagations(query, until)) found.push({ propagation, until });
+      for (const propagation of findPropagations(file.database, query, until)) found.push({ propagation, until });
     }, 'newest first');
     return { propagations: firstOf(found, query), unreadable };
   }
@@ -181,7 +181,7 @@ export class RecordingReader {
   readinessChanges({ limit, ...query }: ServiceQuery & { readonly limit: number }): RecordedReadiness {
     const pods = new Map<string, ReadinessChanges>();
     const unreadable = this.#read((file) => {
-      for (const one of file.readinessChanges(query)) {
+      for (const one of countReadinessChanges(file.database, query)) {
         const name = `${one.key}/${one.pod}`;
         const { changes = 0, firstAt = one.firstAt } = pods.get(name) ?? {};
         pods.set(name, { ...one, changes: one.changes + changes, firstAt });
@@ -194,7 +194,7 @@ export class RecordingReader {
   managerChanges(query: ServiceQuery): RecordedManagerChanges {
     const services = new Map<string, ManagerChanges>();
     const unreadable = this.#read((file) => {
-      for (const one of file.managerChanges(query)) {
+      for (const one of countManagerChanges(file.database, query)) {
         const { changes = 0, firstAt = one.firstAt } = services.get(one.key) ?? {};
         services.set(one.key, { ...one, changes: one.changes + changes, firstAt });
       }
@@ -205,7 +205,7 @@ export class RecordingReader {
   removals(query: ServiceQuery): RecordedRemovals {
     const removals = new Map<string, number[]>();
     const unreadable = this.#read((file) => {
-      for (const [key, ms] of file.removals(query)) {
+      for (const [key, ms] of findRemovals(file.database, query)) {
         const known = getOrCreate(removals, key, () => []);
         for (const one of ms) known.push(one);
       }
@@ -238,7 +238,7 @@ export class RecordingReader {
     }
     for (const path of order === undefined ? paths : paths.toReversed()) {
       try {
-        const file = this.#files.get(path) ?? openToRead(path);
+        const file = this.#files.get(path) ?? new RecordingFile(RecordingDatabase.open(path));
         this.#files.set(path, file);
         read(file);
       } catch (error) {
