@@ -210,6 +210,9 @@ export const queryUrl = textual('a URL such as http://127.0.0.1:16686, without c
   return isPlain && /^https?:$/.test(url.protocol) ? url.href.replace(/(?<!\/)\/+$/, '') : undefined;
 });
 
+/** How long something is kept. */
+export const age = duration('1m', '8760h');
+
 export const share: Kind<number> = {
   ...numeric('a number from 0 to 1', (value) => value >= 0 && value <= 1),
   parseFlag(given) {

@@ -27,3 +27,7 @@ type Rest<T> = Omit<Setting<NoInfer<T>>, 'kind' | 'about'>;
 export function setting<T, const R extends Rest<T>>(kind: Kind<T>, about: string, rest: R = {} as R) {
   return { kind, about, ...rest };
 }
+
+/** Values that are secret, or the path of a file that has them. */
+export const secret = { file: true, secret: true } as const;
+export const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;

@@ -2,18 +2,17 @@ import { type ControllerDescriptor, controllers, descriptorOf } from '@sluice/co
 import type { Controller } from '@sluice/model';
 import { logLevels } from '@sluice/platform/process';
 import { defaultSettings } from '@sluice/service-state';
+import { busSettings } from './bus-settings.ts';
+import { consoleSettings, recordingSettings } from './console-settings.ts';
 import * as kinds from './kinds.ts';
-import { type Setting, setting } from './setting.ts';
+import { pem, type Setting, secret, setting } from './setting.ts';
 
 /** A low ratio keeps the overhead small; failed and slow changes are recorded anyway. */
 export const defaultTraceRatio = 0.05;
 
-const pem = { file: true, example: '-----BEGIN CERTIFICATE-----…' } as const;
-const secret = { file: true, secret: true } as const;
 const { integer, duration, text } = kinds;
 const upTo1000 = integer(1, 1000);
 const batchPeriodKind = duration('0', '1h');
-const age = duration('1m', '8760h');
 
 /** `ready-slices-updates-batch-period` → `readySlicesUpdatesBatchPeriod` */
 const camelCase = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -64,65 +63,7 @@ const declared = {
     { default: false },
   ),
 
-  'bus.kind': setting(kinds.oneOf('memory', 'nats', 'kafka'), 'kind of bus; derived from the scheme of `bus.servers`', {
-    default: 'memory',
-  }),
-  'bus.servers': setting(
-    kinds.addresses(
-      /^((nats|tls|kafka):\/\/)?([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?$/,
-      'nats://host:4222, tls://host:4222 or kafka://host:9092, without user and password',
-    ),
-    'nats://, tls:// or kafka:// host:port, one or more; they name the other servers; the flag also takes `memory`',
-    { flag: '--bus <url,...>', address: true, example: ['nats://127.0.0.1:4222'] },
-  ),
-  'bus.username': setting(text, 'user (NATS, or SASL on Kafka)', { example: 'sluice' }),
-  'bus.password': setting(text, 'password of that user', secret),
-  'bus.token': setting(text, 'token instead of a user', { ...secret, of: ['nats'] }),
-  'bus.nkeySeed': setting(text, 'nkey seed (`SU…`) instead of a user', { ...secret, of: ['nats'] }),
-  'bus.creds': setting(text, 'content of a `.creds` file instead of a user', { ...secret, of: ['nats'] }),
-  'bus.mechanism': setting(kinds.oneOf('plain', 'scram-sha-256', 'scram-sha-512'), 'SASL mechanism', {
-    of: ['kafka'],
-    default: 'scram-sha-512',
-  }),
-  'bus.tls.enabled': setting(kinds.boolean, 'use TLS; implied by `tls://` or any other setting of `bus.tls`', {
-    example: true,
-  }),
-  'bus.tls.ca': setting(text, 'certificate authorities in PEM; default: those of the system', pem),
-  'bus.tls.cert': setting(text, 'client certificate in PEM', pem),
-  'bus.tls.key': setting(text, 'key of that certificate in PEM', secret),
-  'bus.tls.serverName': setting(text, "name in the brokers' certificates; default: their host", {
-    of: ['kafka'],
-    example: 'kafka.example.com',
-  }),
-  'bus.replicas': setting(integer(1, 15), 'replicas of each stream or topic; with NATS 1, 3 or 5', {
-    defaultOf: { nats: 1, kafka: 3 },
-  }),
-  'bus.minInsyncReplicas': setting(integer(1, 15), 'replicas an append waits for; default 2, or 1 with one replica', {
-    of: ['kafka'],
-    example: 2,
-  }),
-  'bus.maxAge.changes': setting(age, 'retention of `changes`', { default: 86_400_000 }),
-  'bus.maxAge.mutations': setting(age, 'retention of `mutations`', { default: 86_400_000 }),
-  'bus.maxAge.requests': setting(age, 'retention of `requests`', { defaultOf: { nats: 3_600_000, kafka: 86_400_000 } }),
-  'bus.maxBytes.changes': setting(kinds.size, 'maximum size of a partition of `changes`', { default: 64 * 1024 ** 2 }),
-  'bus.maxBytes.mutations': setting(kinds.size, 'maximum size of a partition of `mutations`', {
-    default: 64 * 1024 ** 2,
-  }),
-  'bus.maxBytes.requests': setting(kinds.size, 'maximum size of `requests`', { default: 16 * 1024 ** 2 }),
-  'bus.duplicateWindow': setting(duration('1s', '24h'), 'how long the bus recognises a repeated record', {
-    of: ['nats'],
-    default: 120_000,
-  }),
-  'bus.maxMessageBytes': setting(
-    kinds.size,
-    'largest batch of records; a lower limit of an existing topic takes precedence',
-    { of: ['kafka'], default: 4 * 1024 ** 2 },
-  ),
-  'bus.connectWithin': setting(
-    duration('100ms', '1h'),
-    'how long to try to reach the bus; roles retry forever, commands give up',
-    { default: 30_000 },
-  ),
+  ...busSettings,
 
   'store.kind': setting(kinds.oneOf('memory', 'redis'), 'kind of store; derived from `store.url`', {
     default: 'memory',
@@ -294,97 +235,8 @@ const declared = {
     { flag: '--metrics-bind-address <host:port>', default: undefined },
   ),
 
-  'console.bindAddress': setting(
-    kinds.bindAddress,
-    'address of page, API, `/metrics`, `/livez` and `/readyz`; `auto`: 127.0.0.1:10270 or a free port; of `run`, `observe` and `open`: `metricsBindAddress`',
-    { flag: '--console-bind-address <host:port>', default: undefined },
-  ),
-  'console.hosts': setting(kinds.hostNames, 'host names of a console, in addition to those of loopback', {
-    flag: '--console-host <name,...>',
-    example: ['sluice.example.com'],
-  }),
-  'console.token': setting(text, 'token that clients of a console need; required unless it listens on loopback', {
-    flag: '--console-token-file <file>',
-    ...secret,
-  }),
-  'console.authorizationMode': setting(
-    kinds.oneOf('token', 'cluster'),
-    '`token`: `console.token` opens everything; `cluster`: readers present a token of the cluster and see namespaces whose EndpointSlices it may list',
-    { flag: '--console-authorization-mode <mode>', default: 'token' },
-  ),
-  'console.tls.cert': setting(text, 'certificate of a console in PEM; required unless it listens on loopback', {
-    flag: '--console-tls-cert-file <file>',
-    ...pem,
-  }),
-  'console.tls.key': setting(text, 'key of that certificate in PEM', {
-    flag: '--console-tls-key-file <file>',
-    ...secret,
-  }),
-  'console.maxBytes': setting(kinds.size, 'maximum size of the history of a console', { default: 128 * 1024 ** 2 }),
-  'console.maxServices': setting(
-    integer(1, 10_000_000),
-    'maximum number of Services with a history in a console; further ones are only joined over all clusters',
-    { default: 50_000 },
-  ),
-  'console.retention': setting(age, 'maximum age of that history, within the retention of the bus', {
-    default: 86_400_000,
-  }),
-  'console.lostClusters': setting(
-    kinds.oneOf('keep', 'age-out', 'drop'),
-    'how long the last known endpoints of a cluster that does not answer count, over all clusters: always, for `console.lostClusterMaxAge`, or not at all',
-    { default: 'age-out' },
-  ),
-  'console.lostClusterMaxAge': setting(age, 'how long they count with `age-out`', { default: 600_000 }),
-  'console.degradedAfter': setting(
-    duration('0s', '24h'),
-    'how long a Pod may be not ready before its Service counts as degraded',
-    {
-      default: 60_000,
-    },
-  ),
-  'console.degradedBelow': setting(kinds.share, 'share of ready endpoints below which a Service counts as degraded', {
-    default: 0.5,
-  }),
-  'console.serviceNameLabel': setting(
-    text,
-    'label of Services with the name under which all clusters join them, if it differs from their own',
-    { example: 'example.com/service' },
-  ),
-  'console.jaegerUrl': setting(kinds.traceUrl, 'address that a console links traces to; `{traceId}` is replaced', {
-    flag: '--jaeger-url <url>',
-    example: 'http://127.0.0.1:16686/trace/{traceId}',
-  }),
-  'console.jaegerQueryUrl': setting(kinds.queryUrl, 'Jaeger query address for the traces a console shows', {
-    flag: '--jaeger-query-url <url>',
-    example: 'http://127.0.0.1:16686',
-  }),
-
-  'recording.directory': setting(
-    kinds.path,
-    'directory of the recording; `none`: in memory only; default of `observe`: `sluice/recording` in $XDG_STATE_HOME or ~/.local/state; of `run` and `console`: `none`',
-    { flag: '--recording-dir <directory>', example: '/var/lib/sluice/recording' },
-  ),
-  'recording.maxBytes': setting(kinds.size, 'maximum size of the recording; the oldest files go first', {
-    flag: '--recording-max-bytes <size>',
-    default: 1024 ** 3,
-  }),
-  'recording.retention': setting(age, 'maximum age of the recording', {
-    flag: '--recording-retention <duration>',
-    default: 7 * 86_400_000,
-  }),
-  'recording.problemsConfig': setting(
-    kinds.path,
-    'file (YAML) that says which problems of Services count, how severe they are and after which time',
-    { flag: '--problems-config <file>', example: '/etc/sluice/problems.yaml' },
-  ),
-  'recording.webhookUrl': setting(
-    text,
-    'URL that is sent each problem of a Service but infos, when it begins and when it ends',
-    {
-      flag: '--problems-webhook-file <file>',
-      ...secret,
-    },
-  ),
+  ...consoleSettings,
+  ...recordingSettings,
 } as const;
 
 /** All settings by path in the file. Names of variables derive from the paths. `clusters` is separate. */
