@@ -335,9 +335,11 @@ test('a competing controller: named at the first conflicts, with how to disable 
     };
     await expect.poll(contend, { interval: 300 }).toBe(true);
     expect(run.stderr).toMatch(/start kube-controller-manager with --controllers=\S+,-endpoints-controller/);
-    const metrics = await (await fetch(`${consoleUrl}/metrics`)).text();
-    expect(metrics).toMatch(/sluice_competing_controller_plans_total\{cluster="west",controller="\w+"\} [1-9]/);
-    expect(await clusters()).toContainEqual(expect.objectContaining({ competing: 'kube-controller-manager' }));
+    const metrics = async () => (await fetch(`${consoleUrl}/metrics`)).text();
+    await expect
+      .poll(metrics)
+      .toMatch(/sluice_competing_controller_plans_total\{cluster="west",controller="\w+"\} [1-9]/);
+    await expect.poll(clusters).toContainEqual(expect.objectContaining({ competing: 'kube-controller-manager' }));
   } finally {
     await manager.stop();
   }
