@@ -147,6 +147,7 @@ const calls: Readonly<Record<string, () => readonly string[]>> = {
   'clusters show': () => [hostile, ...cluster()],
   'clusters accept': () => [hostile, ...cluster(), ...fleet()],
   'clusters forget': () => [hostile, ...fleet()],
+  top: () => [hostile, ...read()],
   services: () => [...read(), '--all-clusters', '--without', hostile],
   history: () => [service, ...read()],
   'history export': () => [service, ...read()],

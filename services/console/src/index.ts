@@ -14,6 +14,7 @@ export { fetchTrace, jaegerTraces } from './traces/fetch-trace.ts';
 export { viewTrace } from './traces/view-trace.ts';
 export { LogicalServiceIndex } from './view/logical-service-index.ts';
 export type {
+  ActivityList,
   ClusterView,
   HistoryView,
   LogicalServiceDetail,

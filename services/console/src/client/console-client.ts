@@ -2,6 +2,7 @@ import { asRecord } from '@sluice/platform';
 import { fetchFailure } from '../ports.ts';
 import type { Entry } from '../view/entry-schemas.ts';
 import type {
+  ActivityList,
   DrainView,
   HistoryView,
   LogicalServiceDetail,
@@ -70,6 +71,10 @@ export class ConsoleClient {
 
   services(query: Query): Promise<ServiceList> {
     return this.#get('/api/v1/services', query);
+  }
+
+  activity(query: Query): Promise<ActivityList> {
+    return this.#get('/api/v1/activity', query);
   }
 
   logicalServices(query: Query): Promise<LogicalServiceList> {

@@ -175,7 +175,7 @@ describe('API', () => {
     expect(described.parameters.map(({ name, in: place }: { name: string; in: string }) => `${place} ${name}`)).toEqual(
       ['path cluster', 'path namespace', 'path service', 'query at'],
     );
-    expect(Object.keys(description.paths)).toHaveLength(23);
+    expect(Object.keys(description.paths)).toHaveLength(24);
   });
 
   test('streams changed Services and new writes', async () => {

@@ -5,6 +5,7 @@ import { parseLabelSelector } from '../view/label-selector.ts';
 import * as schemas from '../view/schemas.ts';
 import { viewPod, viewService } from '../view/view-service.ts';
 import { writesIn } from '../view/writes-in.ts';
+import { activityRoute } from './activity-route.ts';
 import { findEntries, findJournal, findMoment } from './find-journal.ts';
 import { knownClusters } from './known-clusters.ts';
 import { logicalServiceRoutes } from './logical-service-routes.ts';
@@ -128,6 +129,7 @@ export const routes: readonly Route[] = [
     items(schemas.recentChange),
     async (context, _, query) => ({ items: await recentChanges(context, query.limit) }),
   ),
+  activityRoute,
   ...logicalServiceRoutes,
   ...recordingRoutes,
   listRoute(

@@ -1,5 +1,6 @@
 export * from './diff-service.ts';
 export * from './find-service.ts';
+export * from './list-activity.ts';
 export * from './list-services.ts';
 export * from './print-answers.ts';
 export * from './print-dead-letters.ts';

@@ -203,6 +203,27 @@ export const recentChange = z.object({
 });
 export type RecentChange = z.infer<typeof recentChange>;
 
+const activityView = z.object({
+  ...serviceName,
+  services: z.number().describe('Services that were written'),
+  writes: z.number(),
+  failed: z.number().describe('writes that were not applied'),
+  endpoints: z.number().describe('endpoints that were added, removed or changed'),
+  p50Ms: duration.nullable().describe('from the first cause to the last response; null: unknown'),
+  p99Ms: duration.nullable(),
+  lastAt: time,
+});
+/** Of a cluster, if namespace and name are empty. */
+export type ActivityView = z.infer<typeof activityView>;
+
+export const activityList = z.object({
+  since: time.describe('start of the period, within the history'),
+  until: time,
+  total: z.number().describe('Services or clusters that were written'),
+  items: list(activityView),
+});
+export type ActivityList = z.infer<typeof activityList>;
+
 export const update = z.object({ services: list(serviceSummary), changes: list(recentChange) });
 /** Services that changed, and new writes. */
 export type Update = z.infer<typeof update>;

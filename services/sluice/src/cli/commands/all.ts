@@ -14,6 +14,7 @@ const commands: readonly { readonly names: readonly string[]; readonly load: () 
   { names: ['clusters'], load: async () => (await import('./clusters.ts')).addClustersCommand },
   { names: ['console'], load: async () => (await import('./console.ts')).addConsoleCommand },
   { names: ['services'], load: async () => (await import('./services.ts')).addServicesCommand },
+  { names: ['top'], load: async () => (await import('./top.ts')).addTopCommand },
   { names: ['history', 'explain', 'trace'], load: async () => (await import('./inspect.ts')).addInspectCommands },
   {
     names: ['problems', 'outages', 'slow', 'stuck', 'flapping', 'drain', 'node'],
