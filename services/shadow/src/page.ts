@@ -1,13 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
-import { formatDuration, printableLine, truncate, wrap } from '@sluice/platform/process';
+import { formatDuration, type PageSize, printableLine, truncate, wrap } from '@sluice/platform/process';
 import colors from 'picocolors';
 import type { ReportedDifference, ShadowReport } from './report.ts';
 import type { Percentiles } from './samples.ts';
-
-export interface PageSize {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** Renders the current state in at most the given number of lines; long lines wrap. */
 export function renderPage(report: ShadowReport, { width, height }: PageSize): readonly string[] {

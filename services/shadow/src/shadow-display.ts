@@ -1,5 +1,5 @@
-import { printableInColor } from '@sluice/platform/process';
-import { type PageSize, renderPage } from './page.ts';
+import { type PageSize, RedrawnBlock } from '@sluice/platform/process';
+import { renderPage } from './page.ts';
 import { describeReported, type ReportedDifference, type ShadowReport } from './report.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -31,26 +31,19 @@ export function jsonShadow(write: Write): ShadowDisplay {
   };
 }
 
-const up = (lines: number) => (lines === 0 ? '' : `\u001b[${lines}A`);
-const clearBelow = '\r\u001b[J';
-
 /** Redraws a page in place. */
 export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
-  let shown = 0;
-  const show = (report: ShadowReport, { width, height }: PageSize) => {
-    const lines = renderPage(report, { width, height });
-    write(`${up(shown)}${clearBelow}${printableInColor(lines.join('\n'))}\n`);
-    shown = lines.length;
-  };
+  const block = new RedrawnBlock(write);
   return {
     everyMs: 1_000,
     started() {},
     // One line less than the terminal, for the cursor.
-    status: (report) => show(report, { ...size(), height: size().height - 1 }),
+    status: (report) => block.draw(renderPage(report, { ...size(), height: size().height - 1 })),
     difference() {},
     resolved() {},
     ended: (report) => {
-      show(report, { ...size(), height: Number.MAX_SAFE_INTEGER });
+      block.draw(renderPage(report, { ...size(), height: Number.MAX_SAFE_INTEGER }));
+      block.leave();
       write(`${verdictOf(report).text}\n`);
     },
   };

@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { type Clock, type LogFields, type Logger, type LogLevel, loggerOf, redact } from '../index.ts';
 import { LineLimit } from './line-limit.ts';
 import { withLocalTimes } from './local-time.ts';
-import { print, printable, printableLine } from './printable.ts';
+import { print } from './print.ts';
+import { printable, printableLine } from './printable.ts';
 import { systemClock } from './system.ts';
 import { columnsOf, wrap } from './wrap.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { print, printable, printableInColor } from './printable.ts';
+import { print } from './print.ts';
+import { printable, printableInColor } from './printable.ts';
 
 const interpreted = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 const unit = fc.constantFrom(...'\u001b\u0000\u0007\r\n\t\u007f\u0085\u009b\u202e\u2028\u2066[0m31"\\aü');

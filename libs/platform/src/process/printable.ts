@@ -1,4 +1,3 @@
-import colors from 'picocolors';
 import { oneLine } from '../index.ts';
 
 /** Control characters, and format characters that reorder or break lines; a terminal would interpret them. */
@@ -29,16 +28,3 @@ export function printableInColor(text: string): string {
 }
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** Standard output or standard error. */
-interface Output {
-  write(text: string, done?: () => void): unknown;
-}
-
-/**
- * Prints a result, message or log line. All output passes here, because any part of it may come from an API server, a
- * message or a file. `done` is called once it is written.
- */
-export function print(output: Output, text: string, done?: () => void): void {
-  output.write(colors.isColorSupported ? printableInColor(text) : printable(text), done);
-}
