@@ -1,10 +1,17 @@
 import { type ConnectedCluster, open } from '@sluice/fleet/clusters';
 import { anonymousAccess } from '@sluice/kubernetes';
-import { type SimulationOptions, seedOf, startSimulatedServer } from './simulated-server.ts';
-import { withoutEvents } from './without-events.ts';
+import {
+  activityText,
+  type Demo,
+  type SimulationOptions,
+  seedOf,
+  startSimulatedServer,
+  storyCommands,
+} from './simulated-server.ts';
 
 export interface SimulatedCluster extends ConnectedCluster {
   readonly about: readonly string[];
+  readonly demo: Demo;
   /** Stops the activity. */
   pause(): void;
 }
@@ -13,16 +20,19 @@ export interface SimulatedCluster extends ConnectedCluster {
 export async function startSimulation(options: SimulationOptions): Promise<SimulatedCluster> {
   const { clock, random, logger } = options;
   const seed = seedOf(options);
-  const { http, url, pause } = await startSimulatedServer(seed, options);
-  const ports = { clock, random, logger: withoutEvents(logger) };
-  const cluster = await open(anonymousAccess(url, 'simulated-cluster'), ports);
+  const { http, url, happening, pause } = await startSimulatedServer(seed, options);
+  const cluster = await open(anonymousAccess(url, 'simulated-cluster'), { clock, random, logger });
   return {
     ...cluster,
-    about: [
-      `Deployments roll out, Pods come and go, Nodes fail; each write is shown below. Repeat with --seed ${seed}`,
-      `Inspect it: kubectl --server ${url} get endpointslices --all-namespaces --watch`,
-      `Delete a Pod: kubectl --server ${url} delete pod -n shop NAME; then: bin/sluice explain shop/SERVICE --pod NAME`,
-    ],
+    about: [activityText(seed, options.rate)],
+    demo: {
+      commands: storyCommands(),
+      kubectl: [
+        `kubectl --server ${url} get endpointslices -A --watch`,
+        `kubectl --server ${url} delete pod -n payments ledger-db-0`,
+      ],
+      happening,
+    },
     pause,
     async close() {
       await cluster.close();

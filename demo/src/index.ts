@@ -1,7 +1,6 @@
 export * from './demo-cluster.ts';
 export * from './demo-clusters.ts';
-export type { SimulationOptions } from './simulated-server.ts';
+export type { Demo, SimulationOptions } from './simulated-server.ts';
 export * from './simulator/activity.ts';
 export { ClusterSimulator, type ClusterSimulatorOptions } from './simulator/cluster-simulator.ts';
 export type { SimulatorApi } from './simulator/simulator-api.ts';
-export * from './without-events.ts';

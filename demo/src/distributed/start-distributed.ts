@@ -37,6 +37,8 @@ export interface DistributedOptions {
 
 export interface Distributed {
   readonly about: readonly string[];
+  /** URL of the console. */
+  readonly console: string;
   /** Name and PID of each running process. */
   readonly processes: readonly { readonly name: string; readonly pid: number | undefined }[];
   /** Resolves with the reason if a process cannot be replaced. */
@@ -132,6 +134,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
         `Processes: ${processes.map(({ name, pid }) => `${name} (${pid})`).join(', ')}`,
         'Kill one (kill -9 PID): the others take over, and a replacement starts.',
       ],
+      console: `http://${consoleAddress}`,
       processes,
       failed: Promise.race(processes.map(({ failed }) => failed)),
       stop: close,

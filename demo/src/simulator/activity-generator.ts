@@ -1,8 +1,7 @@
 import type { CustomEndpoints } from './custom-endpoints.ts';
 import { Deployment } from './deployment.ts';
-import { NodeFailures } from './node-failures.ts';
-import type { Nodes } from './nodes.ts';
-import type { Pods } from './pods.ts';
+import type { NodeFailures } from './node-failures.ts';
+import type { Pods, SimulatedPod } from './pods.ts';
 import { preview, type WorkloadSpec } from './sample-objects.ts';
 import type { SimulationContext } from './simulation-context.ts';
 import type { Workload } from './workload.ts';
@@ -12,7 +11,7 @@ const maxPauseSeconds = 3;
 
 /** The parts of the cluster that scenarios change. */
 export interface ActivityTargets {
-  readonly nodes: Nodes;
+  readonly nodeFailures: NodeFailures;
   readonly pods: Pods;
   readonly endpoints: CustomEndpoints;
   readonly workloads: () => readonly Workload[];
@@ -22,38 +21,41 @@ export interface ActivityTargets {
 
 /** A scenario chosen with a probability proportional to its weight. */
 interface Scenario {
+  readonly name: string;
   readonly weight: number;
   /** Returns the expected number of activities, or 0 if the scenario is not possible now. */
   readonly run: () => number;
 }
+
+/** Small activities, of which each Service notices little. */
+const quiet = new Set(['flap', 'endpoints', 'relabel']);
 
 /** Runs random scenarios so that, on average, `rate` activities happen per second. */
 export class ActivityGenerator {
   readonly #context: SimulationContext;
   readonly #rate: number;
   readonly #targets: ActivityTargets;
-  readonly #nodeFailures: NodeFailures;
   readonly #scenarios: readonly Scenario[];
   /** Activities allowed now; negative while a scenario of many activities is running. */
   #credit = 0;
   #running = false;
   #previews = 480;
 
-  constructor(context: SimulationContext, rate: number, targets: ActivityTargets) {
+  constructor(context: SimulationContext, rate: number, targets: ActivityTargets, isQuiet = false) {
     this.#context = context;
     this.#rate = rate;
     this.#targets = targets;
-    this.#nodeFailures = new NodeFailures(context, targets.nodes, targets.pods);
-    this.#scenarios = [
-      { weight: 40, run: () => this.#flapReadiness() },
-      { weight: 12, run: () => this.#changeEndpoints() },
-      { weight: 10, run: () => this.#evictPod() },
-      { weight: 8, run: () => this.#scale() },
-      { weight: 8, run: () => this.#rollOut() },
-      { weight: 4, run: () => this.#relabelService() },
-      { weight: 2, run: () => this.#preview() },
-      { weight: 1.5, run: () => this.#nodeFailures.start() },
+    const scenarios = [
+      { name: 'flap', weight: 40, run: () => this.#flapReadiness() },
+      { name: 'endpoints', weight: 12, run: () => this.#changeEndpoints() },
+      { name: 'evict', weight: 10, run: () => this.#evictPod() },
+      { name: 'scale', weight: 8, run: () => this.#scale() },
+      { name: 'rollout', weight: 8, run: () => this.#rollOut() },
+      { name: 'relabel', weight: 4, run: () => this.#relabelService() },
+      { name: 'preview', weight: 2, run: () => this.#preview() },
+      { name: 'node', weight: 1.5, run: () => targets.nodeFailures.start() },
     ];
+    this.#scenarios = isQuiet ? scenarios.filter(({ name }) => quiet.has(name)) : scenarios;
   }
 
   start(): void {
@@ -84,12 +86,15 @@ export class ActivityGenerator {
       at -= scenario.weight;
       if (at < 0) return scenario;
     }
-    return { weight: 0, run: () => 0 };
+    return { name: 'none', weight: 0, run: () => 0 };
   }
 
   /** A Pod fails its readiness probe or restarts its container, then recovers. */
   #flapReadiness(): number {
-    const pod = this.#context.pick(this.#targets.pods.all().filter((one) => one.ready && !one.terminating));
+    const specs: readonly unknown[] = this.#targets.workloads().map(({ spec }) => spec);
+    const canFail = ({ ready, terminating, workload }: SimulatedPod) =>
+      ready && !terminating && (workload === undefined || specs.includes(workload));
+    const pod = this.#context.pick(this.#targets.pods.all().filter(canFail));
     if (pod === undefined) return 0;
     if (this.#context.chance(0.15)) this.#targets.pods.restart(pod);
     else this.#targets.pods.setReady(pod, false, 'failed its readiness probe and is not ready');

@@ -4,12 +4,14 @@ import { ActivityGenerator } from './activity-generator.ts';
 import { CustomEndpoints } from './custom-endpoints.ts';
 import { Deployment } from './deployment.ts';
 import { kubernetesService } from './kubernetes-service.ts';
+import { NodeFailures } from './node-failures.ts';
 import { Nodes } from './nodes.ts';
 import { Pods, type SimulatedPod } from './pods.ts';
 import { namespaces, type SampleObjects, sampleObjects, type WorkloadSpec } from './sample-objects.ts';
 import { SimulationContext } from './simulation-context.ts';
 import type { SimulatorApi } from './simulator-api.ts';
 import { StatefulSet } from './stateful-set.ts';
+import { Story, storyServices } from './story.ts';
 import type { Workload } from './workload.ts';
 
 export interface ClusterSimulatorOptions {
@@ -17,13 +19,18 @@ export interface ClusterSimulatorOptions {
   readonly clock: Clock;
   /** The same seed produces the same activity, unless a user changes the cluster. */
   readonly random: Random;
-  /** Average activities per second, 5 by default; 0 disables activity. */
+  /**
+   * `busy`: all kinds, at random. `quiet`: small ones now and then. `story`: the same, and a story that repeats. Default: busy.
+   */
+  readonly activity?: 'busy' | 'quiet' | 'story';
+  /** Average random activities per second; 0 disables them. Default: 5 if busy, otherwise few. */
   readonly rate?: number;
   /** Default: those of all clusters that are up to date. */
   readonly objects?: SampleObjects;
 }
 
 const resyncIntervalMs = 1000;
+const defaultRates = { busy: 5, quiet: 0.25, story: 0.25 };
 
 /**
  * Simulates the users, controllers, scheduler and kubelets of a small cluster: Nodes in three zones, Services of all
@@ -37,22 +44,37 @@ export class ClusterSimulator {
   readonly #endpoints: CustomEndpoints;
   readonly #workloads = new Map<WorkloadSpec, Workload>();
   readonly #generator: ActivityGenerator;
+  readonly #story: Story | undefined;
   #listeners: readonly ((activity: ClusterActivity) => void)[] = [];
 
-  constructor({ api, clock, random, rate = 5, objects = sampleObjects }: ClusterSimulatorOptions) {
+  constructor(options: ClusterSimulatorOptions) {
+    const { api, clock, random, activity = 'busy', rate = defaultRates[activity], objects = sampleObjects } = options;
     this.#objects = objects;
     this.#context = new SimulationContext(api, clock, random);
     this.#nodes = new Nodes(this.#context);
     this.#pods = new Pods(this.#context, this.#nodes, (pod) => this.#changed(pod));
     this.#endpoints = new CustomEndpoints(this.#context);
-    this.#generator = new ActivityGenerator(this.#context, rate, {
-      nodes: this.#nodes,
+    const nodeFailures = new NodeFailures(this.#context, this.#nodes, this.#pods);
+    const isQuiet = activity !== 'busy';
+    const targets = {
+      nodeFailures,
       pods: this.#pods,
       endpoints: this.#endpoints,
-      workloads: () => [...this.#workloads.values()],
-      addWorkload: (spec) => this.#add(spec),
-      removeWorkload: (workload) => this.#workloads.delete(workload.spec),
+      workloads: () => [...this.#workloads.values()].filter(({ spec }) => !(isQuiet && inStory.has(serviceOf(spec)))),
+      addWorkload: (spec: WorkloadSpec) => this.#add(spec),
+      removeWorkload: (workload: Workload) => this.#workloads.delete(workload.spec),
+    };
+    this.#generator = new ActivityGenerator(this.#context, rate, targets, isQuiet);
+    if (activity !== 'story') return;
+    this.#story = new Story(this.#context, {
+      ...{ nodes: this.#nodes, nodeFailures, pods: this.#pods, converged: () => this.converged },
+      workload: (service) => [...this.#workloads.values()].find(({ spec }) => serviceOf(spec) === service),
     });
+  }
+
+  /** For people: what happens now in the story. Empty without one. */
+  get happening(): string {
+    return this.#story?.happening ?? '';
   }
 
   /** Calls `listener` for every change after the initial objects are created. */
@@ -72,16 +94,18 @@ export class ClusterSimulator {
     });
     this.#resync();
     this.#generator.start();
+    this.#story?.start();
   }
 
   /** Starts no new scenarios; running ones complete. */
   pause(): void {
     this.#generator.stop();
+    this.#story?.stop();
   }
 
   /** Stops everything, including running scenarios. */
   stop(): void {
-    this.#generator.stop();
+    this.pause();
     this.#context.close();
   }
 
@@ -115,3 +139,7 @@ export class ClusterSimulator {
     });
   }
 }
+
+const serviceOf = ({ namespace, service }: WorkloadSpec): string => `${namespace}/${service}`;
+
+const inStory: ReadonlySet<string> = new Set(Object.values(storyServices));

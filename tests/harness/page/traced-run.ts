@@ -18,7 +18,7 @@ export async function withTrace(directory: string, use: (url: string) => Promise
   const tracing = [`--otlp-endpoint=${jaeger.otlpUrl}`, '--trace-ratio=1', `--jaeger-query-url=${jaeger.queryUrl}`];
   const run = spawn(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', program, 'run', `--seed=${seed}`, ...flags, ...tracing],
+    ['--disable-warning=ExperimentalWarning', program, 'run', `--seed=${seed}`, '--rate=5', ...flags, ...tracing],
     { stdio: 'inherit' },
   );
   const ended = once(run, 'exit');

@@ -1,3 +1,4 @@
+import type { Demo } from '@sluice/demo';
 import { CompetingManagers, type ConnectedCluster, connect, guardIdentity } from '@sluice/fleet/clusters';
 import type { ClusterConfiguration } from '@sluice/fleet/configuration';
 import { aborted, type Logger } from '@sluice/platform';
@@ -5,12 +6,14 @@ import { exitStatus, systemClock, systemRandom } from '@sluice/platform/process'
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
+import { demoLogger } from './demo-logger.ts';
 import { electionOf, namespaceScope, type Run, selectsCluster } from './run-options.ts';
 import { processFleet, processId, type ServedClusters, type Serving } from './served-clusters.ts';
 
 interface RunnableCluster extends ConnectedCluster {
-  /** Further lines to print at startup. */
+  /** Lines to print at startup. */
   readonly about: readonly string[];
+  readonly demo?: Demo;
   /** Aborts when another cluster answers at the address. Default: never. */
   readonly replaced?: AbortSignal;
   /** Stops the demo workload. */
@@ -26,7 +29,8 @@ export async function openOneCluster(run: Run, signal: AbortSignal, logger: Logg
   let outage: Outage | null = null;
   const competing = new CompetingManagers(systemClock);
   return {
-    introduction: [introductionOf(cluster), ...cluster.about],
+    introduction: cluster.about,
+    demo: cluster.demo,
     initial: [cluster],
     names: new Map([[cluster.identity, cluster.name]]),
     accesses: new Map(cluster.access && [[cluster.identity, cluster.access]]),
@@ -83,7 +87,13 @@ async function open(run: Run, signal: AbortSignal, logger: Logger, onPermitted: 
   const ports = { clock: systemClock, random: systemRandom, logger };
   if (!selectsCluster(configuration)) {
     const { startSimulation } = await import('@sluice/demo');
-    return startSimulation({ ...ports, ...(seed !== undefined && { seed }), ...(rate !== undefined && { rate }) });
+    const simulated = await startSimulation({
+      ...{ ...ports, logger: demoLogger(logger) },
+      ...(seed !== undefined && { seed }),
+      ...(rate !== undefined && { rate }),
+    });
+    const what = 'Sluice manages the endpoints of a simulated cluster; nothing real is touched';
+    return { ...simulated, about: [what, ...simulated.about] };
   }
   const [only = {} as ClusterConfiguration] = configuration.clusters;
   const { namespaces: _, excludeNamespaces: __, ...access } = only;
@@ -115,5 +125,6 @@ async function open(run: Run, signal: AbortSignal, logger: Logger, onPermitted: 
       replaced.abort();
     },
   });
-  return { ...guarded, about: [], replaced: replaced.signal, pause() {} };
+  const { name, version, server } = cluster;
+  return { ...guarded, about: [introductionOf(cluster)], replaced: replaced.signal, pause() {} };
 }

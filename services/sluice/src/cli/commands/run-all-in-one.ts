@@ -24,6 +24,7 @@ import { startTracing } from '../../composition/telemetry/start-tracing.ts';
 import { createDisplay } from '../display/create-display.ts';
 import { type ClusterPhase, recordOutcome, Statistics } from '../display/display.ts';
 import { openClusterSet } from './cluster-set.ts';
+import { demoCommands } from './demo-commands.ts';
 import { openOneCluster } from './one-cluster.ts';
 import { openConsole, servedAt } from './open-console.ts';
 import { type Run, selectsCluster, selectsManyClusters } from './run-options.ts';
@@ -39,9 +40,10 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const rules = configuredProblemRules(configuration.recording);
   const notify = configuredWebhook(configuration.recording);
   const hasMany = (run.clusters ?? 1) > 1 || selectsManyClusters(configuration);
-  const display = createDisplay(run.output, hasMany);
   const statistics = new Statistics();
   const stopping = new AbortController();
+  // Later, because it changes the phases of clusters, which the summary has.
+  const ending = new AbortController();
   void stopped.then(() => stopping.abort());
   const opened = openClusters(run, stopping.signal, logger);
   const clusters = await opened.catch((error: unknown) => {
@@ -56,7 +58,15 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     fleet: 'sluice',
     member: `all-in-one-${process.pid}`,
   });
-  const { names, phases, threadUses, hooks, health, leadership } = clusters;
+  const { names, phases, threadUses, hooks, health, leadership, demo } = clusters;
+  const display = createDisplay(run.output, {
+    showsCluster: hasMany,
+    live: demo && {
+      ...{ clock: systemClock, statistics, signal: ending.signal },
+      ...{ degraded: configuration.console.degraded, happening: demo.happening },
+      clusters: hasMany ? phases : undefined,
+    },
+  });
   tracing?.exporter.nameClusters(names);
   // One cluster has the labels of upstream's metrics; a set of clusters may grow.
   const fleet = clusters.initial.length === 0;
@@ -122,8 +132,12 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
   const reported = { ...ports, metrics, logger: named, names, notify, rules, observed };
   const problems: ProblemReporter | undefined = recorder && new ProblemReporter({ ...reported, recording: recorder });
   const stopReporting = observed && metrics && reportLogicalServices({ ...ports, ...observed, metrics });
-  const serving = clusters.run(services, stopping.signal);
-  display.started([...clusters.introduction, ...(server?.introduction ?? [])]);
+  const serving = clusters.run(services, ending.signal);
+  display.started([
+    ...clusters.introduction,
+    ...(server?.introduction ?? []),
+    ...(demo ? demoCommands(demo, server?.page) : []),
+  ]);
   let phasesAtEnd: readonly ClusterPhase[] = [];
   try {
     // As in kube-controller-manager, a former leader ends, and starts again as a standby.
@@ -138,6 +152,7 @@ export async function runAllInOne(stopped: Promise<void>, run: Run, logger: Root
     // Before they are stopped, which changes their phases.
     phasesAtEnd = hasMany ? phases() : [];
     stopping.abort();
+    ending.abort();
     problems?.close();
     stopReporting?.();
     clusters.pause();

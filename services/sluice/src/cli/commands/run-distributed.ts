@@ -11,21 +11,29 @@ import {
 } from '@sluice/platform/process';
 import { createDisplay } from '../display/create-display.ts';
 import { recordOutcome, Statistics } from '../display/display.ts';
+import { demoCommands } from './demo-commands.ts';
 import type { Run } from './run-options.ts';
 
 /** Runs the simulated cluster on a fleet of processes with its own bus and store. */
 export async function runDistributed(stopped: Promise<void>, run: Run, logger: RootLogger): Promise<void> {
   const { traces, console, log } = run.configuration;
   const ports = { clock: systemClock, random: systemRandom, logger };
-  const display = createDisplay(run.output);
   const statistics = new Statistics();
+  const stopping = new AbortController();
   const { seed, rate } = run;
   const cluster = await startSimulation({
     ...ports,
     ...(seed !== undefined && { seed }),
     ...(rate !== undefined && { rate }),
   });
+  const { demo } = cluster;
   const startedAt = systemClock.now();
+  const display = createDisplay(run.output, {
+    live: {
+      ...{ clock: systemClock, statistics, signal: stopping.signal },
+      ...{ degraded: console.degraded, happening: demo.happening },
+    },
+  });
   try {
     // Only this mode needs the local servers and their packages.
     const { startDistributed } = await import('@sluice/demo/distributed');
@@ -49,14 +57,16 @@ export async function runDistributed(stopped: Promise<void>, run: Run, logger: R
       onLine: (process, line) => print(globalThis.process.stderr, `${process}: ${line}\n`),
     });
     display.started([
-      `A fleet manages Endpoints and EndpointSlices of the simulated cluster at ${cluster.server}`,
-      ...fleet.about,
+      'A fleet manages the endpoints of a simulated cluster; nothing real is touched',
       ...cluster.about,
+      ...fleet.about,
+      ...demoCommands({ ...demo, commands: demo.commands.filter(isAnswered) }, fleet.console),
     ]);
     try {
       const failed = await Promise.race([stopped, fleet.failed]);
       if (failed !== undefined) throw new UsageError(failed);
     } finally {
+      stopping.abort();
       cluster.pause();
       await fleet.stop();
     }
@@ -66,6 +76,9 @@ export async function runDistributed(stopped: Promise<void>, run: Run, logger: R
   display.ended(statistics, systemClock.now() - startedAt);
   if (statistics.refused.size > 0) process.exitCode ||= exitStatus.failure;
 }
+
+/** The roles send no traces by default. */
+const isAnswered = (command: string): boolean => !command.startsWith('trace ');
 
 function flags(values: Readonly<Record<string, string | number | undefined>>): readonly string[] {
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));

@@ -85,7 +85,7 @@ export function addRunOptions(command: Command): Command {
     .option('--no-console', 'disable the page and its history')
     .option('--clusters <n>', 'simulate this many clusters, of which one fails and returns', Number)
     .option('--seed <n>', 'simulated cluster: repeat the actions of this seed', Number)
-    .option('--rate <n>', 'simulated cluster: actions per second', Number);
+    .option('--rate <n>', 'simulated cluster: this many random actions per second, instead of a story', Number);
   addRecordingFlags(command);
   command.optionsGroup(mode);
   addFlags(command, mode, 'log.level', 'console.bindAddress', 'console.authorizationMode', 'metricsBindAddress');

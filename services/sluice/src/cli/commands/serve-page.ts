@@ -53,6 +53,8 @@ function overlap(loopback: BindAddress, { host, port }: BindAddress): boolean {
 interface Served {
   /** Lines to print at startup. */
   readonly introduction: readonly string[];
+  /** URL of the page, if there is one. */
+  readonly page: string | undefined;
   close(): Promise<void>;
 }
 
@@ -67,8 +69,10 @@ export async function serve(
   const own = otherwise && page ? await startTelemetry(page, telemetry, logger, '--console-bind-address') : undefined;
   try {
     const metrics = address === null ? undefined : await startTelemetry(address, own ? plain : telemetry, logger);
+    const page = (own ?? (otherwise && metrics))?.url;
     return {
-      introduction: lines((own ?? (otherwise && metrics))?.url, metrics?.url),
+      introduction: lines(page, metrics?.url),
+      page,
       close: async () => void (await Promise.all([own?.close(), metrics?.close()])),
     };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ClusterView } from '@sluice/console';
+import type { Demo } from '@sluice/demo';
 import type { Cluster, FleetIdentity, Leadership } from '@sluice/fleet/clusters';
 import type { LeaderElectionConfiguration } from '@sluice/fleet/configuration';
 import type { ClusterAccess } from '@sluice/kubernetes';
@@ -14,6 +15,8 @@ export type Serving = Pick<AllInOne, 'serve' | 'removeCluster'> & Partial<Pick<A
 export interface ServedClusters {
   /** Lines to print at startup. */
   readonly introduction: readonly string[];
+  /** Undefined for real clusters. */
+  readonly demo?: Demo | undefined;
   /** Clusters to serve from the start. */
   readonly initial: readonly Cluster[];
   /** Cluster names by identity, for metrics. */

@@ -117,6 +117,11 @@ describe('the width', () => {
     expect(started(10)).toEqual(['aaa bbb', '  http://127.0.0.1:10270', '']);
   });
 
+  test('indented lines at startup are commands and stay whole', () => {
+    const command = '  kubectl get pods';
+    expect(colored(10, (display) => display.started([command]))).toEqual([command, '']);
+  });
+
   test('in 60 columns, nothing is lost', () => {
     const name = 'checkout-service-with-a-long-name-x7k2p';
     const lines = colored(60, (display) => {

@@ -37,9 +37,10 @@ export class TextDisplay implements Display {
   }
 
   started(lines: readonly string[]): void {
-    // Not truncated; addresses and process lists must stay complete.
+    // Not truncated; addresses and process lists must stay complete. Indented lines are commands, and stay whole.
     const width = this.#width();
-    for (const line of lines) this.#write(`${(line.length <= width ? [line] : wrap(line, width - 2)).join('\n  ')}\n`);
+    const isWhole = (line: string) => line.length <= width || line.startsWith(' ');
+    for (const line of lines) this.#write(`${(isWhole(line) ? [line] : wrap(line, width - 2)).join('\n  ')}\n`);
     this.#line('');
   }
 
@@ -138,20 +139,20 @@ export class TextDisplay implements Display {
 }
 
 /** `2 serving, east unavailable`. */
-function clustersText(clusters: readonly ClusterPhase[]): string {
+export function clustersText(clusters: readonly ClusterPhase[]): string {
   const others = clusters.filter(({ phase }) => phase !== 'serving');
   const serving = `${clusters.length - others.length} serving`;
   return [serving, ...others.map(({ name, phase }) => `${printableLine(name)} ${phase}`)].join(', ');
 }
 
-const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 function sizeText({ endpoints, ready, addressType }: Write): string {
   const size = endpoints === undefined ? '' : `${ready}/${endpoints} ready`;
   return addressType === 'IPv6' ? `${size} IPv6` : size;
 }
 
-function causeText({ first, more }: Causes): string {
+export function causeText({ first, more }: Causes): string {
   const [cause] = first;
   if (cause === undefined) return 'retry';
   const others = first.length - 1 + more;
