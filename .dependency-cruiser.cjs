@@ -154,7 +154,7 @@ module.exports = {
       from: {
         path: '^(libs|services)/',
         pathNot:
-          '(\\.test\\.ts$|/testing/|^services/sluice/src/(cli/commands/(one-cluster|run-distributed|run-options|simulated-clusters)|composition/recorded-api-servers)\\.ts$)',
+          '(\\.test\\.ts$|/testing/|^services/sluice/src/(cli/commands/(demo-commands|one-cluster|run-distributed|run-options|simulated-clusters)|composition/recorded-api-servers)\\.ts$)',
       },
       to: { path: '(/testing/|^(tests|fake-apiserver|demo)/)' },
     },

@@ -128,6 +128,8 @@ export const root: Rows = {
     ['on your laptop in a minute', 'a measured time'],
     ['Node ≥ {}, npm and git', launcherNode],
     ['about half a minute', 'measured'],
+    ['about one change a second', 'demo/src/simulator/story.test.ts checks it'],
+    ['N times a second', 'the value of the flag'],
     ['stops answering every {}', duration('demo/src/recurring-outage.ts', 'answeringMs')],
     ['for {}; the log', duration('demo/src/recurring-outage.ts', 'outageMs')],
   ],

@@ -1,4 +1,3 @@
-import type { Demo } from '@sluice/demo';
 import { CompetingManagers, type ConnectedCluster, connect, guardIdentity } from '@sluice/fleet/clusters';
 import type { ClusterConfiguration } from '@sluice/fleet/configuration';
 import { aborted, type Logger } from '@sluice/platform';
@@ -6,6 +5,7 @@ import { exitStatus, systemClock, systemRandom } from '@sluice/platform/process'
 import type { Outage } from '@sluice/store';
 import { syncHealth } from '@sluice/telemetry';
 import { clusterView } from '../../composition/telemetry/start-console.ts';
+import type { Demo } from './demo-commands.ts';
 import { demoLogger } from './demo-logger.ts';
 import { electionOf, namespaceScope, type Run, selectsCluster } from './run-options.ts';
 import { processFleet, processId, type ServedClusters, type Serving } from './served-clusters.ts';

@@ -171,4 +171,47 @@ test('of three simulated clusters, one stops answering and returns, and the othe
   }
   const summary = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
   expect(summary.clusters).toHaveLength(3);
+  expect(summary.clusters).toContainEqual({ name: 'cluster-1', phase: 'serving' });
+});
+
+test('in a terminal, the demo shows its state in place of lines, and at Ctrl-C a summary', async () => {
+  const command = `stty cols 80 rows 30; exec '${process.execPath}' '${main}' run --metrics-bind-address 127.0.0.1:0`;
+  const run = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null']);
+  const ended = once(run, 'exit');
+  let out = '';
+  run.stdout.on('data', (text) => {
+    out += text;
+  });
+  try {
+    await expect.poll(() => out).toContain('Deployment shop/cart rolls out a new version');
+    await expect.poll(() => out).toMatch(/shop\/cart: \d of \d ready, written in /);
+    run.stdin.write('\u0003');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    run.kill();
+  }
+  expect(out).toContain('nothing real is touched');
+  expect(out).toMatch(/^ {2}bin\/sluice explain shop\/checkout --console http:\/\/127\.0\.0\.1:\d+\r$/m);
+  expect(out).not.toContain('+ EndpointSlice');
+  const afterPage = out.slice(out.lastIndexOf('\u001b[J'));
+  expect(afterPage).not.toContain('Simulation');
+  expect(afterPage).toMatch(/Ran \d[\s\S]* {2}written {3}\d+ objects for 10 Services/);
+});
+
+test('in a pipe, the demo prints a line for each write', async () => {
+  const run = spawn(process.execPath, [main, 'run', '--metrics-bind-address', '127.0.0.1:0']);
+  const ended = once(run, 'exit');
+  let out = '';
+  run.stdout.on('data', (text) => {
+    out += text;
+  });
+  try {
+    await expect.poll(() => out).toMatch(/^ +\+ EndpointSlice shop\/cart-\w+ +4\/4 ready/m);
+  } finally {
+    run.kill();
+    await ended;
+  }
+  expect(out).toContain('nothing real is touched');
+  expect(out).toContain('Ran ');
+  expect(out).not.toContain('\u001b[');
 });

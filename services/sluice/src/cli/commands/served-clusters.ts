@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ClusterView } from '@sluice/console';
-import type { Demo } from '@sluice/demo';
 import type { Cluster, FleetIdentity, Leadership } from '@sluice/fleet/clusters';
 import type { LeaderElectionConfiguration } from '@sluice/fleet/configuration';
 import type { ClusterAccess } from '@sluice/kubernetes';
 import type { Health, Metrics } from '@sluice/telemetry';
 import type { AllInOne, AllInOneOptions } from '../../composition/all-in-one.ts';
+import type { Demo } from './demo-commands.ts';
 
 /** What serves the clusters. An observer has nothing to write again. */
 export type Serving = Pick<AllInOne, 'serve' | 'removeCluster'> & Partial<Pick<AllInOne, 'resync'>>;

@@ -11,7 +11,7 @@ export interface LiveSource {
   readonly clock: Clock;
   readonly statistics: Statistics;
   readonly degraded: DegradedPolicy;
-  /** What happens now; empty if nobody knows. */
+  /** What happens now; empty if that is unknown. */
   readonly happening: () => string;
   /** Undefined if there is only one. */
   readonly clusters?: (() => readonly ClusterPhase[]) | undefined;

@@ -7,7 +7,7 @@ import type { EndpointTotals } from './written-endpoints.ts';
 
 export interface LiveStatus {
   readonly ranMs: number;
-  /** What happens now; empty if nobody knows. */
+  /** What happens now; empty if that is unknown. */
   readonly happening: string;
   readonly endpoints: EndpointTotals;
   readonly statistics: Pick<Statistics, 'writes' | 'latencies' | 'conflicts' | 'refusals'>;
