@@ -68,10 +68,7 @@ describe('the page', () => {
 
   test('is redrawn in place', () => {
     const out: string[] = [];
-    const display = pageShadow(
-      (text) => out.push(text),
-      () => ({ width: 100, height: 30 }),
-    );
+    const display = pageShadow({ write: (text) => out.push(text) }, () => ({ width: 100, height: 30 }));
     display.status(report(many));
     display.status(report());
     const written = (out[0]?.split('\n').length ?? 0) - 1;

@@ -1,4 +1,4 @@
-import { type PageSize, RedrawnBlock } from '@sluice/platform/process';
+import { type PageSize, print, RedrawnBlock, type TerminalOutput } from '@sluice/platform/process';
 import { renderPage } from './page.ts';
 import { describeReported, type ReportedDifference, type ShadowReport } from './report.ts';
 import { verdictOf } from './verdict.ts';
@@ -32,8 +32,8 @@ export function jsonShadow(write: Write): ShadowDisplay {
 }
 
 /** Redraws a page in place. */
-export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
-  const block = new RedrawnBlock(write);
+export function pageShadow(output: TerminalOutput, size: () => PageSize): ShadowDisplay {
+  const block = new RedrawnBlock(output);
   return {
     everyMs: 1_000,
     started() {},
@@ -44,7 +44,7 @@ export function pageShadow(write: Write, size: () => PageSize): ShadowDisplay {
     ended: (report) => {
       block.draw(renderPage(report, { ...size(), height: Number.MAX_SAFE_INTEGER }));
       block.leave();
-      write(`${verdictOf(report).text}\n`);
+      print(output, `${verdictOf(report).text}\n`);
     },
   };
 }

@@ -4,7 +4,7 @@ export * from './local-time.ts';
 export * from './logger.ts';
 export * from './print.ts';
 export * from './printable.ts';
-export { type PageSize, RedrawnBlock } from './redrawn-block.ts';
+export { type PageSize, RedrawnBlock, type TerminalOutput } from './redrawn-block.ts';
 export * from './show-wait.ts';
 export * from './shut-down.ts';
 export * from './system.ts';

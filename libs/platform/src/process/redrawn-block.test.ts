@@ -9,7 +9,7 @@ const output = (isTTY: boolean) => ({ isTTY, write: (text: string) => void writt
 
 beforeEach(() => {
   written = [];
-  block = new RedrawnBlock((text) => written.push(text));
+  block = new RedrawnBlock(output(true));
 });
 
 afterEach(() => block.erase());

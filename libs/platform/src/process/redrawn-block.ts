@@ -6,6 +6,11 @@ export interface PageSize {
   readonly height: number;
 }
 
+/** Standard output, if it is a terminal. */
+export interface TerminalOutput {
+  write(text: string): unknown;
+}
+
 const up = (lines: number) => (lines === 0 ? '' : `\u001b[${lines}A`);
 const clearBelow = '\r\u001b[J';
 
@@ -14,16 +19,16 @@ let drawn: RedrawnBlock | undefined;
 
 /** Lines at the end of the output of a terminal, redrawn in place. What `print` prints meanwhile stays above them. */
 export class RedrawnBlock {
-  readonly #write: (text: string) => void;
+  readonly #output: TerminalOutput;
   #lines: readonly string[] = [];
 
-  constructor(write: (text: string) => void) {
-    this.#write = write;
+  constructor(output: TerminalOutput) {
+    this.#output = output;
   }
 
   /** `lines`: no wider than the terminal; colours may stay. */
   draw(lines: readonly string[]): void {
-    this.#write(`${up(this.#lines.length)}${clearBelow}${textOf(lines)}`);
+    this.#output.write(`${up(this.#lines.length)}${clearBelow}${textOf(lines)}`);
     this.#lines = lines;
     drawn = this;
   }

@@ -132,9 +132,5 @@ function createShadowDisplay(output: OutputFormat): ShadowDisplay {
   if (output === 'json') return jsonShadow(write);
   if (output === 'none') return { ...jsonShadow(() => {}), everyMs: 60_000 };
   if (!stdout.isTTY) return logShadow(write, 160);
-  // It moves the cursor.
-  return pageShadow(
-    (text) => void stdout.write(text),
-    () => ({ width: stdout.columns, height: stdout.rows }),
-  );
+  return pageShadow(stdout, () => ({ width: stdout.columns, height: stdout.rows }));
 }

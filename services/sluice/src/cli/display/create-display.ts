@@ -23,8 +23,7 @@ export function createDisplay(output: OutputFormat, { showsCluster = false, live
     case 'text':
       if (live && stdout.isTTY) {
         const size = () => ({ width: stdout.columns, height: stdout.rows });
-        // It moves the cursor.
-        return new LiveDisplay(live, { print: write, write: (text) => void stdout.write(text), size });
+        return new LiveDisplay(live, stdout, size);
       }
       // A pipe or file has no width.
       return new TextDisplay(write, () => stdout.columns ?? Number.POSITIVE_INFINITY, showsCluster);

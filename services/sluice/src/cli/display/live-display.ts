@@ -1,5 +1,5 @@
 import type { Clock } from '@sluice/platform';
-import { type PageSize, RedrawnBlock } from '@sluice/platform/process';
+import { type PageSize, print, RedrawnBlock, type TerminalOutput } from '@sluice/platform/process';
 import type { Applied, ClusterPhase, Display, Statistics } from './display.ts';
 import { renderLive } from './live-page.ts';
 import { RecentChanges } from './recent-changes.ts';
@@ -19,13 +19,6 @@ export interface LiveSource {
   readonly signal: AbortSignal;
 }
 
-interface Terminal {
-  /** Escapes text, and writes it above the page. */
-  readonly print: (text: string) => void;
-  readonly write: (text: string) => void;
-  readonly size: () => PageSize;
-}
-
 const everyMs = 500;
 
 /** Shows the present state of a run in a terminal, redrawn in place until the run stops. */
@@ -38,11 +31,14 @@ export class LiveDisplay implements Display {
   readonly #endpoints: WrittenEndpoints;
   readonly #startedAt: number;
 
-  constructor(source: LiveSource, { print, write, size }: Terminal) {
+  constructor(source: LiveSource, output: TerminalOutput, size: () => PageSize) {
     this.#source = source;
     this.#size = size;
-    this.#block = new RedrawnBlock(write);
-    this.#text = new TextDisplay(print, () => size().width);
+    this.#block = new RedrawnBlock(output);
+    this.#text = new TextDisplay(
+      (text) => print(output, text),
+      () => size().width,
+    );
     this.#changes = new RecentChanges(source.clusters !== undefined);
     this.#endpoints = new WrittenEndpoints(source.degraded);
     this.#startedAt = source.clock.now();
