@@ -125,6 +125,5 @@ async function open(run: Run, signal: AbortSignal, logger: Logger, onPermitted: 
       replaced.abort();
     },
   });
-  const { name, version, server } = cluster;
   return { ...guarded, about: [introductionOf(cluster)], replaced: replaced.signal, pause() {} };
 }
