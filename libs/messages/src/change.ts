@@ -136,5 +136,5 @@ export interface ObjectReference {
   readonly resourceVersion: string;
 }
 
-/** Increased whenever the facts or their hashing change. */
+/** Increased when facts change their meaning or their hashing changes. Fields that are only added need no new version. */
 export const digestVersion = 3;

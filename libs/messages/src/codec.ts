@@ -16,8 +16,8 @@ export type Message =
   | ResyncRequest;
 
 /**
- * Version of the message schemas. Within a major version fields are only added, and readers ignore unknown fields. Messages
- * of another major version are dead-lettered.
+ * Version of the message schemas. Within a major version fields are only added, and readers ignore unknown fields, which
+ * objects of facts keep. Messages of another major version are dead-lettered.
  */
 const messageVersion = { major: 1, minor: 8 } as const;
 const versionText = `${messageVersion.major}.${messageVersion.minor}`;

@@ -72,3 +72,30 @@ test('a digest keeps its value between versions, because processes compare diges
   const expected = { service: 'k4LrRMBvOypoaC_p', pods: 'ibEPPsqy2de8hpND', topology: 'ELfDPMBCiEHhtzWA' };
   expect(digestFacts(given)).toMatchObject(expected);
 });
+
+test('is right in a fleet of two versions: a reader keeps the fields that a newer watcher adds', () => {
+  const added = { addedLater: { since: 'a newer version' } };
+  const newer = [service({ a: '1' }), pod('cart-1'), topology].map((fact): Fact => {
+    switch (fact.kind) {
+      case 'service': {
+        const ports = [{ name: '', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: null, ...added }];
+        return { ...fact, service: fact.service && { ...fact.service, ports, ...added } };
+      }
+      case 'pod': {
+        const unready = { status: 'False', reason: '', message: '', ...added };
+        const ports = [{ name: 'http', protocol: 'TCP', containerPort: 80, ...added }];
+        const none = { owner: '', disruption: '', gracePeriodSeconds: 30, preStop: [], containers: [] };
+        const details = { ...none, ...added };
+        const changed = fact.pod && { ...fact.pod, unready, ports, details, ...added };
+        return { ...fact, pod: changed, node: { zone: 'a', ...added } };
+      }
+      default:
+        return fact;
+    }
+  });
+  const key = { cluster: 'c', namespace: 'shop', service: 'cart' };
+  const head = { kind: 'change', key, stamp: { epoch: 1, sequence: 1 }, causes: { first: [], more: 0 } } as const;
+  const digest = digestFacts(newer);
+  const decoded = decodeMessage(encodeMessage({ ...head, facts: newer, digest })) as Change;
+  expect(digestFacts(decoded.facts)).toEqual(decoded.digest);
+});

@@ -2,8 +2,9 @@ import { isController } from '@sluice/controllers';
 import { z } from 'zod';
 
 /**
- * Schema of each message. Objects that are written back to a cluster (slices, Endpoints) keep unknown fields and are
- * validated only where decisions read them; other objects are validated completely.
+ * Schema of each message. Objects that are written back to a cluster (slices, Endpoints) are validated only where decisions
+ * read them; other objects are validated completely. Objects of facts keep unknown fields: during an upgrade, a newer watcher
+ * publishes more than an older reconciler knows, and its digest covers that too.
  */
 
 const strings = z.record(z.string(), z.string());
@@ -53,7 +54,7 @@ const endpoints = z.looseObject({
     .nullish(),
 });
 
-const service = z.object({
+const service = z.looseObject({
   namespace: z.string(),
   name: z.string(),
   uid: z.string(),
@@ -66,7 +67,7 @@ const service = z.object({
   clusterIP: z.string(),
   ipFamilies: z.array(z.string()),
   ports: z.array(
-    z.object({
+    z.looseObject({
       name: z.string(),
       protocol: z.string(),
       port: z.number(),
@@ -80,7 +81,7 @@ const service = z.object({
   externalTrafficPolicy: z.string().optional(),
 });
 
-const pod = z.object({
+const pod = z.looseObject({
   namespace: z.string(),
   name: z.string(),
   uid: z.string(),
@@ -93,10 +94,10 @@ const pod = z.object({
   terminating: z.boolean(),
   ready: z.boolean(),
   readyTransitionTime: z.string().nullable(),
-  unready: z.object({ status: z.string(), reason: z.string(), message: z.string() }).optional(),
-  ports: z.array(z.object({ name: z.string(), protocol: z.string(), containerPort: z.number() })),
+  unready: z.looseObject({ status: z.string(), reason: z.string(), message: z.string() }).optional(),
+  ports: z.array(z.looseObject({ name: z.string(), protocol: z.string(), containerPort: z.number() })),
   details: z
-    .object({
+    .looseObject({
       owner: z.string(),
       disruption: z.string(),
       gracePeriodSeconds: z.number(),
@@ -117,7 +118,7 @@ const fact = z.discriminatedUnion('kind', [
     kind: z.literal('pod'),
     name: z.string().min(1),
     pod: pod.nullable(),
-    node: z.object({ zone: z.string(), condition: z.string().optional() }).nullable(),
+    node: z.looseObject({ zone: z.string(), condition: z.string().optional() }).nullable(),
   }),
   z.object({
     kind: z.literal('endpoints'),
