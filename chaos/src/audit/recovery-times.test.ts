@@ -32,3 +32,16 @@ test('ignores repeated and unchanged observations', () => {
   healing.observed('a', false, 900);
   expect(healing.after(100)).toBe(100);
 });
+
+test('counts the changes of a period, the slowest of them and those that nothing has shown', () => {
+  const times = new RecoveryTimes();
+  times.flipped('a', false, 100);
+  times.flipped('b', false, 200);
+  times.flipped('c', false, 900);
+  times.flipped('d', false, 300);
+  times.observed('a', false, 1_100);
+  times.observed('b', false, 250);
+  times.observed('c', false, 5_000);
+  expect(times.between(100, 900)).toEqual({ count: 3, unseen: 1, slowestMs: 1_000 });
+  expect(times.between(10_000, 20_000)).toEqual({ count: 0, unseen: 0, slowestMs: 0 });
+});

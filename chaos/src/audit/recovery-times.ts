@@ -5,6 +5,14 @@ interface Probe {
   seenAt: number | undefined;
 }
 
+export interface ObservedChanges {
+  readonly count: number;
+  /** Those that no EndpointSlice has shown. */
+  readonly unseen: number;
+  /** Time until the slowest of the others was visible. */
+  readonly slowestMs: number;
+}
+
 /** Changes within this time after an action count for it. */
 const probedMs = 500;
 
@@ -36,6 +44,13 @@ export class RecoveryTimes {
   /** Whether the last change of the Pod has not been observed. */
   isPending(pod: string): boolean {
     return this.#open.has(pod);
+  }
+
+  /** The changes made in a period. */
+  between(from: number, to: number): ObservedChanges {
+    const made = this.#probes.filter(({ at }) => at >= from && at < to);
+    const times = made.flatMap(({ at, seenAt }) => (seenAt === undefined ? [] : [seenAt - at]));
+    return { count: made.length, unseen: made.length - times.length, slowestMs: Math.max(0, ...times) };
   }
 
   /** Milliseconds; undefined if nothing changed or a change was never observed. */

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ServerCommand, ServerProcess } from '@sluice/local';
+import { freePorts, type ServerCommand, ServerProcess } from '@sluice/local';
 import type { Network } from '../network/network.ts';
 import type { Role } from '../schedule.ts';
 import { programIn } from './program-in.ts';
@@ -34,6 +34,8 @@ export interface RoleOptions {
 export interface RoleProcess {
   readonly role: Role;
   readonly target: Target;
+  /** URL of its metrics. */
+  readonly metrics: string;
   /** Links by what they lead to: the bus, the store, each cluster. */
   readonly links: ReadonlyMap<string, readonly number[]>;
   /** Sets its system clock, relative to the machine's. */
@@ -63,6 +65,7 @@ export async function roleProcess(options: RoleOptions): Promise<RoleProcess> {
     if (role !== 'reconciler') links.set(cluster.name, [link]);
   }
   const configuration = join(directory, `${name}.yaml`);
+  const [port = 0] = await freePorts(1);
   // JSON is valid YAML.
   const settings = {
     fleet: options.fleet,
@@ -71,7 +74,7 @@ export async function roleProcess(options: RoleOptions): Promise<RoleProcess> {
     store: store.settings,
     clusters,
     log: { format: 'json', level: 'info' },
-    metricsBindAddress: '0',
+    metricsBindAddress: `127.0.0.1:${port}`,
   };
   writeFileSync(configuration, JSON.stringify(settings), { mode: 0o600 });
   const offset = join(directory, `${name}-clock`);
@@ -92,5 +95,6 @@ export async function roleProcess(options: RoleOptions): Promise<RoleProcess> {
   };
   const process_ = new ServerProcess(command);
   const changeVersion = () => void version++;
-  return { role, target: new Target(name, process_, () => process_.start()), links, setClock, changeVersion };
+  const target = new Target(name, process_, () => process_.start());
+  return { role, target, metrics: `http://127.0.0.1:${port}/metrics`, links, setClock, changeVersion };
 }

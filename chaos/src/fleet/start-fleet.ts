@@ -15,6 +15,8 @@ export interface FleetOptions extends Topology {
   readonly replicas: Replicas;
   /** Checkout of another version, from which every second process starts. */
   readonly upgradeFrom?: string | undefined;
+  /** With `upgradeFrom`, every process starts from it. */
+  readonly allEarlier?: boolean;
 }
 
 /** The processes of a fleet, its servers, and the network between them. */
@@ -80,10 +82,10 @@ export async function startServers(options: FleetOptions): Promise<Fleet> {
   }
 }
 
-/** Of each role, some processes start as each version. */
-function checkoutsFor(index: number, { upgradeFrom }: FleetOptions): readonly string[] {
+/** By default some processes of each role start as each version. */
+function checkoutsFor(index: number, { upgradeFrom, allEarlier = false }: FleetOptions): readonly string[] {
   if (upgradeFrom === undefined) return [ownCheckout];
-  return index % 2 === 0 ? [upgradeFrom, ownCheckout] : [ownCheckout, upgradeFrom];
+  return allEarlier || index % 2 === 0 ? [upgradeFrom, ownCheckout] : [ownCheckout, upgradeFrom];
 }
 
 function names(role: Role, replicas: Replicas): readonly { name: string; role: Role }[] {

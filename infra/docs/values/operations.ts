@@ -73,6 +73,9 @@ export const operations: Rows = {
     ['Before 1.0.0, a minor', 'Semantic Versioning'],
     ['before 1.0.0, in a minor', 'Semantic Versioning'],
     ['and six months.', 'a promise'],
+    ['This upgrades three workers {…}', 'measured by the command above'],
+    ['| before | {…}', 'measured by the command above'],
+    ['a load average of 33', 'measured'],
   ],
   'docs/operations/slos.md': [
     ['| over 30 days |', 'a promise'],
