@@ -15,6 +15,11 @@ export interface Outcome {
   readonly message: string;
   readonly causes: Causes;
   readonly decidedAt: number;
+  /**
+   * When the first request was sent, in milliseconds since the Unix epoch; the plan waited in the writer until then. Absent:
+   * none was sent, or a former version does not say.
+   */
+  readonly startedAt?: number;
   /** Time of the API server's last answer, in milliseconds since the Unix epoch. */
   readonly completedAt: number;
   /** Number of retried requests. */

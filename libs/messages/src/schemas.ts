@@ -289,6 +289,7 @@ export const outcomeSchema = z.object({
   message: z.string(),
   causes,
   decidedAt: z.number(),
+  startedAt: z.number().optional(),
   completedAt: z.number(),
   retries: index,
   retryAfterMs: z.number().nonnegative().optional(),

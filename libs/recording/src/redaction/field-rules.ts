@@ -138,7 +138,7 @@ const withoutTexts = [
   ...(['previousEpoch', 'previousSequence', 'publishNotReadyAddresses', 'ready', 'regarding'] as const),
   ...(['relabelled', 'released', 'releasedAt', 'removed', 'removedAt', 'repeated', 'requestedAt'] as const),
   ...(['resourceVersions', 'results', 'retries', 'retryAfterMs', 'sequence', 'serving', 'settings'] as const),
-  ...(['similarPods', 'slice', 'slices', 'snapshot', 'stamp', 'stored', 'subsets', 'targetRef'] as const),
+  ...(['similarPods', 'slice', 'slices', 'snapshot', 'stamp', 'startedAt', 'stored', 'subsets', 'targetRef'] as const),
   ...(['terminal', 'terminating', 'topology', 'total', 'unready', 'unsupportedAddressType', 'watchers'] as const),
 ] as const satisfies readonly Field[];
 

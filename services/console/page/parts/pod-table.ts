@@ -1,8 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { PodView } from '../../src/view/schemas.ts';
 import { flapping, troubledFirst } from '../entry-text.ts';
-import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
+import { ago, duration, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
+import { slowWriteText } from '../spent-text.ts';
 import { useNow } from '../use-loaded.ts';
 import { Empty } from './notice.ts';
 import { LatencyBar } from './status.ts';
@@ -42,6 +43,7 @@ interface LineProps extends Omit<PodTableProps, 'pods' | 'at'> {
 function Line({ pod, when, chosen, choose }: LineProps) {
   const { verdict, reasons, deletingSince, lastChange, unready, ips, node, zone, placements, readinessChanges } = pod;
   const isChosen = pod.pod === chosen;
+  const slow = lastChange === null ? '' : slowWriteText(lastChange, duration);
   const line = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isChosen) line.current?.scrollIntoView({ block: 'nearest' });
@@ -64,6 +66,7 @@ function Line({ pod, when, chosen, choose }: LineProps) {
         <dt>address</dt><dd>${[ips.join(', ') || 'no IP', node && `on ${node}`, zone && `zone ${zone}`].filter(Boolean).join(' · ')}</dd>
         ${placements.map(({ slice, addressType, hints }) => html`<dt>slice</dt><dd>${slice} <small>${addressType}${hints.length > 0 && `, hints: ${hints.join(', ')}`}</small></dd>`)}
         ${lastChange && html`<dt>because</dt><dd>${lastChange.causes.join('; ') || 'no known cause'}</dd>`}
+        ${slow !== '' && html`<dt>time</dt><dd>${slow}</dd>`}
       </dl>`
     }
   </li>`;

@@ -10,6 +10,7 @@ import type {
 import { difference, isBad, signs, subjects } from '../entry-text.ts';
 import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
+import { slowWriteText } from '../spent-text.ts';
 import { LatencyBar } from './status.ts';
 import { TraceLink, type TraceTargets } from './trace-link.ts';
 
@@ -81,6 +82,7 @@ function Completed({ entry, plan, pod, hasFailed }: CompletedProps) {
   const [showsAll, setShowsAll] = useState(false);
   const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
   const [cause] = entry.causes.first;
+  const slow = slowWriteText(entry, duration);
   const moreCauses = entry.causes.first.length + entry.causes.more - 1;
   return html`<div>
     <p>
@@ -97,6 +99,7 @@ function Completed({ entry, plan, pod, hasFailed }: CompletedProps) {
       </button>`
     }
     ${cause && html`<p class="faint">because ${cause.description}${moreCauses > 0 && ` and ${moreCauses} more`}</p>`}
+    ${slow !== '' && html`<p class="faint">${slow}</p>`}
     ${plan?.incomplete.map((reason) => html`<p class="faint">${reason}</p>`)}
     ${entry.latencyMs !== null && html`<${Phases} total=${entry.latencyMs} apply=${entry.applyMs} />`}
   </div>`;

@@ -42,6 +42,19 @@ describe('writes', () => {
     expect(historyOf(...ready)).toMatchObject({ unready: null, lastChange: { ...expected, type: 'added', at: 1_020 } });
   });
 
+  test('lastChange says what held a slow write', () => {
+    const [first, plan, outcome] = [...ready];
+    if (first === undefined || plan?.kind !== 'mutations' || outcome?.kind !== 'outcome') throw new Error('no write');
+    const late = { ...outcome, decidedAt: 1_010, startedAt: 1_020, completedAt: 1_300 };
+    const { causes } = outcome;
+    expect(historyOf(first, { ...plan, causes }, late)?.lastChange?.spent).toEqual([
+      { where: 'bus and reconciler', ms: 10 },
+      { where: 'writer queue', ms: 10 },
+      { where: 'API server', ms: 280 },
+    ]);
+    expect(historyOf(...ready)?.lastChange).not.toHaveProperty('spent');
+  });
+
   test('unready is the write that made the endpoint not ready, until it is ready again', () => {
     const notReady = [...ready, podChange(2, 2_000, pod('web-1', { ready: false })), ...write(2, 2_010, false)];
     expect(historyOf(...notReady)).toMatchObject({ unready: { ...expected, at: 2_020 } });

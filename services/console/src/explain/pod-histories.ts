@@ -30,8 +30,8 @@ export function podHistories(entries: readonly Entry[], at: number): ReadonlyMap
       }
       for (const { name, text } of pods) if (text.startsWith(isBeingDeleted)) update(name, { deletingSince: entry.at });
     }
-    for (const { at, causes, latencyMs, endpoints } of writesIn(entry)) {
-      const write = { at, causes: describeCauses(causes), latencyMs };
+    for (const { at, causes, latencyMs, spent, endpoints } of writesIn(entry)) {
+      const write = { at, causes: describeCauses(causes), latencyMs, ...(spent && { spent }) };
       for (const { pod, type, before, after } of endpoints) {
         if (pod === '') continue;
         update(pod, { lastChange: { ...write, type } });

@@ -1,22 +1,26 @@
 import { endpointsWriter } from '@sluice/controllers';
 import type { MutationResult, Outcome, PlannedMutations } from '@sluice/messages';
 import type { EndpointSlice, Mutation } from '@sluice/model';
-import { isAwaited, namesModifiedByOthers } from '@sluice/service-state';
+import { isAwaited, namesModifiedByOthers, type Settings } from '@sluice/service-state';
 import type {
   CompletedEntry,
   DecidedEntry,
   EndpointChange,
   MutationSummary,
   Observation,
+  TimeSpent,
 } from '../view/entry-schemas.ts';
 import { endpointsModifiedText, sliceModifiedText } from './describe-change.ts';
 import { type CompareSlices, withoutMoves } from './endpoint-changes.ts';
+import { type CompletedPlan, heldBy, timeSpent } from './held-by.ts';
 import type { HistoryState } from './history-state.ts';
 
 /** A plan and the slices it writes as they were when it was decided; null: the slice did not exist. */
 export interface DescribedPlan {
   readonly plan: PlannedMutations;
   readonly existing: ReadonlyMap<string, EndpointSlice | null>;
+  /** Where the time from its first cause to its decision went. */
+  readonly held: readonly TimeSpent[];
 }
 
 /** Describes the writes of a plan, compared with the existing slices. */
@@ -34,15 +38,21 @@ export function describePlan({ plan, existing }: DescribedPlan, compare: Compare
   };
 }
 
-/** Adds the current state of the slices that the plan writes. */
-export function withExisting({ state }: HistoryState, plan: PlannedMutations): DescribedPlan {
+/** Adds the current state of the slices that the plan writes, and what held it. `last`: the controller's plan before. */
+export function withState(
+  { state }: HistoryState,
+  plan: PlannedMutations,
+  last: CompletedPlan | undefined,
+  { batchPeriodMs }: Settings,
+): DescribedPlan {
   const existing = new Map<string, EndpointSlice | null>();
   for (const mutation of plan.groups.flatMap(({ mutations }) => mutations)) {
     if (mutation.resource !== 'endpointslices') continue;
     const name = nameOf(mutation);
     existing.set(name, state.slices.get(name)?.slice ?? null);
   }
-  return { plan, existing };
+  const { controller } = plan;
+  return { plan, existing, held: heldBy(plan, state.controller(controller), last, batchPeriodMs[controller] ?? 0) };
 }
 
 /** Describes the Outcome of a plan. If the record of the plan is lost, only the names of its objects are known. */
@@ -53,6 +63,7 @@ export function describeOutcome(
 ): CompletedEntry {
   const { controller, plan, status, message, retries, results, completedAt: at, decidedAt, causes } = outcome;
   const observedAt = causes.first[0]?.observedAt;
+  const spent = described && timeSpent(outcome, described.held);
   return {
     kind: 'completed',
     at,
@@ -64,6 +75,7 @@ export function describeOutcome(
     causes,
     latencyMs: observedAt === undefined ? null : Math.max(0, at - observedAt),
     applyMs: Math.max(0, at - decidedAt),
+    ...(spent && { spent }),
     writes: results.map(({ verb, resource, name, status }) => ({ verb, resource, name, ok: status === 'applied' })),
     endpoints: withoutMoves(
       described === undefined ? [] : results.flatMap((result) => changesOf(result, described, compare)),

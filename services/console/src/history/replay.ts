@@ -9,7 +9,6 @@ import {
   type Message,
   noCauses,
   type Outcome,
-  type PlanId,
   type PlannedMutations,
   type RemovalRelease,
   type ServiceKey,
@@ -26,8 +25,9 @@ import {
 } from '@sluice/service-state';
 import type { DecidedEntry, Entry, Observation, ObservedEntry, ObservedWrite } from '../view/entry-schemas.ts';
 import { describeChange, isOtherWrite } from './describe-change.ts';
-import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withExisting } from './describe-plan.ts';
+import { type DescribedPlan, describeOutcome, describePlan, otherWrites, withState } from './describe-plan.ts';
 import { type CompareSlices, endpointChanges, skipComparison } from './endpoint-changes.ts';
+import type { CompletedPlan } from './held-by.ts';
 import { HistoryState } from './history-state.ts';
 import { LastPlans } from './last-plans.ts';
 import { messageOf, type RetainedRecord } from './retained-record.ts';
@@ -70,7 +70,7 @@ export class Replay {
   /** Names of plans whose Outcome arrived first. */
   readonly #missed = new Set<string>();
   /** The last plan of each controller with an Outcome; redeliveries of it are ignored. */
-  readonly #completed: Map<Controller, PlanId>;
+  readonly #completed: Map<Controller, CompletedPlan>;
   readonly #attribution: WriteAttribution;
   readonly #unanswered: UnansweredWrites;
   readonly #lastPlans: LastPlans | undefined;
@@ -205,8 +205,9 @@ export class Replay {
     const described = this.#awaited.get(name);
     if (described === undefined) this.#missed.add(name);
     this.#awaited.delete(name);
-    if (described !== undefined) this.#completed.set(outcome.controller, outcome.plan);
-    const { controller, status, message, completedAt: at } = outcome;
+    const { controller, status, message, plan, causes, decidedAt, completedAt: at } = outcome;
+    if (described !== undefined)
+      this.#completed.set(controller, { plan, causes, decidedAt, completedAt: at, held: described.held });
     this.at = at;
     this.#onMessage?.(outcome);
     if (described !== undefined) this.#unanswered.completed(described.plan, outcome);
@@ -229,10 +230,10 @@ export class Replay {
     if (this.#missed.has(name)) this.isStale = true;
     if (this.#awaited.has(name) || this.#missed.has(name)) return [];
     const completed = this.#completed.get(plan.controller);
-    if (completed !== undefined && comparePlans(plan.plan, completed) <= 0) return [];
-    const described = withExisting(state, plan);
-    this.#awaited.set(name, described);
+    if (completed !== undefined && comparePlans(plan.plan, completed.plan) <= 0) return [];
     const settings = settingsOfPlan(plan, defaultSettings);
+    const described = withState(state, plan, completed, settings);
+    this.#awaited.set(name, described);
     if (!isDeepStrictEqual(settings, this.#settings)) this.isStale = true;
     this.#settings = settings;
     const { stamp } = plan.basis ?? {};

@@ -152,6 +152,15 @@ describe('a Pod', () => {
     );
   });
 
+  test('says what held the write of its endpoint, if it was slow', () => {
+    const spent = [{ where: 'batch period', ms: 1_800 } as const, { where: 'API server', ms: 60 } as const];
+    const slow = { ...write, at: noon + 1_000, latencyMs: 1_860, spent };
+    const line = '    took 1.9 s: held 1.8 s by the batch period, API server 60 ms';
+    expect(printPod(pod({ lastChange: { ...slow, type: 'added' } }), plain).split('\n')[3]).toBe(line);
+    const lastChange = { ...write, type: 'changed' } as const;
+    expect(printPod(pod({ unready: slow, lastChange }), plain).split('\n')[3]).toBe(line);
+  });
+
   test('says when its endpoint changed if neither the cause nor the latency is known', () => {
     const lastChange = { at: now + 5, causes: [], latencyMs: null, type: 'changed' } as const;
     expect(printPod(pod({ lastChange }), plain).split('\n')[2]).toBe('  endpoint changed at 12:01:00.005 (0.0 ms ago)');

@@ -1,5 +1,6 @@
 import { formatDuration, localTime, timeToSecond, withLocalTimes } from '@sluice/platform/process';
 import { flapping, troubledFirst } from '../../page/entry-text.ts';
+import { slowWriteText } from '../../page/spent-text.ts';
 import type { PodDetail, PodView, ServiceDetail } from '../view/schemas.ts';
 import { outageLines, stateIsOld, type TextFormat, wrapIndented } from './text.ts';
 
@@ -66,10 +67,8 @@ export function printPod(pod: PodView, format: TextFormat): string {
       ? []
       : [wrapIndented('  ', `its readiness changed ${readinessChanges} times in the last minute`, format)]),
     ...(deletingSince === null ? [] : [wrapIndented('  ', deletionText(deletingSince, format), format)]),
-    ...(unready === null || unready.at === lastChange?.at
-      ? []
-      : [wrapIndented('  ', changeText({ ...unready, type: 'unready' }, format), format)]),
-    ...(lastChange === null ? [] : [wrapIndented('  ', changeText(lastChange, format), format)]),
+    ...(unready === null || unready.at === lastChange?.at ? [] : changeLines({ ...unready, type: 'unready' }, format)),
+    ...(lastChange === null ? [] : changeLines(lastChange, format)),
   ].join('');
 }
 
@@ -97,11 +96,19 @@ const verbs = {
   unready: 'became not ready',
 } as const;
 
+type Change = NonNullable<PodView['unready']> & { readonly type: keyof typeof verbs };
+
+/** The last change of the Pod's endpoint, and below it where the time went if its write was slow. */
+function changeLines(change: Change, format: TextFormat): readonly string[] {
+  const slow = slowWriteText(change, formatDuration);
+  return [
+    wrapIndented('  ', changeText(change, format), format),
+    ...(slow === '' ? [] : [wrapIndented('    ', slow, format)]),
+  ];
+}
+
 /** When the Pod's endpoint last changed, why, and how long the write took. */
-function changeText(
-  { at, type, causes, latencyMs }: NonNullable<PodView['unready']> & { readonly type: keyof typeof verbs },
-  { now }: TextFormat,
-): string {
+function changeText({ at, type, causes, latencyMs }: Change, { now }: TextFormat): string {
   const took = latencyMs === null ? '' : `, ${formatDuration(latencyMs)} after the first cause`;
   const why = causes.length === 0 ? '' : `: ${causes.join(', ')}`;
   return `endpoint ${verbs[type]} at ${localTime(at, now)} (${formatDuration(Math.max(0, now - at))} ago)${took}${why}`;

@@ -88,6 +88,15 @@ describe('a completed write', () => {
     expect(linesOf(completed())).toEqual(['endpointslice: no writes']);
   });
 
+  test('that was slow says what held it', () => {
+    const spent = [{ where: 'write cooldown', ms: 1_800 } as const, { where: 'API server', ms: 60 } as const];
+    expect(linesOf(completed({ writes, latencyMs: 1_860, spent, causes }))).toEqual([
+      'endpointslice: create web-a, update web-b, 1.9 s after the first cause',
+      'took 1.9 s: held 1.8 s by the write cooldown, API server 60 ms',
+      'because: Pod shop/web-1 deleted',
+    ]);
+  });
+
   test('that failed is red and says why, one that was applied is bold', () => {
     const failed = completed({ status: 'rejected', message: 'denied by a webhook', writes });
     expect(printEntry(failed, marked)).toBe(

@@ -1,5 +1,6 @@
 import { formatDuration, localTime, printable } from '@sluice/platform/process';
 import { difference, isBad, isReturned, signs, subjects } from '../../page/entry-text.ts';
+import { slowWriteText } from '../../page/spent-text.ts';
 import type { HistoryEntry } from '../client/console-client.ts';
 import type { EndpointChange, ObservedWrite } from '../view/entry-schemas.ts';
 import type { HistoryView } from '../view/schemas.ts';
@@ -77,9 +78,11 @@ function completedLines(entry: Extract<HistoryEntry, { kind: 'completed' }>): re
   const retries = entry.retries > 0 ? `, ${entry.retries} retries` : '';
   const writes = entry.writes.map(({ verb, name }) => `${verb} ${name}`).join(', ');
   const causes = causesText(entry.causes);
+  const slow = slowWriteText(entry, formatDuration);
   return [
     `${entry.controller}: ${writes === '' ? 'no writes' : writes}${took}${retries}`,
     ...(entry.message === '' ? [] : [entry.message]),
+    ...(slow === '' ? [] : [slow]),
     ...entry.endpoints.map(changeText),
     ...(causes === '' ? [] : [`because: ${causes}`]),
   ];

@@ -68,6 +68,25 @@ const common = {
 };
 const ofPlan = { controller: z.string(), plan: z.object({ epoch: z.number(), number: z.number() }) };
 
+const timeSpent = z.object({
+  where: z
+    .enum([
+      ...(['batch period', 'adaptive batching', 'write cooldown', 'plan in flight', 'retry'] as const),
+      ...(['repair interval', 'hint pacing', 'mass-change guard', 'bus and reconciler', 'writer queue'] as const),
+      ...(['API server', 'writer queue and API server'] as const),
+    ])
+    .describe(
+      'retry: from a failed attempt to the next; repair interval: between repairs of what another client writes; hint ' +
+        'pacing: hints follow the ratios of the Nodes slowly; writer queue and API server: a former version wrote it',
+    ),
+  ms: duration,
+});
+export type TimeSpent = z.infer<typeof timeSpent>;
+/** Also of writes to the endpoints of a Pod. */
+export const spent = list(timeSpent)
+  .optional()
+  .describe('where the time of a slow write went, in order; absent: it was fast, or the start is unknown');
+
 /** A watcher published a Change. */
 const observedEntry = z.object({ kind: z.literal('observed'), ...common, observations: list(observation) });
 export type ObservedEntry = z.infer<typeof observedEntry>;
@@ -93,6 +112,7 @@ const completedEntry = z.object({
   retries: z.number(),
   latencyMs: duration.nullable().describe('from the first cause to the last response; null: the plan had no cause'),
   applyMs: duration.describe('from the decision to the last response'),
+  spent,
   writes: list(mutation.extend({ ok: z.boolean() })),
   endpoints: list(endpointChange).describe('empty for the Endpoints controller, whose object repeats the slices'),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { duration, endpointState, historyEntry, list, serviceName, time } from './entry-schemas.ts';
+import { duration, endpointState, historyEntry, list, serviceName, spent, time } from './entry-schemas.ts';
 
 export type { NamedService } from './entry-schemas.ts';
 export * from './logical-service-schemas.ts';
@@ -56,7 +56,7 @@ const outageView = outage.extend({ what: z.string().describe('the name of a clus
 /** A server that does not answer: what is shown is from that time. */
 export type OutageView = z.infer<typeof outageView>;
 
-const write = { at: time, causes: list(z.string()), latencyMs: duration.nullable() };
+const write = { at: time, causes: list(z.string()), latencyMs: duration.nullable(), spent };
 
 const podView = z.object({
   pod: z.string(),

@@ -3,7 +3,7 @@ import type { CompletedEntry, Entry } from './entry-schemas.ts';
 
 /** A write of Sluice, or of another controller as a watcher saw it. */
 export interface WriteInHistory
-  extends Pick<CompletedEntry, 'at' | 'status' | 'latencyMs' | 'causes' | 'endpoints' | 'traceparent'> {
+  extends Pick<CompletedEntry, 'at' | 'status' | 'latencyMs' | 'causes' | 'spent' | 'endpoints' | 'traceparent'> {
   /** The controller of Sluice, or the field manager of the other; empty if it is unknown. */
   readonly controller: string;
   /** Whether it wrote anything. */

@@ -17,6 +17,8 @@ export interface ApplyResult {
   readonly status: OutcomeStatus;
   readonly results: readonly MutationResult[];
   readonly failures: readonly Failure[];
+  /** When the first request was sent, in milliseconds since the Unix epoch. Default: none was. */
+  readonly startedAt?: number | undefined;
   /** Number of retried requests. Default: 0. */
   readonly retries?: number;
   /** Delay of the next attempt by the limit of retries, in milliseconds. Default: 0. */

@@ -205,6 +205,7 @@ describe('plan requests', () => {
         ...{ clock, random: seededRandom(1), logger: () => silentLogger, onRetry: () => steps.push('retry') },
       },
       priority: 0,
+      onSend: () => steps.push('send'),
       withdrawn: () => (withdrawn ? new SupersededError('superseded') : undefined),
       stop: stop.signal,
       requestSignal: signal,
@@ -223,13 +224,13 @@ describe('plan requests', () => {
   test('each attempt waits for a slot, then is checked', async () => {
     cluster.fails('create a', unavailable);
     await run(requests.retried.create('endpointslices', slice, signal));
-    expect(steps).toEqual(['limit', 'trace', 'check', 'retry', 'limit', 'trace', 'check']);
+    expect(steps).toEqual(['limit', 'send', 'trace', 'check', 'retry', 'limit', 'send', 'trace', 'check']);
   });
 
   test('a read that is sent once is not retried', async () => {
     cluster.fails('get a', unavailable);
     await expect(requests.once().get('endpointslices', 'shop', 'a', signal)).rejects.toBe(unavailable);
-    expect(steps).toEqual(['limit', 'trace', 'check']);
+    expect(steps).toEqual(['limit', 'send', 'trace', 'check']);
   });
 
   test('a read does not start the plan, so it can still be withdrawn; a write does', async () => {

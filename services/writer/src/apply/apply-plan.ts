@@ -99,6 +99,8 @@ interface ScheduleOptions {
   readonly priority: number;
   /** Returns an error if the plan must not be sent. Called only until the plan has started. */
   readonly withdrawn: () => Error | undefined;
+  /** Called as soon as a request has its slot. */
+  readonly onSend: () => void;
   /** Aborts the wait of a plan that has not started. A started plan waits until `requestSignal` aborts. */
   readonly stop: AbortSignal;
   readonly requestSignal: AbortSignal;
@@ -108,7 +110,7 @@ interface ScheduleOptions {
  * Sends the requests of one plan through the limit. A plan can be withdrawn while nothing of it can have been stored:
  * no write was sent, or all were rejected with 429. From then on it is completed.
  */
-function scheduleRequests({ limit, priority, withdrawn, stop, requestSignal }: ScheduleOptions): Middleware {
+function scheduleRequests({ limit, priority, withdrawn, onSend, stop, requestSignal }: ScheduleOptions): Middleware {
   let writesInFlight = 0;
   let isStored = false;
   const hasStarted = () => isStored || writesInFlight > 0;
@@ -116,6 +118,7 @@ function scheduleRequests({ limit, priority, withdrawn, stop, requestSignal }: S
     const send = async () => {
       const error = hasStarted() ? undefined : withdrawn();
       if (error !== undefined) throw error;
+      onSend();
       if (request.verb === 'get') return next(request);
       writesInFlight++;
       try {

@@ -192,6 +192,21 @@ describe('a plan', () => {
     expect(cluster.requests).toEqual(['create a', 'create c', 'create b']);
   });
 
+  test('says when its first request was sent, which is not when it was decided', async () => {
+    limit = new FixedLimit(1);
+    cluster.shut('create a');
+    cluster.fails('create b', unavailable);
+    start();
+    await send(aPlan([[create('a')]]), aPlan([[create('b')]], { service: 'db' }));
+    await settle(700);
+    cluster.open('create a');
+    await settle(60_000);
+    const [first, second] = await all();
+    expect(first).toMatchObject({ startedAt: 1_000, completedAt: 1_700 });
+    expect(second).toMatchObject({ startedAt: 1_700, retries: 1 });
+    expect(second?.completedAt).toBeGreaterThan(1_700);
+  });
+
   test('does not wait for plans of other Services', async () => {
     cluster.shut('create a');
     start();

@@ -210,6 +210,7 @@ export class PlanPartitionWorker {
     const requestSignal = this.#requestSignal;
     const { retryLimit } = cluster;
     let retries = 0;
+    let startedAt: number | undefined;
     const requests = planRequests({
       writer: cluster.writer,
       controller: plan.controller,
@@ -229,6 +230,9 @@ export class PlanPartitionWorker {
         signal.aborted
           ? new BusClosedError('stopped before the plan started')
           : mayWrite.slot.refuse(plan.plan, this.#newestPlans.get(workKey)),
+      onSend: () => {
+        startedAt ??= clock.now();
+      },
       stop: signal,
       requestSignal,
       checks: requestChecks({ ...cluster.checks, lease: this.#lease }),
@@ -243,7 +247,7 @@ export class PlanPartitionWorker {
     const isRetried = result.status === 'conflict' || result.status === 'unavailable';
     const retryAfterMs = isRetried ? (retryLimit?.reserve() ?? 0) : 0;
     const cooldownMs = saturationCooldownMs(plan, cluster.limit.excessMs ?? 0);
-    const handled = await this.#report(received, { ...result, retries, retryAfterMs, cooldownMs });
+    const handled = await this.#report(received, { ...result, startedAt, retries, retryAfterMs, cooldownMs });
     const events = [...plan.events, ...failureEvents(plan, result)];
     if (events.length > 0) cluster.record(events);
     return handled;

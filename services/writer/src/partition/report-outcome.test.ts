@@ -59,7 +59,7 @@ test('an Outcome goes to the partition of the Service, and has an id for each ow
 
 test('an Outcome says what failed and when to decide again', async () => {
   const failures = ['no', 'never'].map((message) => ({ mutation: update('a'), message }));
-  const waits = { retries: 2, retryAfterMs: 70, cooldownMs: 40, heldBack: true as const };
+  const waits = { startedAt: 4_000, retries: 2, retryAfterMs: 70, cooldownMs: 40, heldBack: true as const };
   await report({ ...applied, status: 'rejected', failures, ...waits });
   await report({ ...applied, status: 'conflict', failures, message: 'superseded', retryAfterMs: 0, cooldownMs: 0 });
   const [first, second] = (await published()).map(({ outcome }) => outcome);

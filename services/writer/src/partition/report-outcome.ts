@@ -98,6 +98,7 @@ function toOutcome(plan: PlannedMutations, applied: ApplyResult, completedAt: nu
     message: applied.message ?? applied.failures.map(({ message }) => message).join('; '),
     causes: plan.causes,
     decidedAt: plan.decidedAt,
+    ...(applied.startedAt !== undefined && { startedAt: applied.startedAt }),
     completedAt,
     retries: applied.retries ?? 0,
     ...(applied.retryAfterMs && { retryAfterMs: applied.retryAfterMs }),

@@ -1,0 +1,95 @@
+import { type Outcome, type PlannedMutations, watcherStarted } from '@sluice/messages';
+import { type ControllerState, wantsDecisionAt } from '@sluice/service-state';
+import type { TimeSpent } from '../view/entry-schemas.ts';
+
+/** Writes that take longer than this, from their first cause to the last response, say where the time went. In milliseconds. */
+const slowWriteMs = 100;
+
+/** A plan with an Outcome. */
+export interface CompletedPlan extends Pick<Outcome, 'plan' | 'causes' | 'decidedAt' | 'completedAt'> {
+  /** Where the time from its first cause to its decision went. */
+  readonly held: readonly TimeSpent[];
+}
+
+/**
+ * Where the time from a plan's first cause to its decision went, in order. `before`: the controller's state on which the plan was decided.
+ * Its deadlines follow from the log, so they lack the time that records took to arrive, which counts as `bus and reconciler`.
+ */
+export function heldBy(
+  plan: PlannedMutations,
+  before: ControllerState,
+  last: CompletedPlan | undefined,
+  batchPeriodMs: number,
+): readonly TimeSpent[] {
+  const since = startOf(plan);
+  if (since === undefined) return [];
+  // A failed plan leaves its causes to the next one.
+  const failed = hasFailed(before) && last !== undefined && startOf(last) === since ? last : undefined;
+  const time = new TimeLine(failed?.decidedAt ?? since, plan.decidedAt, failed?.held);
+  const at = dueAt(before);
+  if (failed === undefined) {
+    if (at !== undefined && at <= since + batchPeriodMs) time.until('batch period', at);
+    time.until('plan in flight', last?.completedAt);
+  }
+  time.until(delayOf(before), at);
+  const wantedAt = wantsDecisionAt(before.timers) ?? undefined;
+  time.until(wantedAt === before.timers.cooldownUntil ? 'write cooldown' : 'adaptive batching', wantedAt);
+  time.until('bus and reconciler', plan.decidedAt);
+  return time.spent;
+}
+
+/** Where the time from the first cause of a write to its last response went, in order; undefined if the write was fast. */
+export function timeSpent(outcome: Outcome, held: readonly TimeSpent[]): readonly TimeSpent[] | undefined {
+  const since = startOf(outcome);
+  const { decidedAt, startedAt, completedAt, results } = outcome;
+  if (since === undefined || completedAt - since <= slowWriteMs) return undefined;
+  const time = new TimeLine(Math.max(since, decidedAt), completedAt, held);
+  time.until('writer queue', startedAt);
+  const unsent = results.length > 0 ? 'writer queue and API server' : 'writer queue';
+  time.until(startedAt === undefined ? unsent : 'API server', completedAt);
+  return time.spent;
+}
+
+/** Undefined without a cause, and for objects of a watcher's initial list, which may have changed long before. */
+function startOf({ causes: { first } }: Pick<Outcome, 'causes'>): number | undefined {
+  return first[0]?.description === watcherStarted ? undefined : first[0]?.observedAt;
+}
+
+const hasFailed = ({ retries }: ControllerState): boolean => retries.failures > 0 || retries.parkedSince !== null;
+
+/** When a decision was requested for. */
+function dueAt({ timers: { dueAt, topologyDueAt } }: ControllerState): number | undefined {
+  return wantsDecisionAt({ dueAt, delayedUntil: null, topologyDueAt }) ?? undefined;
+}
+
+/** Why it was requested for later, other than for a batch period. */
+function delayOf(state: ControllerState): TimeSpent['where'] {
+  const { timers, retries, repairs } = state;
+  if (timers.dueAt !== dueAt(state)) return 'hint pacing';
+  if (hasFailed(state)) return retries.heldBack === true ? 'mass-change guard' : 'retry';
+  return repairs.repairing ? 'repair interval' : 'bus and reconciler';
+}
+
+/** Divides a period at ascending moments. */
+class TimeLine {
+  readonly spent: TimeSpent[];
+  #at: number;
+  readonly #end: number;
+
+  constructor(start: number, end: number, spent: readonly TimeSpent[] = []) {
+    this.#at = start;
+    this.#end = end;
+    this.spent = [...spent];
+  }
+
+  /** What passes until `at` is spent there; nothing if that time has passed, for clocks differ. */
+  until(where: TimeSpent['where'], at: number | undefined): void {
+    const to = Math.min(at ?? 0, this.#end);
+    const ms = to - this.#at;
+    if (ms <= 0) return;
+    const last = this.spent.at(-1);
+    if (last?.where === where) this.spent.splice(-1, 1, { where, ms: last.ms + ms });
+    else this.spent.push({ where, ms });
+    this.#at = to;
+  }
+}
