@@ -14,6 +14,8 @@ export const guides: Rows = {
   'docs/guides/console.md': [
     ['`console.degradedAfter` ({})', setting('console.degradedAfter')],
     ['`console.degradedBelow` ({})', setting('console.degradedBelow')],
+    ['took longer than {} went', duration('services/console/src/history/held-by.ts', 'slowWriteMs')],
+    ['`took 1.9 s: held {…}', 'an example'],
     ['"why did this endpoint go away at 03:12', 'an example'],
     ['or http://127.0.0.1:{}.', port],
     ['Exit status 1: no answer; 2: invalid arguments', 'docs/reference/cli.md has the generated table'],

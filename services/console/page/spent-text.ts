@@ -14,7 +14,8 @@ export function spentText(spent: TraceView['spent']): string {
 /** Smaller shares of a slow write are left out. */
 const leastShareOfWrite = 0.02;
 
-const heldBy: Readonly<Partial<Record<TimeSpent['where'], string>>> = {
+/** What held a write, as it continues `held by`. */
+export const holders: Readonly<Partial<Record<TimeSpent['where'], string>>> = {
   'batch period': 'the batch period',
   'adaptive batching': 'adaptive batching',
   'write cooldown': 'the write cooldown',
@@ -33,7 +34,7 @@ export function slowWriteText(
   if (latencyMs === null || spent.length === 0) return '';
   const shown = spent.filter(({ ms }) => ms >= leastShareOfWrite * latencyMs);
   const parts = shown.map(({ where, ms }) => {
-    const holder = heldBy[where];
+    const holder = holders[where];
     return holder === undefined ? `${where} ${duration(ms)}` : `held ${duration(ms)} by ${holder}`;
   });
   return `took ${duration(latencyMs)}: ${parts.join(', ')}`;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { journalOf, pod, podChange, service, sliceFact, sliceOf, snapshot } from '../testing/records.ts';
 import { explainPod } from './explain-pod.ts';
 
-const explain = (...facts: Fact[]) => explainPod(journalOf(snapshot(1, 1_000, facts)).state, 'web-1');
+const explain = (...facts: Fact[]) => explainPod(journalOf(snapshot(1, 1_000, facts)).state, 'web-1', 2_000);
 
 /** The slice with the Pod as it is written now. */
 function written(conditions: EndpointConditions, given: Partial<Endpoint> = {}): Fact {
@@ -85,7 +85,7 @@ describe('a Pod in a slice: why its endpoint is as it is', () => {
   test('in the zone that its slice shows, if Nodes are not watched', () => {
     const facts = [service(), pod('web-1', {}, ''), written(ready)];
     const { state } = journalOf(snapshot(1, 1_000, facts, { unwatched: ['nodes'] }));
-    expect(explainPod(state, 'web-1')).toMatchObject({ verdict: 'ready', zone: 'a' });
+    expect(explainPod(state, 'web-1', 2_000)).toMatchObject({ verdict: 'ready', zone: 'a' });
     expect(explain(...facts)).toMatchObject({ verdict: 'pending', zone: '' });
   });
 
@@ -184,9 +184,19 @@ describe('a Pod that belongs in a slice', () => {
     });
   });
 
+  test('is pending while its write is held, and says by what and until when', () => {
+    const { state } = journalOf(snapshot(1, 1_000, [service(), pod('web-1', {})]));
+    const before = state.state.controller('endpointslice');
+    state.state.setController('endpointslice', { ...before, timers: { ...before.timers, cooldownUntil: 2_500 } });
+    expect(explainPod(state, 'web-1', 2_499).reasons).toEqual([
+      'the write is held by the write cooldown until 1970-01-01T00:00:02.500Z',
+    ]);
+    expect(explainPod(state, 'web-1', 2_500).reasons).toEqual(['no controller has written it yet']);
+  });
+
   test('is pending while the history is incomplete', () => {
     const { state } = journalOf(podChange(1, 1_000, service(), pod('web-1', {})));
-    expect(explainPod(state, 'web-1').reasons).toEqual([
+    expect(explainPod(state, 'web-1', 2_000).reasons).toEqual([
       'the history of this Service is incomplete until the next snapshot',
     ]);
   });
@@ -202,7 +212,7 @@ describe('a Pod that the Service does not have', () => {
   });
 
   test('may exist while the history is incomplete', () => {
-    expect(explainPod(journalOf(podChange(1, 1_000, service())).state, 'web-1').reasons).toEqual([
+    expect(explainPod(journalOf(podChange(1, 1_000, service())).state, 'web-1', 2_000).reasons).toEqual([
       'the history of this Service is incomplete until the next snapshot; the Pod may exist',
     ]);
   });

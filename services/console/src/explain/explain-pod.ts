@@ -7,9 +7,11 @@ import {
   unresolvedPorts,
 } from '@sluice/controllers';
 import { endpointSliceController, managedByLabel, type Service } from '@sluice/model';
+import { holders } from '../../page/spent-text.ts';
 import { selectorText } from '../history/describe-change.ts';
 import { becauseOf, type KnownPod } from '../history/describe-pod-change.ts';
 import { endpointState } from '../history/endpoint-changes.ts';
+import { holdAt } from '../history/held-by.ts';
 import type { HistoryState } from '../history/history-state.ts';
 import type { PodView } from '../view/schemas.ts';
 import type { PodHistory } from './pod-histories.ts';
@@ -17,8 +19,8 @@ import type { PodHistory } from './pod-histories.ts';
 type PodExplanation = Omit<PodView, keyof PodHistory>;
 type Placements = PodView['placements'];
 
-/** Explains in which slices a Pod is, with which conditions, and why; or why it is in none. */
-export function explainPod(state: HistoryState, name: string): PodExplanation {
+/** Explains in which slices a Pod is at that time, with which conditions, and why; or why it is in none. */
+export function explainPod(state: HistoryState, name: string, at: number): PodExplanation {
   const known = state.pods.get(name);
   const placements = placementsOf(state, name);
   const common = {
@@ -34,7 +36,7 @@ export function explainPod(state: HistoryState, name: string): PodExplanation {
   const exclusions = exclusionReasons(service, known);
   const isWanted = exclusions.length === 0;
   if (isWanted !== placements.length > 0 || (isWanted && !isUpToDate(state, service, known, placements)))
-    return { ...common, verdict: 'pending', reasons: [...pendingReasons(state), ...exclusions] };
+    return { ...common, verdict: 'pending', reasons: [...pendingReasons(state, at), ...exclusions] };
   if (!isWanted) return { ...common, verdict: 'excluded', reasons: exclusions };
   return { ...common, verdict: verdictOf(placements), reasons: conditionReasons(service, known) };
 }
@@ -87,13 +89,15 @@ function unreadyText(known: KnownPod): string {
   return `its condition Ready is ${unready?.status || 'not True'}${since}${becauseOf(known)}`;
 }
 
-function pendingReasons(state: HistoryState): string[] {
+function pendingReasons(state: HistoryState, at: number): string[] {
   const writers = readersOf('pods').filter((controller) => sliceControllers.includes(controller));
   const refused = writers.map((controller) => state.refused.get(controller)).find(Boolean);
   if (refused) return [`the API server refuses the write: ${refused.message}`];
   const plan = writers.map((controller) => state.planOf(controller)).find(Boolean);
   if (plan) return [`plan ${plan.plan.epoch}.${plan.plan.number} is in flight to the API server`];
   if (!state.isComplete) return ['the history of this Service is incomplete until the next snapshot'];
+  const hold = writers.map((controller) => holdAt(state.state.controller(controller), at)).find(Boolean);
+  if (hold) return [`the write is held by ${holders[hold.where]} until ${new Date(hold.until).toISOString()}`];
   return ['no controller has written it yet'];
 }
 

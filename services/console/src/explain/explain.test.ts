@@ -6,7 +6,7 @@ import { explainService } from './explain-service.ts';
 
 type Messages = Parameters<typeof journalOf>;
 
-const explain = (...messages: Messages) => explainPod(journalOf(...messages).state, 'web-1');
+const explain = (...messages: Messages) => explainPod(journalOf(...messages).state, 'web-1', 10_000);
 
 const written = (ready: boolean): Messages => [
   aPlan(1, 1_010, [{ verb: 'create', object: sliceOf('web-1', { version: '', ready }) }]),

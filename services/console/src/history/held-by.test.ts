@@ -2,7 +2,7 @@ import { watcherStarted } from '@sluice/messages';
 import { type ControllerState, initialControllerState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
 import { anOutcome, aPlan } from '../testing/records.ts';
-import { type CompletedPlan, heldBy, timeSpent } from './held-by.ts';
+import { type CompletedPlan, heldBy, holdAt, timeSpent } from './held-by.ts';
 
 /** All times are after the first cause, which is observed at this time. */
 const zero = 100_000;
@@ -16,17 +16,20 @@ interface Before {
   readonly repairs?: Partial<ControllerState['repairs']>;
 }
 
-/** What held a plan that is decided at `decidedAt`. */
-function held(decidedAt: number, before: Before, given: { last?: CompletedPlan; batchPeriodMs?: number } = {}) {
+function stateOf(before: Before): ControllerState {
   const { timers, retries, repairs } = initialControllerState;
-  const state = {
+  return {
     ...initialControllerState,
     timers: { ...timers, dueAt: zero, ...before.timers },
     retries: { ...retries, ...before.retries },
     repairs: { ...repairs, ...before.repairs },
   };
+}
+
+/** What held a plan that is decided at `decidedAt`. */
+function held(decidedAt: number, before: Before, given: { last?: CompletedPlan; batchPeriodMs?: number } = {}) {
   const plan = { ...aPlan(2, zero + decidedAt, []), causes };
-  return heldBy(plan, state, given.last, given.batchPeriodMs ?? 0);
+  return heldBy(plan, stateOf(before), given.last, given.batchPeriodMs ?? 0);
 }
 
 const lastPlan = (completedAt: number, given: Partial<CompletedPlan> = {}): CompletedPlan => ({
@@ -115,6 +118,25 @@ describe('after a failed plan with the same causes', () => {
   test('the mass-change guard is named', () => {
     const before = { timers: { dueAt: zero + 1_500 }, retries: { failures: 1, heldBack: true } };
     expect(held(1_500, before, { last: { ...failed, held: [] } })).toEqual([{ where: 'mass-change guard', ms: 1_000 }]);
+  });
+});
+
+describe('the next decision is held', () => {
+  const batch = { until: 900, appliedAt: 0, maxWaitMs: 5_000, changesPerMs: 1, writeMs: 5 };
+
+  test.each<[string, number, Before]>([
+    ['batch period', 600, { timers: { dueAt: 600, delayedUntil: 600 } }],
+    ['write cooldown', 700, { timers: { dueAt: 0, cooldownUntil: 700 } }],
+    ['adaptive batching', 900, { timers: { dueAt: 0, batch } }],
+    ['retry', 800, { timers: { dueAt: 800 }, retries: { failures: 1 } }],
+    ['repair interval', 800, { timers: { dueAt: 800 }, repairs: { repairing: true } }],
+  ])('by the %s', (where, until, before) => {
+    expect(holdAt(stateOf(before), 500)).toEqual({ where, until });
+    expect(holdAt(stateOf(before), until)).toBeUndefined();
+  });
+
+  test('by nothing if none is requested', () => {
+    expect(holdAt(stateOf({ timers: { dueAt: null, cooldownUntil: 700 } }), 500)).toBeUndefined();
   });
 });
 

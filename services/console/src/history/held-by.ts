@@ -32,10 +32,22 @@ export function heldBy(
     time.until('plan in flight', last?.completedAt);
   }
   time.until(delayOf(before), at);
-  const wantedAt = wantsDecisionAt(before.timers) ?? undefined;
-  time.until(wantedAt === before.timers.cooldownUntil ? 'write cooldown' : 'adaptive batching', wantedAt);
+  time.until(paceOf(before), wantsDecisionAt(before.timers) ?? undefined);
   time.until('bus and reconciler', plan.decidedAt);
   return time.spent;
+}
+
+/** What holds the controller's next decision at that time, and until when; undefined if nothing does. */
+export function holdAt(
+  before: ControllerState,
+  now: number,
+): { readonly where: TimeSpent['where']; readonly until: number } | undefined {
+  const until = wantsDecisionAt(before.timers);
+  if (until === null || until <= now) return undefined;
+  if (until !== dueAt(before)) return { where: paceOf(before), until };
+  const where = delayOf(before);
+  // Only a batch period delays a decision without another reason.
+  return { where: where === 'bus and reconciler' ? 'batch period' : where, until };
 }
 
 /** Where the time from the first cause of a write to its last response went, in order; undefined if the write was fast. */
@@ -69,6 +81,10 @@ function delayOf(state: ControllerState): TimeSpent['where'] {
   if (hasFailed(state)) return retries.heldBack === true ? 'mass-change guard' : 'retry';
   return repairs.repairing ? 'repair interval' : 'bus and reconciler';
 }
+
+/** What delays the decision further than it was requested for. */
+const paceOf = ({ timers }: ControllerState): TimeSpent['where'] =>
+  wantsDecisionAt(timers) === timers.cooldownUntil ? 'write cooldown' : 'adaptive batching';
 
 /** Divides a period at ascending moments. */
 class TimeLine {

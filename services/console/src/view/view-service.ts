@@ -46,7 +46,7 @@ export const viewPod = (moment: Moment, pod: string): PodView => podViewer(momen
 function podViewer({ at, state, entries }: Moment): (pod: string) => PodView {
   const histories = podHistories(entries, at);
   return (pod) => {
-    const view = { ...explainPod(state, pod), ...(histories.get(pod) ?? noHistory) };
+    const view = { ...explainPod(state, pod, at), ...(histories.get(pod) ?? noHistory) };
     const wasRemoved =
       view.verdict === 'unknown' && view.placements.length === 0 && view.lastChange?.type === 'removed';
     if (!wasRemoved) return view;
