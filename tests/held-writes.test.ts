@@ -8,6 +8,7 @@ import { FixedLimit, type WritableCluster } from '@sluice/writer';
 import { beforeEach, expect, test } from 'vitest';
 import { type Fleet, startFleet } from './harness/fleet.ts';
 import { nodeObject, podObject } from './harness/objects.ts';
+import { RandomUser } from './harness/random-user.ts';
 
 /** A console that reads the log of a fleet says why a write was slow. */
 let clock: VirtualClock;
@@ -107,4 +108,40 @@ test('the retry of a failed write', async () => {
   const [failed, retried] = await writes();
   expect(failed).toBe('fast');
   expect(retried).toEqual([expect.stringMatching(/^retry \d{5,}(\.\d+)?$/)]);
+});
+
+/** How long the watcher keeps what may be a watch echo. */
+const watchEchoMs = 250;
+
+test.each([1, 6, 12, 15, 17])('all time of random slow writes is explained: seed %d', async (seed) => {
+  server.create('namespaces', { metadata: { name: 'shop' } });
+  faults = new FaultPlan(
+    [
+      { verb: 'update', latencyMs: 120, probability: 0.5 },
+      { verb: 'update', error: 'unavailable', probability: 0.3 },
+      { verb: 'update', error: 'forbidden', probability: 0.1 },
+    ],
+    seededRandom(seed),
+  );
+  const settings: Settings = {
+    ...{ ...defaultSettings, maxEndpointsPerSlice: 2, maxAttempts: 3, parkedRetryMs: 2_000 },
+    batchPeriodMs: { endpoints: 0, endpointslice: 400, endpointslicemirroring: 300 },
+    batching: { freshnessTargetMs: 900, watchers: 1_000 },
+  };
+  fleet = startFleet({ ...{ clock, server, faults, seed, settings }, wrapBus: (bus) => tapBus(bus, history) });
+  const user = new RandomUser(server, seededRandom(seed + 1), clock);
+  user.createInitialObjects();
+  for (let step = 0; step < 60; step++) {
+    user.step();
+    await advance(clock, step % 5 === 0 ? 10_000 : 50);
+  }
+  await fleet.stop();
+  const entries = [...history.journals].flatMap((journal) => journal.entries);
+  const slow = entries.flatMap((entry) => (entry.kind === 'completed' && entry.spent !== undefined ? [entry] : []));
+  for (const { spent = [], latencyMs } of slow) {
+    expect(spent.reduce((sum, { ms }) => sum + ms, 0)).toBeCloseTo(latencyMs ?? 0);
+    const delivery = spent.filter(({ where }) => where === 'watcher to reconciler');
+    for (const { ms } of delivery) expect(ms, JSON.stringify(spent)).toBeLessThan(watchEchoMs);
+  }
+  expect(slow.length).toBeGreaterThan(5);
 });

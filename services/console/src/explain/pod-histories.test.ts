@@ -48,7 +48,7 @@ describe('writes', () => {
     const late = { ...outcome, decidedAt: 1_010, startedAt: 1_020, completedAt: 1_300 };
     const { causes } = outcome;
     expect(historyOf(first, { ...plan, causes }, late)?.lastChange?.spent).toEqual([
-      { where: 'bus and reconciler', ms: 10 },
+      { where: 'watcher to reconciler', ms: 10 },
       { where: 'writer queue', ms: 10 },
       { where: 'API server', ms: 280 },
     ]);

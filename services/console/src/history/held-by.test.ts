@@ -33,7 +33,12 @@ function held(decidedAt: number, before: Before, given: { last?: CompletedPlan; 
 }
 
 const lastPlan = (completedAt: number, given: Partial<CompletedPlan> = {}): CompletedPlan => ({
-  ...{ plan: { epoch: 1, number: 1 }, causes: causedBy('Pod shop/web-2 modified', zero - 90), held: [] },
+  ...{
+    plan: { epoch: 1, number: 1 },
+    status: 'applied',
+    causes: causedBy('Pod shop/web-2 modified', zero - 90),
+    held: [],
+  },
   ...{ decidedAt: zero - 50, completedAt: zero + completedAt },
   ...given,
 });
@@ -50,7 +55,7 @@ describe('a decision waits for', () => {
     expect(held(376, before, { last: lastPlan(300) })).toEqual([
       { where: 'plan in flight', ms: 300 },
       { where: 'write cooldown', ms: 75 },
-      { where: 'bus and reconciler', ms: 1 },
+      { where: 'watcher to reconciler', ms: 1 },
     ]);
   });
 
@@ -81,14 +86,14 @@ describe('a decision waits for', () => {
     expect(held(40_000, before)).toEqual([{ where: 'hint pacing', ms: 40_000 }]);
   });
 
-  test('the bus and the reconciler, if nothing else held it', () => {
+  test('its way from the watcher to the reconciler, if nothing else held it', () => {
     expect(held(5_000, { timers: { cooldownUntil: zero - 1 } }, { last: lastPlan(-10) })).toEqual([
-      { where: 'bus and reconciler', ms: 5_000 },
+      { where: 'watcher to reconciler', ms: 5_000 },
     ]);
   });
 
-  test('what the log does not say, if the state before is not known', () => {
-    expect(held(5_000, { timers: { dueAt: null } })).toEqual([{ where: 'bus and reconciler', ms: 5_000 }]);
+  test('the same, if the state before is not known', () => {
+    expect(held(5_000, { timers: { dueAt: null } })).toEqual([{ where: 'watcher to reconciler', ms: 5_000 }]);
   });
 });
 
@@ -100,7 +105,7 @@ describe('after a failed plan with the same causes', () => {
     expect(held(1_600, before, { last: failed, batchPeriodMs: 500 })).toEqual([
       { where: 'batch period', ms: 500 },
       { where: 'retry', ms: 1_000 },
-      { where: 'bus and reconciler', ms: 100 },
+      { where: 'watcher to reconciler', ms: 100 },
     ]);
   });
 
@@ -113,6 +118,14 @@ describe('after a failed plan with the same causes', () => {
   test('a parked key counts as one', () => {
     const before = { timers: { dueAt: zero + 60_000 }, retries: { failures: 0, parkedSince: zero + 900 } };
     expect(held(60_000, before, { last: failed })).toEqual([...failed.held, { where: 'retry', ms: 59_500 }]);
+  });
+
+  test('a decision that was requested anyway waits for the retry, although the state says nothing of the failure', () => {
+    const last = { ...failed, status: 'rejected' } as const;
+    expect(held(1_000, { timers: { dueAt: zero + 1_000 } }, { last, batchPeriodMs: 400 })).toEqual([
+      ...failed.held,
+      { where: 'retry', ms: 500 },
+    ]);
   });
 
   test('the mass-change guard is named', () => {

@@ -6,14 +6,14 @@ import type { TimeSpent } from '../view/entry-schemas.ts';
 const slowWriteMs = 100;
 
 /** A plan with an Outcome. */
-export interface CompletedPlan extends Pick<Outcome, 'plan' | 'causes' | 'decidedAt' | 'completedAt'> {
+export interface CompletedPlan extends Pick<Outcome, 'plan' | 'causes' | 'status' | 'decidedAt' | 'completedAt'> {
   /** Where the time from its first cause to its decision went. */
   readonly held: readonly TimeSpent[];
 }
 
 /**
  * Where the time from a plan's first cause to its decision went, in order. `before`: the controller's state on which the plan was decided.
- * Its deadlines follow from the log, so they lack the time that records took to arrive, which counts as `bus and reconciler`.
+ * Its deadlines follow from the log, so they lack the time that records took to arrive, which counts as `watcher to reconciler`.
  */
 export function heldBy(
   plan: PlannedMutations,
@@ -23,17 +23,16 @@ export function heldBy(
 ): readonly TimeSpent[] {
   const since = startOf(plan);
   if (since === undefined) return [];
-  // A failed plan leaves its causes to the next one.
-  const failed = hasFailed(before) && last !== undefined && startOf(last) === since ? last : undefined;
+  const failed = last !== undefined && startOf(last) === since && isFailed(last, before) ? last : undefined;
   const time = new TimeLine(failed?.decidedAt ?? since, plan.decidedAt, failed?.held);
   const at = dueAt(before);
   if (failed === undefined) {
     if (at !== undefined && at <= since + batchPeriodMs) time.until('batch period', at);
     time.until('plan in flight', last?.completedAt);
-  }
+  } else time.until(retryOf(before), Math.max(at ?? 0, failed.completedAt));
   time.until(delayOf(before), at);
   time.until(paceOf(before), wantsDecisionAt(before.timers) ?? undefined);
-  time.until('bus and reconciler', plan.decidedAt);
+  time.until('watcher to reconciler', plan.decidedAt);
   return time.spent;
 }
 
@@ -47,7 +46,7 @@ export function holdAt(
   if (until !== dueAt(before)) return { where: paceOf(before), until };
   const where = delayOf(before);
   // Only a batch period delays a decision without another reason.
-  return { where: where === 'bus and reconciler' ? 'batch period' : where, until };
+  return { where: where === 'watcher to reconciler' ? 'batch period' : where, until };
 }
 
 /** Where the time from the first cause of a write to its last response went, in order; undefined if the write was fast. */
@@ -67,6 +66,10 @@ function startOf({ causes: { first } }: Pick<Outcome, 'causes'>): number | undef
   return first[0]?.description === watcherStarted ? undefined : first[0]?.observedAt;
 }
 
+/** Whether a plan failed and left its causes to the next one. A state that was about to decide again anyway does not say so. */
+const isFailed = ({ status }: CompletedPlan, after: ControllerState): boolean =>
+  hasFailed(after) || !['applied', 'namespaceTerminating'].includes(status);
+
 const hasFailed = ({ retries }: ControllerState): boolean => retries.failures > 0 || retries.parkedSince !== null;
 
 /** When a decision was requested for. */
@@ -76,11 +79,14 @@ function dueAt({ timers: { dueAt, topologyDueAt } }: ControllerState): number | 
 
 /** Why it was requested for later, other than for a batch period. */
 function delayOf(state: ControllerState): TimeSpent['where'] {
-  const { timers, retries, repairs } = state;
+  const { timers, repairs } = state;
   if (timers.dueAt !== dueAt(state)) return 'hint pacing';
-  if (hasFailed(state)) return retries.heldBack === true ? 'mass-change guard' : 'retry';
-  return repairs.repairing ? 'repair interval' : 'bus and reconciler';
+  if (hasFailed(state)) return retryOf(state);
+  return repairs.repairing ? 'repair interval' : 'watcher to reconciler';
 }
+
+const retryOf = ({ retries }: ControllerState): TimeSpent['where'] =>
+  retries.heldBack === true ? 'mass-change guard' : 'retry';
 
 /** What delays the decision further than it was requested for. */
 const paceOf = ({ timers }: ControllerState): TimeSpent['where'] =>

@@ -206,8 +206,10 @@ export class Replay {
     if (described === undefined) this.#missed.add(name);
     this.#awaited.delete(name);
     const { controller, status, message, plan, causes, decidedAt, completedAt: at } = outcome;
-    if (described !== undefined)
-      this.#completed.set(controller, { plan, causes, decidedAt, completedAt: at, held: described.held });
+    if (described !== undefined) {
+      const { held } = described;
+      this.#completed.set(controller, { plan, causes, status, decidedAt, completedAt: at, held });
+    }
     this.at = at;
     this.#onMessage?.(outcome);
     if (described !== undefined) this.#unanswered.completed(described.plan, outcome);

@@ -72,7 +72,7 @@ const timeSpent = z.object({
   where: z
     .enum([
       ...(['batch period', 'adaptive batching', 'write cooldown', 'plan in flight', 'retry'] as const),
-      ...(['repair interval', 'hint pacing', 'mass-change guard', 'bus and reconciler', 'writer queue'] as const),
+      ...(['repair interval', 'hint pacing', 'mass-change guard', 'watcher to reconciler', 'writer queue'] as const),
       ...(['API server', 'writer queue and API server'] as const),
     ])
     .describe(
