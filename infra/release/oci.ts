@@ -11,7 +11,7 @@ export interface Platform {
 }
 
 export interface ImageOptions {
-  /** The reference in the index: `sluice:0.1.0`. */
+  /** The reference in the index: `sluice:0.2.0`. */
   readonly name: string;
   /** Seconds since the Unix epoch. */
   readonly createdAt: number;

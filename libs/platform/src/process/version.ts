@@ -1,4 +1,4 @@
-export const version = '0.1.0';
+export const version = '0.2.0';
 
 /** Sluice's name in `managedFields`: the part of the user agent before the slash. */
 export const fieldManager = 'sluice';
