@@ -209,6 +209,23 @@ describe('one Service', () => {
     await wait(() => cells(page, 'not-ready')).toBe(1);
   });
 
+  test('follows a Service by the name and by the UID of its cluster', async () => {
+    shop.addService('named', 2);
+    for (const [cluster, ready] of [
+      ['prod', false],
+      [served.server.identity, true],
+    ] as const) {
+      const page = await open(`/services/${cluster}/shop/named`);
+      await wait(() => cells(page, ready ? 'not-ready' : 'ready')).toBe(ready ? 1 : 2);
+      shop.setPod('named', 'named-1', ready);
+      await wait(() => cells(page, ready ? 'ready' : 'not-ready')).toBe(ready ? 2 : 1);
+      await page.keyboard.press('ArrowLeft');
+      await wait(() => new URL(page.url()).pathname).toBe('/services/prod/shop/named');
+      expect(watched?.loads()).toBe(1);
+      await page.context().close();
+    }
+  });
+
   test('shows an error for a time before the history and for an unknown Service, and recovers', async () => {
     const page = await open(`${pathOf('web')}?at=1000`);
     await page.getByText('the history starts at').waitFor();
@@ -391,6 +408,7 @@ test('shows Services over three clusters, of which one is lost', async () => {
     );
     await page.getByRole('link', { name: 'north', exact: true }).click();
     await wait(() => page.title()).toBe('shop/svc-00001 · Sluice');
+    expect(new URL(page.url()).pathname).toBe('/services/north/shop/svc-00001');
     await page.getByRole('link', { name: 'all clusters' }).click();
     await wait(() => inCluster('north')).toMatch(/partly ready/);
     await page.keyboard.press('Escape');

@@ -16,6 +16,7 @@ import type {
   ServiceProblem,
   TraceView,
 } from '../src/view/schemas.ts';
+import { setClusterNames } from './cluster-names.ts';
 
 /** A failed request, with a message and a hint for people. */
 export class ApiProblem extends Error {
@@ -70,7 +71,11 @@ interface Items<T> {
 }
 
 export const api = {
-  overview: (signal?: AbortSignal) => get<Overview>('overview', {}, signal),
+  async overview(signal?: AbortSignal): Promise<Overview> {
+    const overview = await get<Overview>('overview', {}, signal);
+    setClusterNames(overview.clusters);
+    return overview;
+  },
   services: (query: Query, signal?: AbortSignal) => get<ServiceList>('services', query, signal),
   service: (service: ServiceName, at: number | undefined, signal?: AbortSignal) =>
     get<ServiceDetail>(pathOf(service), { at }, signal),

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api } from './api.ts';
+import { inUrl } from './cluster-names.ts';
 import { dateAndTime, outageText, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
@@ -149,7 +150,7 @@ function viewOf(route: Route) {
       return html`<${TraceView} key=${route.traceId} traceId=${route.traceId} />`;
     case 'service': {
       const { cluster, namespace, name } = route.service;
-      return html`<${ServiceView} key=${`${cluster}/${namespace}/${name}`} route=${route} />`;
+      return html`<${ServiceView} key=${`${inUrl(cluster)}/${namespace}/${name}`} route=${route} />`;
     }
   }
 }

@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
+import { setClusterNames } from './cluster-names.ts';
 import { noLogicalFilter } from './logical-service-filter.ts';
 import { parseRoute, pathOf, type Route } from './router.ts';
+import { noFilter } from './service-filter.ts';
+
+afterEach(() => setClusterNames([]));
 
 const parsed = (path: string) => {
   const { pathname, search } = new URL(path, 'http://localhost');
@@ -48,4 +52,17 @@ test('a path without a cluster opens the Service of the only cluster that has it
 test('half of a range and one that ends before it starts are ignored', () => {
   expect(parsed('/services/prod/shop/cart?since=1000')).toEqual({ view: 'service', service });
   expect(parsed('/services/prod/shop/cart?since=9000&until=1000')).toEqual({ view: 'service', service });
+});
+
+test('a cluster has its name in a URL, unless others have the same name', () => {
+  setClusterNames([
+    { identity: 'uid-1', name: 'east' },
+    { identity: 'uid-2', name: 'west' },
+    { identity: 'uid-3', name: 'west' },
+  ]);
+  const pathIn = (cluster: string) => pathOf({ view: 'service', service: { ...service, cluster } });
+  expect(['uid-1', 'east', 'uid-2', 'unknown'].map(pathIn)).toEqual(
+    ['east', 'east', 'uid-2', 'unknown'].map((cluster) => `/services/${cluster}/shop/cart`),
+  );
+  expect(pathOf({ view: 'services', filter: { ...noFilter, cluster: 'uid-1' } })).toBe('/?cluster=east');
 });

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ServiceName } from './api.ts';
+import { inUrl } from './cluster-names.ts';
 import { dateAndTime } from './format.ts';
 import { html } from './html.ts';
 import { type LogicalServiceFilter, noLogicalFilter } from './logical-service-filter.ts';
@@ -133,7 +134,7 @@ function decode(part: string): string {
 export function pathOf(route: Route): string {
   switch (route.view) {
     case 'services':
-      return `/${searchOf(route.filter ?? lastFilter)}`;
+      return `/${servicesQuery(route.filter ?? lastFilter)}`;
     case 'fleet':
       return '/fleet';
     case 'logicalServices':
@@ -148,12 +149,14 @@ export function pathOf(route: Route): string {
       return `/traces/${encodeURIComponent(route.traceId)}`;
     case 'service': {
       const { cluster, namespace, name } = route.service;
-      const path = ['services', cluster, namespace, name].map(encodeURIComponent).join('/');
+      const path = ['services', inUrl(cluster), namespace, name].map(encodeURIComponent).join('/');
       const at = route.at === undefined ? undefined : wholeMs(route.at);
       return `/${path}${queryOf({ at, ...route.range, pod: route.pod })}`;
     }
   }
 }
+
+const servicesQuery = (filter: ServiceFilter): string => searchOf({ ...filter, cluster: inUrl(filter.cluster) });
 
 function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ServiceStatus, ServiceSummary } from '../../src/view/schemas.ts';
 import { api } from '../api.ts';
+import { inUrl } from '../cluster-names.ts';
 import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
@@ -49,9 +50,9 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
         <span class="spacer"></span>
         ${
           clusters.length > 1 &&
-          html`<select aria-label="cluster" value=${filter.cluster} onChange=${(e: Event) => change({ cluster: chosenIn(e) })}>
+          html`<select aria-label="cluster" value=${inUrl(filter.cluster)} onChange=${(e: Event) => change({ cluster: chosenIn(e) })}>
             <option value="">all clusters</option>
-            ${clusters.map(({ identity, name }) => html`<option value=${identity}>${name}</option>`)}
+            ${clusters.map(({ identity, name }) => html`<option value=${inUrl(identity)}>${name}</option>`)}
           </select>`
         }
       </div>
