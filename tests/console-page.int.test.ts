@@ -320,8 +320,14 @@ test.each([
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
     }
     await page.locator('.cards li.bad').getByText('It has not answered since').waitFor();
+    const status = page.getByRole('status');
+    const color = () => page.evaluate("getComputedStyle(document.querySelector('.live'), '::before').backgroundColor");
+    expect(await status.textContent()).toBe('live, 1 cluster lost');
+    const colorOfOutage = await color();
     served.setOutage(null);
     await banner.waitFor({ state: 'detached' });
+    await wait(() => status.textContent()).toBe('live');
+    expect(await color()).not.toBe(colorOfOutage);
   } finally {
     served.setOutage(null);
   }

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Overview } from '../src/view/schemas.ts';
 import { api } from './api.ts';
 import { inUrl } from './cluster-names.ts';
-import { dateAndTime, outageText, shortTime } from './format.ts';
+import { dateAndTime, outageText, plural, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
 import { noLogicalFilter } from './logical-service-filter.ts';
@@ -17,6 +18,8 @@ import { RecordingView } from './views/recording-view.ts';
 import { ServiceView } from './views/service-view.ts';
 import { ServicesView } from './views/services-view.ts';
 import { TraceView } from './views/trace-view.ts';
+
+const overviewMs = 5_000;
 
 type Theme = 'dark' | 'light';
 
@@ -42,6 +45,8 @@ export function App() {
   const connection = useConnection();
   const [theme, toggleTheme] = useTheme();
   const [help, setHelp] = useState(false);
+  const [loaded] = useLoaded(api.overview, [], overviewMs);
+  const overview = loaded.state === 'ready' ? loaded.value : undefined;
   useEffect(() => {
     document.title = titleOf(route);
   }, [route]);
@@ -60,11 +65,11 @@ export function App() {
       <//>
       <nav aria-label="views">
         <${Link} to=${{ view: 'services' }} aria-current=${current(['services', 'service', 'trace'].includes(route.view))}>Services<//>
-        <${OptionalLinks} view=${route.view} />
+        ${overview && html`<${OptionalLinks} overview=${overview} view=${route.view} />`}
         <${Link} to=${{ view: 'fleet' }} aria-current=${current(route.view === 'fleet')}>Fleet<//>
       </nav>
       <span class="spacer"></span>
-      <${ConnectionStatus} connection=${connection} />
+      <${ConnectionStatus} connection=${connection} overview=${overview} />
       <button class="quiet help" onClick=${toggleHelp} aria-label="keyboard shortcuts" title="keyboard shortcuts (?)">?</button>
       <button class="quiet" onClick=${toggleTheme} aria-label="switch theme" title="switch theme (t)">
         ${theme === 'dark' ? '☾' : '☀'}
@@ -76,17 +81,14 @@ export function App() {
         <strong>Sluice does not answer.</strong> Showing data from ${shortTime(connection.lostAt, Date.now())}. Retrying.
       </p>`
     }
-    <${Outages} />
+    ${overview && html`<${Outages} overview=${overview} />`}
     ${help && html`<${KeyHelp} close=${() => setHelp(false)} />`}
     <main>${viewOf(route)}</main>
   `;
 }
 
 /** To views that need several clusters, or a recording. */
-function OptionalLinks({ view }: { view: Route['view'] }) {
-  const [overview] = useLoaded(api.overview, [], outagesMs);
-  if (overview.state !== 'ready') return null;
-  const { clusters, recording } = overview.value;
+function OptionalLinks({ overview: { clusters, recording }, view }: { overview: Overview; view: Route['view'] }) {
   const isOfClusters = view === 'logicalServices' || view === 'logicalService';
   const link = (text: string, to: Route, isCurrent: boolean) =>
     html`<${Link} to=${to} aria-current=${isCurrent ? 'page' : undefined}>${text}<//>`;
@@ -96,21 +98,17 @@ function OptionalLinks({ view }: { view: Route['view'] }) {
   `;
 }
 
-const outagesMs = 5_000;
-
 /** More have one line together. */
 const maxOutages = 2;
 
 /** What does not answer, or that a recording is shown without its clusters. */
-function Outages() {
-  const [overview] = useLoaded(api.overview, [], outagesMs);
-  if (overview.state !== 'ready') return null;
-  const { outage, clusters } = overview.value;
-  const end = recordedEnd(overview.value);
+function Outages({ overview }: { overview: Overview }) {
+  const { outage, clusters, recording } = overview;
+  const end = recordedEnd(overview);
   if (end !== undefined) {
     return html`<p class="lost recorded" role="status">
       <strong>A recording, which ends at ${dateAndTime(end)}.</strong> Its last state takes the place of the present.
-      ${overview.value.recording?.isRedacted && ' Names, addresses, labels and messages are pseudonyms.'}
+      ${recording?.isRedacted && ' Names, addresses, labels and messages are pseudonyms.'}
     </p>`;
   }
   const ofClusters = clusters.flatMap((cluster) => (cluster.outage ? [{ what: cluster.name, ...cluster.outage }] : []));
@@ -128,10 +126,23 @@ function Outages() {
   );
 }
 
-function ConnectionStatus({ connection }: { connection: Connection }) {
-  if (connection === 'connecting') return html`<span class="live" role="status">connecting</span>`;
-  const isOpen = connection === 'open';
-  return html`<span class=${`live ${isOpen ? 'on' : 'off'}`} role="status">${isOpen ? 'live' : 'disconnected'}</span>`;
+interface ConnectionStatusProps {
+  readonly connection: Connection;
+  readonly overview: Overview | undefined;
+}
+
+function ConnectionStatus({ connection, overview }: ConnectionStatusProps) {
+  const status = (style: string, text: string) => html`<span class=${`live ${style}`} role="status">${text}</span>`;
+  if (connection === 'connecting') return status('', 'connecting');
+  if (connection !== 'open') return status('off', 'disconnected');
+  const lost = overview && lostText(overview);
+  return lost ? status('partly', `live, ${lost} lost`) : status('on', 'live');
+}
+
+/** `2 clusters`; empty: everything that is shown is current. */
+function lostText({ outage, clusters }: Overview): string {
+  const lost = clusters.filter((cluster) => cluster.outage !== undefined).length;
+  return outage?.what ?? (lost === 0 ? '' : plural(lost, 'cluster'));
 }
 
 function viewOf(route: Route) {
