@@ -166,6 +166,11 @@ describe('one Service', () => {
     await wait(() => textOf(write)).toMatch(
       /cells-2 ready → not ready[\s\S]*Pod shop\/cells-2 became not ready[\s\S]*\d (ms|s)/,
     );
+    await wait(() => write.getAttribute('class')).toContain('completed');
+    expect(await textOf(write), 'the write of Endpoints is of the same change').toMatch(
+      /Slices updated[\s\S]*because Pod shop\/cells-2 became not ready[\s\S]*Endpoints updated(?![\s\S]*because)/,
+    );
+    expect(await textOf(page.locator('.timeline .change.problem'))).toContain('cells-2 ready → not ready');
     await page.locator('.slices .cell.not-ready').first().click();
     await wait(() => page.locator('.timeline li').allInnerTexts()).not.toContainEqual(expect.stringMatching('cells-1'));
     await page.keyboard.press('Escape');

@@ -15,6 +15,12 @@ export const subjects: Readonly<Record<Observation['of'], string>> = {
 
 export const signs = { added: '+', removed: '−', changed: '~' } as const;
 
+/** Texts of observations that say that something is wrong. */
+const problems =
+  /^(became not ready|is not scheduled|has container )|deleted by another client|, which (was deleted|is (?!now known|as it should be))/;
+
+export const isProblem = ({ text }: Pick<Observation, 'text'>): boolean => problems.test(text);
+
 /** Whether an entry is about the Pod. */
 export function concerns(entry: Entry, pod: string): boolean {
   switch (entry.kind) {

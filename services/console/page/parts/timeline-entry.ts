@@ -7,17 +7,17 @@ import type {
   ObservedEntry,
   ObservedWrite,
 } from '../../src/view/entry-schemas.ts';
-import { difference, isBad, signs, subjects } from '../entry-text.ts';
+import { difference, isBad, isProblem, signs, subjects } from '../entry-text.ts';
 import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { slowWriteText } from '../spent-text.ts';
+import { type EntryGroup, lastAt } from './group-entries.ts';
 import { LatencyBar } from './status.ts';
 import { TraceLink, type TraceTargets } from './trace-link.ts';
 
 interface TimelineEntryProps {
-  readonly entry: Entry;
-  /** The plan of a completed entry. */
-  readonly plan: DecidedEntry | undefined;
+  readonly group: EntryGroup;
+  readonly planFor: (entry: CompletedEntry) => DecidedEntry | undefined;
   /** Shows only what concerns this Pod; empty: everything. */
   readonly pod: string;
   /** `current`: the last entry before the time shown; `later`: after it. */
@@ -29,30 +29,38 @@ interface TimelineEntryProps {
 const maxObservations = 6;
 const maxChanges = 4;
 
-export function TimelineEntry({ entry, plan, pod, relation, open, targets }: TimelineEntryProps) {
-  const hasFailed = isBad(entry);
-  return html`<li class=${`${entry.kind} ${hasFailed ? 'bad' : ''} ${relation}`}>
-    <button class="time" onClick=${open} title="show the state at this time">${timeOfDay(entry.at)}</button>
-    ${entry.kind === 'observed' && html`<${Observed} entry=${entry} pod=${pod} />`}
-    ${entry.kind === 'decided' && html`<${Decided} entry=${entry} />`}
-    ${entry.kind === 'completed' && html`<${Completed} entry=${entry} plan=${plan} pod=${pod} hasFailed=${hasFailed} />`}
-    ${entry.kind === 'completed' && html`<${LatencyBar} ms=${entry.latencyMs} />`}
-    <${TraceLink} of=${entry} targets=${targets} />
+export function TimelineEntry({ group, planFor, pod, relation, open, targets }: TimelineEntryProps) {
+  const [{ kind }] = group;
+  return html`<li class=${`${kind} ${group.some(isBad) ? 'bad' : ''} ${relation}`}>
+    <button class="time" onClick=${open} title="show the state at this time">${timeOfDay(lastAt(group))}</button>
+    ${group.map(
+      (entry, index) => html`
+        ${entry.kind === 'observed' && html`<${Observed} entry=${entry} pod=${pod} isRepeated=${index > 0} />`}
+        ${entry.kind === 'decided' && html`<${Decided} entry=${entry} />`}
+        ${entry.kind === 'completed' && html`<${Completed} entry=${entry} plan=${planFor(entry)} pod=${pod} isRepeated=${index > 0} />`}
+        ${entry.kind === 'completed' && html`<${LatencyBar} ms=${entry.latencyMs} />`}
+        <${TraceLink} of=${entry} targets=${targets} />
+      `,
+    )}
   </li>`;
 }
 
-function Observed({ entry, pod }: { entry: ObservedEntry; pod: string }) {
+interface RepeatedProps extends Pick<TimelineEntryProps, 'pod'> {
+  /** The entry above states the same cause. */
+  readonly isRepeated: boolean;
+}
+
+function Observed({ entry, pod, isRepeated }: RepeatedProps & { readonly entry: ObservedEntry }) {
   const isShown = ({ name, write }: ObservedEntry['observations'][number]) =>
     pod === '' || name === pod || write?.endpoints.some((one) => one.pod === pod);
   const observations = entry.observations.filter(isShown);
   const more = observations.length - maxObservations;
   return html`<div>
-    ${observations
-      .slice(0, maxObservations)
-      .map(
-        ({ of, name, text, write }) =>
-          html`<p><b>${subjects[of]}</b>${name && ` ${name}`} ${text}</p><${Inference} write=${write} />`,
-      )}
+    ${observations.slice(0, maxObservations).map(
+      (one) =>
+        html`<p class=${isProblem(one) ? 'problem' : ''}><b>${subjects[one.of]}</b>${one.name && ` ${one.name}`} ${one.text}</p>
+            ${!isRepeated && html`<${Inference} write=${one.write} />`}`,
+    )}
     ${more > 0 && html`<p class="faint">and ${more} more</p>`}
   </div>`;
 }
@@ -69,20 +77,21 @@ function Inference({ write }: { write: ObservedWrite | undefined }) {
 function Decided({ entry }: { entry: DecidedEntry }) {
   return html`<div>
     <p>${entry.controller}: ${plural(entry.mutations.length, 'write')} in flight</p>
-    ${entry.incomplete.map((reason) => html`<p class="faint">${reason}</p>`)}
+    ${entry.incomplete.map((reason) => html`<p class="problem">${reason}</p>`)}
   </div>`;
 }
 
-interface CompletedProps extends Pick<TimelineEntryProps, 'plan' | 'pod'> {
+interface CompletedProps extends RepeatedProps {
   readonly entry: CompletedEntry;
-  readonly hasFailed: boolean;
+  readonly plan: DecidedEntry | undefined;
 }
 
-function Completed({ entry, plan, pod, hasFailed }: CompletedProps) {
+function Completed({ entry, plan, pod, isRepeated }: CompletedProps) {
   const [showsAll, setShowsAll] = useState(false);
   const changes = pod === '' ? entry.endpoints : entry.endpoints.filter((change) => change.pod === pod);
-  const [cause] = entry.causes.first;
-  const slow = slowWriteText(entry, duration);
+  const hasFailed = isBad(entry);
+  const [cause] = isRepeated ? [] : entry.causes.first;
+  const slow = isRepeated ? '' : slowWriteText(entry, duration);
   const moreCauses = entry.causes.first.length + entry.causes.more - 1;
   return html`<div>
     <p>
@@ -100,8 +109,8 @@ function Completed({ entry, plan, pod, hasFailed }: CompletedProps) {
     }
     ${cause && html`<p class="faint">because ${cause.description}${moreCauses > 0 && ` and ${moreCauses} more`}</p>`}
     ${slow !== '' && html`<p class="faint">${slow}</p>`}
-    ${plan?.incomplete.map((reason) => html`<p class="faint">${reason}</p>`)}
-    ${entry.latencyMs !== null && html`<${Phases} total=${entry.latencyMs} apply=${entry.applyMs} />`}
+    ${plan?.incomplete.map((reason) => html`<p class="problem">${reason}</p>`)}
+    ${!isRepeated && entry.latencyMs !== null && html`<${Phases} total=${entry.latencyMs} apply=${entry.applyMs} />`}
   </div>`;
 }
 
@@ -123,6 +132,7 @@ function describeWrites({ writes }: CompletedEntry): string {
 }
 
 function Change({ change }: { change: EndpointChange }) {
-  const { type, pod, addresses } = change;
-  return html`<p class=${`change ${type}`}><b>${signs[type]}</b> ${pod || addresses.join(', ')} <small>${difference(change)}</small></p>`;
+  const { type, pod, addresses, before, after } = change;
+  const isLost = before?.ready && after !== null && !after.ready && !after.terminating;
+  return html`<p class=${`change ${type} ${isLost ? 'problem' : ''}`}><b>${signs[type]}</b> ${pod || addresses.join(', ')} <small>${difference(change)}</small></p>`;
 }

@@ -4,6 +4,7 @@ import { concerns } from '../entry-text.ts';
 import { plural } from '../format.ts';
 import { html } from '../html.ts';
 import { wholeMs } from '../router.ts';
+import { type EntryGroup, firstAt, groupEntries, lastAt } from './group-entries.ts';
 import { Empty } from './notice.ts';
 import { TimelineEntry } from './timeline-entry.ts';
 import type { TraceTargets } from './trace-link.ts';
@@ -19,7 +20,7 @@ interface TimelineProps {
 
 const pageSize = 150;
 
-/** The history, newest first. A plan is shown together with its Outcome. */
+/** The history, newest first. A plan is shown with its Outcome, and the write of Endpoints with that of slices. */
 export function Timeline({ entries, pod, at, travel, targets }: TimelineProps) {
   const [limit, setLimit] = useState(pageSize);
   const list = useRef<HTMLOListElement>(null);
@@ -33,25 +34,25 @@ export function Timeline({ entries, pod, at, travel, targets }: TimelineProps) {
     return () => observer.disconnect();
   }, [at]);
   const completed = new Set(entries.filter((entry) => entry.kind === 'completed').map(planOf));
-  const shown = entries
+  const matching = entries
     .filter((entry) => pod === '' || concerns(entry, pod))
-    .filter((entry) => entry.kind !== 'decided' || !completed.has(planOf(entry)))
-    .toReversed();
+    .filter((entry) => entry.kind !== 'decided' || !completed.has(planOf(entry)));
+  const shown = groupEntries(matching).toReversed();
   if (shown.length === 0)
     return html`<${Empty} title="No entries">${pod ? `No entries of Pod ${pod}.` : 'New entries appear here.'}<//>`;
-  const current = at === undefined ? -1 : shown.findIndex((entry) => wholeMs(entry.at) <= at);
+  const current = at === undefined ? -1 : shown.findIndex((group) => wholeMs(firstAt(group)) <= at);
   const count = Math.max(limit, current + 10);
   const keys = keysOf(shown);
   return html`<ol class="timeline" ref=${list}>
     ${shown.slice(0, count).map(
-      (entry, index) =>
+      (group, index) =>
         html`<${TimelineEntry}
           key=${keys[index]}
-          entry=${entry}
-          plan=${entry.kind === 'completed' ? planFor(entries, entry) : undefined}
+          group=${group}
+          planFor=${(entry: CompletedEntry) => planFor(entries, entry)}
           pod=${pod}
           relation=${current < 0 || index > current ? '' : index === current ? 'current' : 'later'}
-          open=${() => travel(entry.at)}
+          open=${() => travel(lastAt(group))}
           targets=${targets}
         />`,
     )}
@@ -65,11 +66,11 @@ export function Timeline({ entries, pod, at, travel, targets }: TimelineProps) {
 }
 
 /** Keys that stay the same when other entries are added before or after. */
-function keysOf(entries: readonly Entry[]): string[] {
+function keysOf(groups: readonly EntryGroup[]): string[] {
   const counts = new Map<string, number>();
-  return entries
+  return groups
     .toReversed()
-    .map((entry) => {
+    .map(([entry]) => {
       const name = `${entry.kind} ${entry.at} ${planOf(entry)}`;
       const count = counts.get(name) ?? 0;
       counts.set(name, count + 1);

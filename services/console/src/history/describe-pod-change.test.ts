@@ -1,6 +1,7 @@
 import type { Pod, PodDetails } from '@sluice/model';
 import { aPodNamed } from '@sluice/model/testing';
 import { describe, expect, test } from 'vitest';
+import { isProblem } from '../../page/entry-text.ts';
 import { becauseOf, describePodChange, type KnownPod } from './describe-pod-change.ts';
 
 const known = (given: Partial<Pod> = {}, zone: string | null = 'a'): KnownPod => ({
@@ -63,6 +64,23 @@ describe('a Pod that changes', () => {
     const after = known({ terminating: true, ready: false, ips: [] });
     expect(describePodChange(known(), after)).toEqual(['is being deleted', 'became not ready', 'lost its IP']);
   });
+});
+
+test('what is wrong is recognized by its text, and what a rollout brings is not', () => {
+  const waiting = details({ containers: ['app waiting in CrashLoopBackOff'] });
+  const texts = (before: KnownPod, after: KnownPod) => describePodChange(before, after).map((text) => ({ text }));
+  const onBadNode = { ...known(), node: { zone: 'a', condition: 'NotReady' } };
+  for (const after of [known({ ready: false }), known(waiting), known({}, null), onBadNode]) {
+    expect(texts(known(), after).map(isProblem)).toEqual([true]);
+  }
+  for (const [before, after] of [
+    [known({ ready: false }), known()],
+    [known(), known({ terminating: true })],
+    [known({}, null), known()],
+    [onBadNode, known()],
+  ] as const) {
+    expect(texts(before, after).map(isProblem)).toEqual([false]);
+  }
 });
 
 test('a Pod that is gone may only have lost its labels', () => {
