@@ -323,6 +323,10 @@ test.each([
       expect(box.x).toBeGreaterThanOrEqual(0);
       expect(box.x + box.width).toBeLessThanOrEqual(viewport.width);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+      if (path === pathOf('web')) {
+        await page.locator('.bars .outage[title^="prod has not answered since"]').waitFor();
+        await page.getByRole('list', { name: 'bands' }).getByText('does not answer').waitFor();
+      }
     }
     await page.locator('.cards li.bad').getByText('It has not answered since').waitFor();
     const status = page.getByRole('status');

@@ -4,9 +4,11 @@ import { isBad } from '../entry-text.ts';
 import { dateAndTime } from '../format.ts';
 import { html } from '../html.ts';
 import type { TimeRange } from '../time-range.ts';
+import { type Band, bandNames } from './bands.ts';
 
 interface TimeTravelProps {
   readonly history: HistoryView;
+  readonly bands: readonly Band[];
   readonly at: number | undefined;
   /** From left to right. */
   readonly shown: TimeRange;
@@ -18,13 +20,15 @@ interface TimeTravelProps {
 const bins = 120;
 
 /** A slider over the period of the history, with a histogram of its entries on which a range can be chosen. */
-export function TimeTravel({ history, at, shown, travel, step, show }: TimeTravelProps) {
+export function TimeTravel({ history, bands: all, at, shown, travel, step, show }: TimeTravelProps) {
   // The range does not move while the slider is dragged.
   const [held, setHeld] = useState<TimeRange>();
   const { since, until } = held ?? shown;
   const release = () => setHeld(undefined);
   const counts = density(history, since, until);
   const highest = Math.max(1, ...counts.map(({ completed, observed }) => completed + observed));
+  const share = (time: number) => `${(Math.min(1, Math.max(0, (time - since) / (until - since))) * 100).toFixed(2)}%`;
+  const bands = all.filter(({ from, to }) => from <= until && to >= since);
   const moved = (event: InputEvent) => {
     const value = Number((event.target as HTMLInputElement).value);
     travel(value >= until - 500 ? undefined : value, true);
@@ -36,6 +40,10 @@ export function TimeTravel({ history, at, shown, travel, step, show }: TimeTrave
         ${counts.map(
           ({ completed, observed, bad }) =>
             html`<i style=${{ height: `${((completed + observed) / highest) * 100}%` }} class=${bad ? 'bad' : completed > 0 ? 'completed' : 'observed'}></i>`,
+        )}
+        ${bands.map(
+          ({ kind, from, to, text }) =>
+            html`<em class=${kind} title=${text} style=${{ left: share(from), right: `calc(100% - ${share(to)})` }}></em>`,
         )}
       <//>
       <input
@@ -58,6 +66,15 @@ export function TimeTravel({ history, at, shown, travel, step, show }: TimeTrave
         ? html`<span class="moment">now</span>`
         : html`<span class="moment"><b>${dateAndTime(at, true)}</b>
             <button class="button" onClick=${() => travel(undefined)} title="back to now (l)">now</button></span>`
+    }
+    ${
+      bands.length > 0 &&
+      html`<ul class="legend" aria-label="bands">
+        ${Object.entries(bandNames).map(([kind, name]) => {
+          const texts = bands.filter((band) => band.kind === kind).map(({ text }) => text);
+          return texts.length > 0 && html`<li title=${texts.join('\n')}><em class=${kind}></em>${name}</li>`;
+        })}
+      </ul>`
     }
   `;
 }

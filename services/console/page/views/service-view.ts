@@ -4,6 +4,7 @@ import { api } from '../api.ts';
 import { ago, dateAndTime, plural, retentionText, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
+import { bandsOf } from '../parts/bands.ts';
 import { Failed, Loading } from '../parts/notice.ts';
 import { PodBelts } from '../parts/pod-belts.ts';
 import { PodTable } from '../parts/pod-table.ts';
@@ -65,6 +66,7 @@ export function ServiceView({ route }: { route: ServiceRoute }) {
     since: Math.min(Math.floor(entries[0]?.at ?? all.since), all.until - 1_000),
     until: all.until,
   };
+  const bands = overview.state === 'ready' ? bandsOf({ entries }, overview.value, service.cluster, all.until) : [];
   /** The time shown stays within the range. */
   const show = (wanted: TimeRange | undefined) => {
     const chosen = wanted && within(all, wanted);
@@ -101,7 +103,7 @@ export function ServiceView({ route }: { route: ServiceRoute }) {
       // It says whether there is a present.
       overview.state !== 'loading' &&
       html`<div class="travel" role="group" aria-label="time travel">
-        <${TimeTravel} history=${history.value} at=${at} shown=${shown} travel=${travel} step=${step} show=${show} />
+        <${TimeTravel} history=${history.value} bands=${bands} at=${at} shown=${shown} travel=${travel} step=${step} show=${show} />
         <${TimeRangeBar} route=${route} all=${all} show=${show} zoom=${zoom} />
       </div>`
     }
