@@ -93,6 +93,32 @@ describe('the list of Services', () => {
     expect(new URL(page.url()).pathname).toMatch(/^\/services\/[^/]+\/shop\/db$/);
   });
 
+  test('pauses and hides the last writes, also after a reload', async () => {
+    const page = await open();
+    const feed = page.getByRole('complementary', { name: 'last writes' });
+    const writes = () => textOf(feed.getByRole('list'));
+    await feed.getByRole('button', { name: 'pause' }).click();
+    await page.mouse.move(0, 0);
+    shop.addService('paused', 1);
+    await rowOf(page, 'paused').waitFor();
+    await wait(() => textOf(rowOf(page, 'paused'))).toMatch(/^ok\b/);
+    expect(await writes()).not.toContain('shop/paused');
+    await page.reload();
+    await wait(writes).toContain('shop/paused');
+    shop.setPod('paused', 'paused-1', false);
+    await wait(() => textOf(rowOf(page, 'paused'))).toMatch(/^empty\b/);
+    expect(await writes()).not.toContain('paused-1 became not ready');
+    await feed.getByRole('button', { name: 'pause' }).click();
+    await page.mouse.move(0, 0);
+    await wait(writes).toContain('paused-1 became not ready');
+    shop.setPod('paused', 'paused-1', true);
+
+    await feed.getByRole('button', { name: 'hide last writes' }).click();
+    await page.reload();
+    await feed.getByRole('button', { name: 'show last writes' }).click();
+    await wait(writes).toContain('shop/paused');
+  });
+
   test('filters by name and by status', async () => {
     const page = await open();
     await page.getByRole('searchbox').fill('shop/d');

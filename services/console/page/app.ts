@@ -11,6 +11,7 @@ import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
 import { noFilter } from './service-filter.ts';
 import { type Connection, useConnection } from './stream.ts';
 import { useLoaded } from './use-loaded.ts';
+import { useStored } from './use-stored.ts';
 import { FleetView } from './views/fleet-view.ts';
 import { LogicalServiceView } from './views/logical-service-view.ts';
 import { LogicalServicesView } from './views/logical-services-view.ts';
@@ -24,20 +25,13 @@ const overviewMs = 5_000;
 type Theme = 'dark' | 'light';
 
 function useTheme(): readonly [Theme, () => void] {
-  const [theme, setTheme] = useState<Theme>(() => {
-    const stored = localStorage.getItem('theme');
-    if (stored === 'dark' || stored === 'light') return stored;
-    return matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
-  });
+  const [stored, store] = useStored('theme');
+  const preferred = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+  const theme = stored === 'dark' || stored === 'light' ? stored : preferred;
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
   }, [theme]);
-  const toggle = () => {
-    const next = theme === 'dark' ? 'light' : 'dark';
-    localStorage.setItem('theme', next);
-    setTheme(next);
-  };
-  return [theme, toggle];
+  return [theme, () => store(theme === 'dark' ? 'light' : 'dark')];
 }
 
 export function App() {

@@ -5,14 +5,32 @@ import { timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { Link } from '../router.ts';
 import { useUpdates } from '../stream.ts';
+import { useStored } from '../use-stored.ts';
 import { keyOf, mergeChanges } from './merge-changes.ts';
 import { LatencyBar } from './status.ts';
 
 const maxShown = 60;
 
-/** The last writes, newest first. Pauses while the pointer is over it. */
+/** The last writes, newest first. */
 export function Feed({ showsCluster }: { showsCluster: boolean }) {
-  const [isPaused, setPaused] = useState(false);
+  const [mode, setMode] = useStored('feed');
+  if (mode !== 'collapsed')
+    return html`<${OpenFeed} showsCluster=${showsCluster} isHeld=${mode === 'paused'} setMode=${setMode} />`;
+  return html`<aside class="feed collapsed" aria-label="last writes">
+    <button class="quiet" onClick=${() => setMode('')} aria-label="show last writes" title="show last writes">«</button>
+  </aside>`;
+}
+
+interface OpenFeedProps {
+  readonly showsCluster: boolean;
+  /** By its button. It also pauses while the pointer is over it. */
+  readonly isHeld: boolean;
+  readonly setMode: (mode: '' | 'paused' | 'collapsed') => void;
+}
+
+function OpenFeed({ showsCluster, isHeld, setMode }: OpenFeedProps) {
+  const [isPointed, setPointed] = useState(false);
+  const isPaused = isHeld || isPointed;
   const pending = useRef<readonly RecentChange[]>([]);
   const [changes, setChanges] = useState<readonly RecentChange[]>([]);
   useEffect(() => {
@@ -37,12 +55,20 @@ export function Feed({ showsCluster }: { showsCluster: boolean }) {
     pending.current = [];
     setChanges((old) => mergeChanges(added, old, maxShown));
   };
-  const resume = () => {
-    setPaused(false);
-    flush();
-  };
-  return html`<aside class="feed" aria-label="last writes" onPointerEnter=${() => setPaused(true)} onPointerLeave=${resume}>
-    <h2>Last writes ${isPaused && html`<span class="tag">paused</span>`}</h2>
+  useEffect(() => {
+    if (!isPaused) flush();
+  }, [isPaused]);
+  const pause = isHeld ? 'continue' : 'pause';
+  return html`<aside class="feed" aria-label="last writes" onPointerEnter=${() => setPointed(true)} onPointerLeave=${() => setPointed(false)}>
+    <header>
+      <h2>Last writes</h2>
+      ${isPaused && html`<span class="tag">paused</span>`}
+      <span class="spacer"></span>
+      <button class="quiet" aria-pressed=${isHeld} onClick=${() => setMode(isHeld ? '' : 'paused')} aria-label="pause" title=${pause}>
+        ${isHeld ? '▶' : '‖'}
+      </button>
+      <button class="quiet" onClick=${() => setMode('collapsed')} aria-label="hide last writes" title="hide last writes">»</button>
+    </header>
     ${changes.length === 0 && html`<p class="faint">No writes yet. New writes appear here.</p>`}
     <ol>${changes.map((change) => html`<${Line} key=${keyOf(change)} change=${change} showsCluster=${showsCluster} />`)}</ol>
   </aside>`;
