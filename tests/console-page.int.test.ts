@@ -296,6 +296,27 @@ describe.each(['dark', 'light'] as const)('accessibility in the %s theme', (them
   test.each(places)('%s', async (_, path, shows) => {
     expect(await accessibilityOf(browser, served.url + path(), shows, theme)).toEqual([]);
   });
+  test('help', async () => {
+    expect(await accessibilityOf(browser, served.url, '.row.entry', theme, true)).toEqual([]);
+  });
+});
+
+test.each([1400, 390])('explains status, signs and latencies at a width of %i', async (width) => {
+  const page = await open('/', served.url, { viewport: { width, height: 800 } });
+  await page.getByRole('button', { name: 'keys and signs' }).click();
+  const help = page.getByRole('dialog');
+  for (const text of [
+    /unmanaged\s+Sluice writes no/,
+    /empty\s+no endpoint/,
+    /~1\s+endpoints that/,
+    /400 ms\s+below 1 s/,
+  ])
+    expect(await help.innerText()).toMatch(text);
+  const box = (await help.boundingBox()) ?? expect.fail('the help is not visible');
+  expect(box.x).toBeGreaterThanOrEqual(0);
+  expect(box.x + box.width).toBeLessThanOrEqual(width);
+  await help.getByRole('button', { name: 'close' }).click();
+  await help.waitFor({ state: 'detached' });
 });
 
 test('escapes messages from a cluster, and shows no object with a name that Kubernetes does not accept', async () => {

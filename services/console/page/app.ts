@@ -6,6 +6,7 @@ import { dateAndTime, outageText, plural, shortTime } from './format.ts';
 import { html } from './html.ts';
 import { keyHelp, useKeys } from './keys.ts';
 import { noLogicalFilter } from './logical-service-filter.ts';
+import { Legend } from './parts/legend.ts';
 import { recordedEnd } from './recorded-end.ts';
 import { Link, navigate, type Route, titleOf, useRoute } from './router.ts';
 import { noFilter } from './service-filter.ts';
@@ -64,7 +65,7 @@ export function App() {
       </nav>
       <span class="spacer"></span>
       <${ConnectionStatus} connection=${connection} overview=${overview} />
-      <button class="quiet help" onClick=${toggleHelp} aria-label="keyboard shortcuts" title="keyboard shortcuts (?)">?</button>
+      <button class="quiet" onClick=${toggleHelp} aria-label="keys and signs" title="keys and signs (?)">?</button>
       <button class="quiet" onClick=${toggleTheme} aria-label="switch theme" title="switch theme (t)">
         ${theme === 'dark' ? '☾' : '☀'}
       </button>
@@ -76,7 +77,7 @@ export function App() {
       </p>`
     }
     ${overview && html`<${Outages} overview=${overview} />`}
-    ${help && html`<${KeyHelp} close=${() => setHelp(false)} />`}
+    ${help && html`<${Help} close=${() => setHelp(false)} />`}
     <main>${viewOf(route)}</main>
   `;
 }
@@ -160,12 +161,13 @@ function viewOf(route: Route) {
   }
 }
 
-function KeyHelp({ close }: { close: () => void }) {
+function Help({ close }: { close: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useKeys({ Escape: close }, { first: true });
   useEffect(() => button.current?.focus(), []);
-  return html`<aside class="keys" role="dialog" aria-label="keyboard shortcuts">
-    <dl>${keyHelp.map(([key, action]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${action}</dd></div>`)}</dl>
+  return html`<div class="help" role="dialog" aria-label="keys and signs">
+    <dl class="keys">${keyHelp.map(([key, action]) => html`<div><dt><kbd>${key}</kbd></dt><dd>${action}</dd></div>`)}</dl>
+    <${Legend} />
     <button class="quiet" ref=${button} onClick=${close}>close</button>
-  </aside>`;
+  </div>`;
 }

@@ -13,7 +13,7 @@ export const keyHelp: readonly (readonly [string, string])[] = [
   ['c', 'clusters'],
   ['g', 'fleet'],
   ['t', 'switch theme'],
-  ['?', 'keyboard shortcuts'],
+  ['?', 'keys and signs'],
 ];
 
 /** Handles keys outside of text fields. `first`: runs before other handlers of the key and suppresses them. */

@@ -94,7 +94,7 @@ function Line({ change, showsCluster }: { change: RecentChange; showsCluster: bo
 function Delta({ change: { added, removed, changed, status } }: { change: RecentChange }) {
   if (status !== 'applied') return html`<span class="delta bad">${status}</span>`;
   return html`<span class="delta">
-    ${added > 0 && html`<b class="added">+${added}</b>`} ${removed > 0 && html`<b class="removed">−${removed}</b>`}
-    ${changed > 0 && html`<b class="changed">~${changed}</b>`}
+    ${added > 0 && html`<b class="added" title="added endpoints">+${added}</b>`} ${removed > 0 && html`<b class="removed" title="removed endpoints">−${removed}</b>`}
+    ${changed > 0 && html`<b class="changed" title="changed endpoints">~${changed}</b>`}
   </span>`;
 }
