@@ -147,6 +147,26 @@ describe('the list of Services', () => {
     expect(new URL(page.url()).search).toBe('?sort=name');
   });
 
+  test('groups Services by namespace, with totals', async () => {
+    const page = await open('/?q=shop/');
+    await rowOf(page, 'legacy').waitFor();
+    await wait(() => textOf(page.locator('.services footer'))).toMatch(
+      /^\d+ Services: \d+ ok,.* 1 empty · \d+\/\d+ endpoints ready$/,
+    );
+    const totals = (await textOf(page.locator('.services footer'))).replace(/:.* ·/, ' ·');
+    await page.getByRole('button', { name: 'by namespace' }).click();
+    await wait(() => textOf(page.locator('.row.group'))).toBe(`shop ${totals}`);
+    await page.keyboard.press('j');
+    await wait(() => textOf(page.locator('.row.selected .name a'))).toBe('shop/idle');
+    expect(new URL(page.url()).search).toBe('?q=shop%2F&group=namespace');
+    await page.locator('.row.selected .name a').click();
+    await wait(() => page.title()).toBe('shop/idle · Sluice');
+    await page.keyboard.press('Escape');
+    await page.locator('.row.group').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.row.group').waitFor({ state: 'detached' });
+  });
+
   test('works with the keyboard alone', async () => {
     const page = await open('/?sort=name');
     await rowOf(page, 'db').waitFor();
@@ -288,6 +308,7 @@ describe('one Service', () => {
 describe.each(['dark', 'light'] as const)('accessibility in the %s theme', (theme) => {
   const places: readonly (readonly [string, () => string, string])[] = [
     ['list of Services', () => '/', '.row.entry'],
+    ['list of Services by namespace', () => '/?group=namespace', '.row.group'],
     ['Service', () => pathOf('web'), '.timeline li.completed'],
     ['Service in the past', () => `${pathOf('web')}?at=${Date.now() - 1}`, '.service.past .pods li'],
     ['fleet', () => '/fleet', '.cards li'],
@@ -311,7 +332,7 @@ test.each([1400, 390])('explains status, signs and latencies at a width of %i', 
     /~1\s+endpoints that/,
     /400 ms\s+below 1 s/,
   ])
-    expect(await help.innerText()).toMatch(text);
+    expect(await textOf(help)).toMatch(text);
   const box = (await help.boundingBox()) ?? expect.fail('the help is not visible');
   expect(box.x).toBeGreaterThanOrEqual(0);
   expect(box.x + box.width).toBeLessThanOrEqual(width);
@@ -418,6 +439,13 @@ test('renders only the visible rows of 10,000 Services', async () => {
     large.flip('svc-09999');
     await rowOf(page, 'svc-09999').getByText('degraded').waitFor();
     await page.locator('.feed li', { hasText: 'svc-09999' }).waitFor();
+    await page.getByRole('button', { name: 'by namespace' }).click();
+    await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, 0));
+    await page.locator('.row.group').waitFor();
+    await page.locator('.rows').evaluate((rows) => rows.scrollTo(0, rows.scrollHeight));
+    await page.getByText('svc-09998').waitFor();
+    expect(await page.locator('.row').count()).toBeLessThan(100);
+    await page.getByRole('button', { name: 'by namespace' }).click();
     await page.getByRole('searchbox').fill('svc-05');
     await page.getByText('1000 Services').waitFor();
     await page.getByRole('button', { name: 'degraded' }).waitFor({ state: 'detached' });

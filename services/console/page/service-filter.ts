@@ -7,9 +7,11 @@ export interface ServiceFilter {
   readonly q: string;
   readonly status: string;
   readonly sort: string;
+  /** `namespace`: Services of a namespace are together. */
+  readonly group: string;
 }
 
-export const noFilter: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'problem' };
+export const noFilter: ServiceFilter = { cluster: '', namespace: '', q: '', status: '', sort: 'problem', group: '' };
 
 /** Reads the filter from the query of a URL. */
 export const filterOf = (search: string): ServiceFilter => readFilter(search, noFilter);
@@ -17,5 +19,5 @@ export const filterOf = (search: string): ServiceFilter => readFilter(search, no
 /** The query of a URL, with `?`; empty for `noFilter`. */
 export const searchOf = (filter: ServiceFilter): string => writeFilter(filter, noFilter);
 
-export const isRestrictive = ({ sort: _, ...restrictions }: ServiceFilter): boolean =>
+export const isRestrictive = ({ sort: _, group: __, ...restrictions }: ServiceFilter): boolean =>
   Object.values(restrictions).some((value) => value !== '');

@@ -8,6 +8,9 @@ import { usePages } from './use-pages.ts';
 interface Services {
   readonly total: number;
   readonly counts: Readonly<Record<string, number>>;
+  readonly endpoints: ServiceList['endpoints'];
+  /** Empty: they are not grouped. */
+  readonly groups: NonNullable<ServiceList['groups']>;
   readonly at: (index: number) => ServiceSummary | undefined;
   /** Loads the pages of these rows. */
   readonly show: (first: number, last: number) => void;
@@ -39,7 +42,8 @@ export function useServices(filter: ServiceFilter): Services {
   }, []);
   const { last, state, problem, show } = pages;
   return {
-    ...{ total: last?.total ?? 0, counts: last?.counts ?? {}, state, problem, show },
+    ...{ total: last?.total ?? 0, counts: last?.counts ?? {}, endpoints: last?.endpoints ?? { ready: 0, all: 0 } },
+    ...{ groups: last?.groups ?? [], state, problem, show },
     at(index) {
       const item = pages.at(index);
       return item && (updated.current.get(nameOf(item)) ?? item);

@@ -6,6 +6,7 @@ import { ago, plural, shortTime, withLocalTimes } from '../format.ts';
 import { html } from '../html.ts';
 import { useKeys } from '../keys.ts';
 import { Feed } from '../parts/feed.ts';
+import { groupedRows } from '../parts/grouped-rows.ts';
 import { Empty, Failed, Loading } from '../parts/notice.ts';
 import { ServiceSearch } from '../parts/service-search.ts';
 import { LatencyBar, ReadyBar, Status, statusText } from '../parts/status.ts';
@@ -47,6 +48,11 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
       <div class="filters">
         <${ServiceSearch} input=${search} q=${filter.q} search=${(q: string) => change({ q })} selectFirst=${selectFirst} />
         <${StatusChips} counts=${services.counts} chosen=${filter.status} choose=${(status: string) => change({ status })} />
+        <button
+          class=${`chip ${filter.group ? 'chosen' : ''}`}
+          aria-pressed=${filter.group !== ''}
+          onClick=${() => change({ group: filter.group ? '' : 'namespace' })}
+        >by namespace</button>
         <span class="spacer"></span>
         ${
           clusters.length > 1 &&
@@ -64,11 +70,21 @@ export function ServicesView({ filter }: { filter: ServiceFilter }) {
         showsCluster=${clusters.length > 1}
         end=${end}
       />
-      <footer class="faint">${plural(services.total, 'Service')}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
+      <footer class="faint">${totalsText(services, filter.status)}${overview.state === 'ready' && behindText(overview.value.behind)}</footer>
     </section>
     <${Feed} showsCluster=${clusters.length > 1} />
   </div>`;
 }
+
+/** `3 Services: 2 ok, 1 empty · 8/9 endpoints ready` */
+function totalsText({ total, counts, endpoints }: TableProps['services'], status: string): string {
+  const parts = presentStatuses(counts).filter((one) => (status === '' ? one !== 'deleted' : one === status));
+  const byStatus = parts.map((one) => `${counts[one]} ${one}`).join(', ');
+  return `${plural(total, 'Service')}${byStatus && `: ${byStatus}`} · ${endpoints.ready}/${endpoints.all} endpoints ready`;
+}
+
+const presentStatuses = (counts: Readonly<Record<string, number>>, chosen = '') =>
+  (Object.keys(statusText) as ServiceStatus[]).filter((status) => counts[status] || status === chosen);
 
 function behindText(behind: number): string {
   return behind > 0 ? ` · reading the history (${behind} logs left)` : '';
@@ -124,16 +140,28 @@ function Table({ services, selected, filter, order, showsCluster, end }: TablePr
       ? html`<${Empty} title="No Service matches">Press Esc to show all.<//>`
       : html`<${Empty} title="No Services yet">New Services appear here.<//>`;
   }
-  const row = (index: number) => {
+  const rows = groupedRows(services.total, services.groups);
+  const row = (number: number) => {
+    const index = rows.at(number);
+    if (typeof index === 'object') return html`<${GroupHeading} key=${`group ${index.namespace}`} group=${index} />`;
     const service = services.at(index);
     if (service === undefined) return html`<div class="row" key=${index}></div>`;
     return html`<${Row} key=${nameOf(service)} service=${service} when=${when} selected=${index === selected} showsCluster=${showsCluster} />`;
   };
+  const show = (first: number, last: number) => services.show(rows.itemsAbove(first), rows.itemsAbove(last));
   return html`<div class="table" role="table" aria-label="Services">
     <div class="row head" role="row">
       ${columns.map((column) => html`<${Heading} key=${column.name} column=${column} filter=${filter} order=${order} />`)}
     </div>
-    <${VirtualRows} count=${services.total} rowHeight=${rowHeight} row=${row} selected=${selected} onRange=${services.show} />
+    <${VirtualRows} count=${rows.count} rowHeight=${rowHeight} row=${row} selected=${rows.rowOf(selected)} onRange=${show} />
+  </div>`;
+}
+
+function GroupHeading({ group: { namespace, total, endpoints } }: { group: TableProps['services']['groups'][number] }) {
+  return html`<div class="row group" role="row">
+    <span role="cell" aria-colspan=${columns.length}
+      ><b>${namespace}</b> <small>${plural(total, 'Service')} · ${endpoints.ready}/${endpoints.all} endpoints ready</small></span
+    >
   </div>`;
 }
 
@@ -182,9 +210,8 @@ interface ChipsProps {
 }
 
 function StatusChips({ counts, chosen, choose }: ChipsProps) {
-  const present = (Object.keys(statusText) as ServiceStatus[]).filter((status) => counts[status] || status === chosen);
   return html`<div class="chips" role="group" aria-label="status">
-    ${present.map(
+    ${presentStatuses(counts, chosen).map(
       (status) => html`<button
         class=${`chip ${status} ${status === chosen ? 'chosen' : ''}`}
         aria-pressed=${status === chosen}

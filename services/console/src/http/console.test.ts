@@ -32,6 +32,7 @@ describe('API', () => {
     expect(await json('/api/v1/services')).toEqual({
       total: 1,
       counts: { empty: 1 },
+      endpoints: { ready: 0, all: 1 },
       items: [
         {
           cluster: 'cluster-uid',

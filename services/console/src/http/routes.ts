@@ -23,6 +23,7 @@ const serviceQuery = z.object({
     .optional()
     .describe('labels of the Service, e.g. app=web,tier!=front'),
   status: schemas.serviceStatus.optional().describe('default: every status except deleted'),
+  group: z.enum(['namespace']).optional().describe('keeps Services of a namespace together'),
   sort: z.enum(['name', 'problem', 'changed', 'ready', 'latency']).default('name'),
   offset: z.coerce.number().int().min(0).default(0),
   limit: limit(1_000, 100),

@@ -116,6 +116,8 @@ test('shows each cluster, what differs and what a loss means', () => {
   ]);
 });
 
+const counted = { counts: {}, endpoints: { ready: 0, all: 0 } };
+
 test('lists the Services of each cluster', () => {
   const item = {
     ...{
@@ -129,17 +131,17 @@ test('lists the Services of each cluster', () => {
     },
     ...{ pods: 1, endpoints: 2, ready: 0, terminating: 1, slices: 1, lastChangeAt: null, lastLatencyMs: null },
   } as const;
-  expect(lines(listServices({ total: 2, counts: {}, items: [item] }, format))).toEqual([
+  expect(lines(listServices({ total: 2, ...counted, items: [item] }, format))).toEqual([
     'CLUSTER  NAMESPACE  SERVICE  STATUS  READY  SLICES  REASON',
     'east  shop  cart  empty  0/1  1  no port',
     'Showing 1 of 2 Services.',
     '',
   ]);
-  expect(listServices({ total: 0, counts: {}, items: [] }, format)).toBe('No such Service.\n');
-  expect(lines(listServices({ total: 1, counts: {}, items: [item] }, format, { servicesLimit: 7 })).at(-2)).toMatch(
+  expect(listServices({ total: 0, ...counted, items: [] }, format)).toBe('No such Service.\n');
+  expect(lines(listServices({ total: 1, ...counted, items: [item] }, format, { servicesLimit: 7 })).at(-2)).toMatch(
     /^only 7 Services have a history \(console\.maxServices\)/,
   );
-  expect(listServices({ total: 0, counts: {}, items: [] }, format, { servicesLimit: 7 })).toMatch(
+  expect(listServices({ total: 0, ...counted, items: [] }, format, { servicesLimit: 7 })).toMatch(
     /^No such Service\.\nonly 7 /,
   );
 });

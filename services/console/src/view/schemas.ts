@@ -39,9 +39,17 @@ const serviceSummary = z.object({
 });
 export type ServiceSummary = z.infer<typeof serviceSummary>;
 
+const endpointCounts = z
+  .object({ ready: z.number(), all: z.number() })
+  .describe('without endpoints of Pods that are being deleted, and not ready');
+
 export const serviceList = z.object({
   total: z.number().describe('matching Services'),
   counts: z.record(z.string(), z.number()).describe('Services by status, ignoring the status filter'),
+  endpoints: endpointCounts,
+  groups: list(z.object({ namespace: z.string(), total: z.number(), endpoints: endpointCounts }))
+    .optional()
+    .describe('in the order of the items, which are grouped; absent: they are not'),
   items: list(serviceSummary),
 });
 export type ServiceList = z.infer<typeof serviceList>;

@@ -102,6 +102,22 @@ describe('the list of Services', () => {
     expect((await list({ offset: 4 })).names).toEqual([]);
   });
 
+  test('can be grouped by namespace in the order of their first Services, with totals', async () => {
+    known('c1', 'zoo', 'ape', slice(0, 1));
+    const grouped = await list({ sort: 'problem', group: 'namespace', limit: 4 });
+    expect(grouped.names).toEqual(['east/shop/web', 'west/shop/web', 'west/shop/cart', 'west/zoo/ape']);
+    expect(grouped).toMatchObject({
+      total: 5,
+      endpoints: { ready: 2, all: 7 },
+      groups: [
+        { namespace: 'shop', total: 3, endpoints: { ready: 1, all: 5 } },
+        { namespace: 'zoo', total: 1, endpoints: { ready: 0, all: 1 } },
+        { namespace: 'pay', total: 1, endpoints: { ready: 1, all: 1 } },
+      ],
+    });
+    expect(await list()).not.toHaveProperty('groups');
+  });
+
   test('can begin with the least ready ones', async () => {
     expect((await list({ sort: 'ready' })).names).toEqual([
       ...['east/shop/web', 'west/shop/web', 'west/shop/cart', 'west/pay/web'],

@@ -18,6 +18,8 @@ export interface ServiceQuery {
   readonly labelSelector?: string | undefined;
   /** Default: every status except `deleted`. */
   readonly status?: ServiceStatus | undefined;
+  /** Keeps Services of a namespace together, in the order of their first ones. */
+  readonly group?: 'namespace' | undefined;
   readonly sort: 'problem' | 'name' | 'changed' | 'ready' | 'latency';
   readonly offset: number;
   readonly limit: number;
@@ -72,7 +74,17 @@ export class ServiceIndex {
       if (query.status ? summary.status === query.status : summary.status !== 'deleted') matching.push(summary);
     }
     matching.sort(orders[query.sort]);
-    return { total: matching.length, counts, items: matching.slice(query.offset, query.offset + query.limit) };
+    const groups = query.group && Map.groupBy(matching, ({ namespace }) => namespace);
+    const items = groups === undefined ? matching : [...groups.values()].flat();
+    return {
+      total: matching.length,
+      counts,
+      endpoints: endpointsOf(matching),
+      ...(groups && {
+        groups: Array.from(groups, ([namespace, of]) => ({ namespace, total: of.length, endpoints: endpointsOf(of) })),
+      }),
+      items: items.slice(query.offset, query.offset + query.limit),
+    };
   }
 
   /** Replays the new records of these Services. */
@@ -120,6 +132,15 @@ export class ServiceIndex {
       ...(traceparent !== undefined && { traceparent }),
     };
   }
+}
+
+function endpointsOf(services: readonly ServiceSummary[]): ServiceList['endpoints'] {
+  const counts = { ready: 0, all: 0 };
+  for (const { ready, endpoints, terminating } of services) {
+    counts.ready += ready;
+    counts.all += endpoints - terminating;
+  }
+  return counts;
 }
 
 type Order = (a: ServiceSummary, b: ServiceSummary) => number;
