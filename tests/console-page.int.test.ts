@@ -277,6 +277,16 @@ describe('one Service', () => {
     }
   });
 
+  test('copies the commands that print what it shows', async () => {
+    const page = await open(pathOf('web'), served.url, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await wait(() => cells(page, 'ready')).toBe(3);
+    const copied = () => page.evaluate('navigator.clipboard.readText()');
+    await page.getByRole('button', { name: 'copy explain' }).click();
+    await wait(copied).toMatch(/^sluice explain shop\/web --cluster prod --at 20\S+Z$/);
+    await page.getByRole('button', { name: 'copy history' }).click();
+    await wait(copied).toBe('sluice history shop/web --cluster prod');
+  });
+
   test('shows an error for a time before the history and for an unknown Service, and recovers', async () => {
     const page = await open(`${pathOf('web')}?at=1000`);
     await page.getByText('the history starts at').waitFor();

@@ -27,5 +27,5 @@ async function pathOf(url: string, { cluster, service }: typeof incident.rollout
   const { items } = (await (await fetch(`${url}/api/v1/services?q=${service}`)).json()) as ServiceList;
   const found = items.find(({ clusterName }) => clusterName === cluster);
   if (found === undefined) throw new Error(`the recording has no Service ${service} in ${cluster}`);
-  return `/services/${[found.cluster, found.namespace, found.name].map(encodeURIComponent).join('/')}`;
+  return `/services/${[found.clusterName, found.namespace, found.name].map(encodeURIComponent).join('/')}`;
 }

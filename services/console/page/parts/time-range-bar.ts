@@ -1,8 +1,9 @@
+import { commandText } from '../command-text.ts';
 import { dateAndTime } from '../format.ts';
 import { html } from '../html.ts';
 import { pathOf, type ServiceRoute } from '../router.ts';
 import { rangeOfLength, type TimeRange } from '../time-range.ts';
-import { CopyLink } from './copy-link.ts';
+import { CopyButton } from './copy-button.ts';
 
 interface TimeRangeBarProps {
   readonly route: ServiceRoute;
@@ -17,9 +18,11 @@ const lengths = [
   ['24 h', 86_400_000],
 ] as const;
 
-/** Buttons for the part of the history that is shown, and a link to exactly this view. */
+/** Buttons for the part of the history that is shown, and a link and commands for exactly this view. */
 export function TimeRangeBar({ route, all, show, zoom }: TimeRangeBarProps) {
   const { at, range } = route;
+  const shownAt = at ?? all.until;
+  const link = new URL(pathOf({ ...route, at: shownAt }), location.origin).href;
   const title = (text: string) => (at === undefined ? `the last ${text}` : `${text} around the time shown`);
   return html`<div class="range">
     ${lengths.map(
@@ -31,6 +34,10 @@ export function TimeRangeBar({ route, all, show, zoom }: TimeRangeBarProps) {
     <button class="button" aria-label="zoom out" title="zoom out (−)" onClick=${() => zoom(2)}>−</button>
     ${range && html`<span class="faint">${dateAndTime(range.since)} – ${dateAndTime(range.until)}</span>`}
     <span class="spacer"></span>
-    <${CopyLink} path=${pathOf({ ...route, at: at ?? all.until })} />
+    <${CopyButton} what="link" text=${link} title="a link to this view at this time" />
+    ${(['explain', 'history'] as const).map((command) => {
+      const text = commandText(command, route, shownAt);
+      return html`<${CopyButton} key=${command} what=${command} text=${text} title=${text} />`;
+    })}
   </div>`;
 }

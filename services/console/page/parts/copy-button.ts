@@ -3,8 +3,15 @@ import { html } from '../html.ts';
 
 const shownMs = 2_000;
 
-/** Copies the address of this view, which does not change as time passes, for an incident chat. */
-export function CopyLink({ path }: { path: string }) {
+interface CopyButtonProps {
+  /** What the button says that it copies. */
+  readonly what: string;
+  readonly text: string;
+  readonly title: string;
+}
+
+/** Copies a text, for an incident chat or a terminal. */
+export function CopyButton({ what, text, title }: CopyButtonProps) {
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -14,11 +21,11 @@ export function CopyLink({ path }: { path: string }) {
   // Only pages on loopback or with TLS may write to it.
   if (navigator.clipboard === undefined) return null;
   const copy = () =>
-    navigator.clipboard.writeText(new URL(path, location.origin).href).then(
+    navigator.clipboard.writeText(text).then(
       () => setIsCopied(true),
       () => {},
     );
-  return html`<button class="button" aria-live="polite" onClick=${copy} title="a link to this view at this time">
-    ${isCopied ? 'copied' : 'copy link'}
+  return html`<button class="button" aria-live="polite" onClick=${copy} title=${title}>
+    ${isCopied ? 'copied' : `copy ${what}`}
   </button>`;
 }
