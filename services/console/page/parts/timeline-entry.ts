@@ -3,7 +3,6 @@ import type {
   CompletedEntry,
   DecidedEntry,
   EndpointChange,
-  Entry,
   ObservedEntry,
   ObservedWrite,
 } from '../../src/view/entry-schemas.ts';
