@@ -1,6 +1,6 @@
 import { controllers, decisionOrder, endpointSliceTracker } from '@sluice/controllers';
 import { type Fact, noCauses } from '@sluice/messages';
-import type { Controller, Mutation } from '@sluice/model';
+import type { Controller, Mutation, NodePlacement, Pod } from '@sluice/model';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { clearTracked, handleMissing, removeService, removeTracked } from './apply-fact.ts';
 import type { InFlight } from './controller-state.ts';
@@ -39,6 +39,35 @@ describe('apply fact', () => {
     const inFlight = { message, watchEchoes: {}, redeliverAt: now + 5_000, redeliveries: 0 } as unknown as InFlight;
     state.setController(controller, { ...state.controller(controller), inFlight });
   }
+
+  describe('a Pod', () => {
+    const details = { owner: '', disruption: '', gracePeriodSeconds: 30, preStop: [], containers: ['app: waiting'] };
+    const podFact = (given: Partial<Pod>, node: NodePlacement | null = { zone: 'a' }): Fact => {
+      return { kind: 'pod', name: 'p', pod: aPod('p', given), node };
+    };
+    const noController: readonly Controller[] = [];
+
+    test.each<[string, Fact, boolean]>([
+      ['in nothing, as in a resync', podFact({ details }), true],
+      ['in the states of its containers', podFact({ details: { ...details, containers: [] } }), false],
+      ['in having no details', podFact({}), false],
+      ['in the condition of its Node', podFact({ details }, { zone: 'a', condition: 'not ready' }), false],
+      ['in details and readiness', podFact({ ready: false }), true],
+      ['in details and zone', podFact({}, { zone: 'b' }), true],
+      ['in details, and its Node is gone', podFact({}, null), true],
+    ])('that differs %s', (_, next, isDue) => {
+      dueAfter(podFact({ details }));
+      for (const controller of decisionOrder)
+        state.setController(controller, {
+          ...state.controller(controller),
+          timers: { ...state.controller(controller).timers, dueAt: null },
+        });
+      evolve(state, aChange(3, [next]), now, defaultSettings);
+      const due = decisionOrder.filter((controller) => state.controller(controller).timers.dueAt !== null);
+      expect(due).toEqual(isDue ? expect.arrayContaining(['endpoints', 'endpointslice']) : noController);
+      expect(state.pods.get('p')?.pod).toEqual(next.kind === 'pod' ? next.pod : null);
+    });
+  });
 
   describe('the version that is known', () => {
     test('of Endpoints makes nothing due, and keeps the known object', () => {

@@ -5,6 +5,7 @@ import { admissionChange, isDeletedByPlan, recordWatchEcho } from './apply-resul
 import { repairsAdmission } from './controller-state.ts';
 import type { WorkSet } from './due.ts';
 import { noticeForeignWrite, setTracked } from './foreign-write.ts';
+import { differsInExplanation } from './pod-explanation.ts';
 import { type ReconcilerPolicy, topologyDelayMs } from './policy.ts';
 import { observerOf } from './reconcile.ts';
 import type { ServiceState } from './service-state.ts';
@@ -18,10 +19,16 @@ export function applyFact(state: ServiceState, fact: Fact, stamp: Stamp, work: W
       state.setOrphaned(false);
       state.setService({ service: fact.service, stamp });
       return work.addAll();
-    case 'pod':
+    case 'pod': {
+      const known = state.pods.get(fact.name);
       if (fact.pod === null) state.removePod(fact.name);
-      else state.setPod(fact.name, { pod: fact.pod, node: fact.node, stamp });
+      else {
+        const entry = { pod: fact.pod, node: fact.node, stamp };
+        state.setPod(fact.name, entry);
+        if (known !== undefined && differsInExplanation(known, entry)) return;
+      }
       return work.addReaders('pods', settings.batchPeriodMs);
+    }
     case 'topology':
       work.addTopology(topologyDelayMs(state, fact, stamp));
       return state.setTopology(fact.topology);
