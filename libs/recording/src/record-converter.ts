@@ -12,7 +12,7 @@ import { type AppliedMessage, type ServiceState, ServiceStates } from '@sluice/s
 import { objectsOf, textOf } from './message-summary.ts';
 import { checkService } from './problems/check-service.ts';
 import { ObjectManagers } from './problems/object-managers.ts';
-import { ServicePasts } from './problems/service-pasts.ts';
+import { type FormerRecording, ServicePasts } from './problems/service-pasts.ts';
 import { type EventOfRecord, type Propagation, Propagations } from './propagations.ts';
 import { messageOf, type NewRecord, type RecordedService } from './records.ts';
 import { snapshotOf } from './service-snapshot.ts';
@@ -36,9 +36,9 @@ export class RecordConverter {
     this.#logger = logger;
   }
 
-  /** `problems`: those that continued at the end of the recording that this one continues. */
-  continueFrom(problems: Parameters<ServicePasts['restore']>[0]): void {
-    this.#pasts.restore(problems);
+  /** This recording continues another one. */
+  continueFrom(former: FormerRecording): void {
+    this.#pasts.restore(former);
   }
 
   /** Undefined for a record that is not part of the history of a Service. */

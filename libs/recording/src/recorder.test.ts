@@ -124,6 +124,19 @@ test('each file gets every Service that exists, also if it does not change', asy
   expect(readdirSync(directory).filter((name) => name.endsWith('-wal'))).toHaveLength(1);
 });
 
+test('a workload that went to zero while the recorder was down was scaled, and its selector is not taken for wrong', async () => {
+  const given = { kind: 'service' as const, service: aService() };
+  const similarPods = { label: 'app=wbe', pods: 2 };
+  const pod: Fact = { kind: 'pod', name: 'web-1', pod: aPodNamed('web-1', {}), node: { zone: 'a' } };
+  add({ ...snapshot(1), facts: [given, pod] });
+  await recorder.close();
+  await advance(clock, 60_000);
+  recorder = await Recorder.open(options());
+  add({ ...snapshot(1), facts: [{ ...given, similarPods }] });
+  const { problems } = await recorder.problems({ from: 0, to: clock.now(), isOpen: true });
+  expect(problems.map(({ reason }) => reason)).toEqual(['ScaledToZero']);
+});
+
 test('a workload that was at zero before a restart starts, and is not taken for an outage', async () => {
   const slice = (ready: boolean): Fact => {
     const endpoints = [{ addresses: ['10.0.0.1'], conditions: { ready } }];

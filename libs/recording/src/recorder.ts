@@ -30,7 +30,12 @@ export type ThreadRequest =
       readonly now: number;
       readonly afterLoss: boolean;
     }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly args: readonly unknown[] }
+  | {
+      readonly kind: 'ask';
+      readonly id: number;
+      readonly question: Question | 'servicesAt';
+      readonly args: readonly unknown[];
+    }
   | { readonly kind: 'name'; readonly identity: string; readonly name: string }
   | { readonly kind: 'close'; readonly now: number; readonly open: readonly Propagation[] };
 
@@ -106,14 +111,15 @@ export class Recorder implements Recording {
     return recorder;
   }
 
-  /** A problem that continues is judged by what was recorded before. Without an answer, nothing is known. */
+  /** What continues is judged by what was recorded before. Without an answer, nothing is known. */
   async #continue(): Promise<void> {
     const { clock, logger } = this.#options;
     try {
-      const { problems } = await this.problems({ from: 0, to: clock.now(), isOpen: true });
-      this.#converter.continueFrom(problems);
+      const now = clock.now();
+      const { problems } = await this.problems({ from: 0, to: now, isOpen: true });
+      this.#converter.continueFrom({ problems, services: await this.#ask('servicesAt', now) });
     } catch (error) {
-      logger.warn('problems of the former recording not read', { error });
+      logger.warn('former recording not read', { error });
     }
   }
 
@@ -211,7 +217,7 @@ export class Recorder implements Recording {
   }
 
   /** Rejects once the thread has ended. */
-  async #ask<Q extends Question>(
+  async #ask<Q extends Question | 'servicesAt'>(
     question: Q,
     ...args: Parameters<RecordingReader[Q]>
   ): Promise<ReturnType<RecordingReader[Q]>> {

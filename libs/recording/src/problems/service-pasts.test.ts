@@ -64,14 +64,26 @@ test.each([
   ['NoReadyEndpoints', { pods: true, hasServed: true }],
 ])('after a restart, what a former recording knew with %s is known', (reason, expected) => {
   isCreated = false;
-  pasts.restore([{ key: 'c/shop/web', reason, from: 0 }]);
+  pasts.restore({ problems: [{ key: 'c/shop/web', reason, from: 0 }], services: [] });
   expect(past(60, service(), pod('web-1', 'not ready'))).toMatchObject(expected);
 });
 
 test('after a restart, a Service still has the Pods that a former recording knew', () => {
   isCreated = false;
-  pasts.restore([{ key: 'c/shop/web', reason: 'ScaledToZero', from: 0 }]);
+  pasts.restore({ problems: [{ key: 'c/shop/web', reason: 'ScaledToZero', from: 0 }], services: [] });
   expect(past(60, service())).toMatchObject({ pods: true });
+});
+
+test('after a restart, a Service without a problem had Pods that served', () => {
+  isCreated = false;
+  pasts.restore({ problems: [], services: ['c/shop/web'] });
+  expect(past(60, service())).toMatchObject({ pods: true, hasServed: true });
+});
+
+test('a Service that is created had none, also if a former recording knew one of its name', () => {
+  isCreated = true;
+  pasts.restore({ problems: [], services: ['c/shop/web'] });
+  expect(past(60, service())).toMatchObject({ pods: false, hasServed: false });
 });
 
 test('Pods after a while without any start again; those that replace others do not', () => {

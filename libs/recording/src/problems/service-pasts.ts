@@ -28,6 +28,13 @@ interface FormerProblem {
   readonly from: number;
 }
 
+/** What continued at its end. */
+export interface FormerRecording {
+  readonly problems: readonly FormerProblem[];
+  /** Formatted keys of the Services that existed, or may have. */
+  readonly services: readonly string[];
+}
+
 interface Observed {
   readonly state: ServiceState;
   readonly changes: readonly FieldChange[];
@@ -43,8 +50,10 @@ const replacedMs = 30_000;
 export class ServicePasts {
   readonly #services = new Map<string, Known>();
 
-  /** Continues a former recording, of which the Services that had no Pods or had not started are known. */
-  restore(problems: readonly FormerProblem[]): void {
+  /** Continues a former recording with these Services, of which those that had no Pods or had not started had a problem. */
+  restore({ problems, services }: FormerRecording): void {
+    for (const key of services)
+      this.#services.set(key, { selector: undefined, pods: true, hasServed: true, emptySince: undefined });
     for (const { key, reason, from } of problems) {
       const pods = reason !== 'NoMatchingPods';
       if (reason === 'ScaledToZero' || !pods)
@@ -61,7 +70,8 @@ export class ServicePasts {
       this.#services.delete(key);
       return undefined;
     }
-    const known = after(this.#services.get(key), observed, JSON.stringify(selector));
+    const before = observed.isCreated ? undefined : this.#services.get(key);
+    const known = after(before, observed, JSON.stringify(selector));
     this.#services.set(key, known);
     return known;
   }
