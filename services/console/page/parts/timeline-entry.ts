@@ -7,7 +7,7 @@ import type {
   ObservedWrite,
 } from '../../src/view/entry-schemas.ts';
 import { difference, isBad, isProblem, signs, subjects } from '../entry-text.ts';
-import { duration, fineDuration, plural, timeOfDay } from '../format.ts';
+import { duration, fineDuration, plural, sampledTrace, timeOfDay } from '../format.ts';
 import { html } from '../html.ts';
 import { slowWriteText } from '../spent-text.ts';
 import { type EntryGroup, lastAt } from './group-entries.ts';
@@ -29,7 +29,8 @@ const maxObservations = 6;
 const maxChanges = 4;
 
 export function TimelineEntry({ group, planFor, pod, relation, open, targets }: TimelineEntryProps) {
-  const [{ kind }] = group;
+  const [first] = group;
+  const { kind } = first;
   return html`<li class=${`${kind} ${group.some(isBad) ? 'bad' : ''} ${relation}`}>
     <button class="time" onClick=${open} title="show the state at this time">${timeOfDay(lastAt(group))}</button>
     ${group.map(
@@ -38,11 +39,13 @@ export function TimelineEntry({ group, planFor, pod, relation, open, targets }: 
         ${entry.kind === 'decided' && html`<${Decided} entry=${entry} />`}
         ${entry.kind === 'completed' && html`<${Completed} entry=${entry} plan=${planFor(entry)} pod=${pod} isRepeated=${index > 0} />`}
         ${entry.kind === 'completed' && html`<${LatencyBar} ms=${entry.latencyMs} />`}
-        <${TraceLink} of=${entry} targets=${targets} />
+        <${TraceLink} of=${index > 0 && traceOf(entry) === traceOf(first) ? {} : entry} targets=${targets} />
       `,
     )}
   </li>`;
 }
+
+const traceOf = ({ traceparent }: { readonly traceparent?: string | undefined }) => sampledTrace(traceparent);
 
 interface RepeatedProps extends Pick<TimelineEntryProps, 'pod'> {
   /** The entry above states the same cause. */
