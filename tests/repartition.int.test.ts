@@ -79,6 +79,8 @@ test('a fleet changes its number of partitions and changes it back, and loses ne
   const { namespace } = population.pod(0, 0);
   const steady = `${namespace}/${population.services[0]?.name}`;
   const started = (count: number) => () => log.filter((line) => / started /.test(line)).length >= count;
+  // One of them alone can converge before the other has started.
+  await expect.poll(started(2)).toBe(true).catch(withLog);
   for (const [round, partitions] of [16, 4].entries()) {
     const printed = await sluice('partitions', 'set', String(partitions), ...fleet(), '--partitions', '4');
     expect(printed).toContain(`The fleet changes to ${partitions} partitions`);

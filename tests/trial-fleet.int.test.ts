@@ -120,7 +120,7 @@ test('a cluster that is down when the fleet starts: named as not answering, sinc
   expect((await overview()).clusters).toContainEqual(
     expect.objectContaining({
       ...{ name: 'east', state: 'not answering' },
-      outage: { since: expect.any(Number), reason: 'connection refused' },
+      outage: { since: expect.any(Number), reason: 'connection refused', neverAnswered: true },
     }),
   );
   expect(await phases(0)).toContain('sluice_cluster_phase{cluster="east",phase="unavailable"} 1');

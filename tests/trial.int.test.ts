@@ -334,7 +334,7 @@ test('a competing controller: named at the first conflicts, with how to disable 
       return named();
     };
     await expect.poll(contend, { interval: 300 }).toBe(true);
-    expect(run.stderr).toMatch(/start kube-controller-manager with --controllers=\S+,-endpoints-controller/);
+    expect(run.stderr).toMatch(/add -endpoints-controller,\S+ to --controllers of kube-controller-manager/);
     const metrics = async () => (await fetch(`${consoleUrl}/metrics`)).text();
     await expect
       .poll(metrics)
