@@ -1,6 +1,7 @@
 /** Measures what "sluice observe" costs and how fast its recording answers. See `--help`. */
 
-import { integer } from '@sluice/program';
+import { UsageError } from '@sluice/platform/process';
+import { integer, say } from '@sluice/program';
 import { measureObserver } from './src/recording/observer.ts';
 import { measureQuestions } from './src/recording/questions.ts';
 import { runBench } from './src/run-bench.ts';
@@ -17,11 +18,14 @@ recording with entries, and asks a console on it every question of the command l
     pods: integer(10, 'Pods per Service'),
     rate: integer(100, 'flips per second'),
     seconds: integer(60, 'duration'),
-    entries: integer(1_000_000, 'entries of the recording that is asked'),
+    entries: integer(1_000_000, 'entries of the recording that is asked, at least three per Service'),
     questions: integer(200, 'questions'),
   },
   async measure({ services, pods, rate, seconds, entries, questions }, directory) {
+    if (entries < 3 * services) throw new UsageError(`--entries must be at least ${3 * services}, three per Service`);
     const observer = await measureObserver({ directory, shape: { services, pods }, rate, seconds });
+    // After hours, a failure of the questions must not lose it.
+    say(`observer: ${JSON.stringify(observer)}`);
     const answers = await measureQuestions({ directory, shape: { services, pods }, entries, questions });
     const rows = [
       ['CPU of a core, idle', `${number(observer.idleShare * 100)} %`],
