@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { tapBus } from '@sluice/console';
 import { toSettings } from '@sluice/fleet/configuration';
-import { sleep } from '@sluice/platform';
+import { errorMessage, sleep } from '@sluice/platform';
 import {
   exitStatus,
   graceMs,
@@ -11,6 +11,7 @@ import {
   shutDown,
   systemClock,
   systemRandom,
+  UsageError,
 } from '@sluice/platform/process';
 import {
   jsonShadow,
@@ -40,6 +41,7 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
   const ports = { clock: systemClock, random: systemRandom, logger };
   const { controllers, watcher } = run.configuration;
   const addresses = servedAt(run);
+  if (run.shadowReport !== undefined) checkWritable(run.shadowReport);
   const settings = toSettings(controllers);
   const clusters = await connectShadowed(run.configuration, ports);
   const names = new Map(clusters.map(({ identity, name }) => [identity, name]));
@@ -100,6 +102,15 @@ export async function runShadow(stopped: Promise<void>, run: Run, logger: RootLo
   display.ended(report);
   if (run.shadowReport !== undefined) writeReport(run.shadowReport, report);
   if (report.services.unexplained > 0) process.exitCode = exitStatus.failure;
+}
+
+/** A report that cannot be written after hours would be lost. */
+function checkWritable(path: string): void {
+  try {
+    closeSync(openSync(path, 'a'));
+  } catch (error) {
+    throw new UsageError(`--shadow-report: ${errorMessage(error)}; give a file in an existing directory`);
+  }
 }
 
 function writeReport(path: string, report: ShadowReport): void {
