@@ -130,6 +130,7 @@ function ConnectionStatus({ connection, overview }: ConnectionStatusProps) {
   const status = (style: string, text: string) => html`<span class=${`live ${style}`} role="status">${text}</span>`;
   if (connection === 'connecting') return status('', 'connecting');
   if (connection !== 'open') return status('off', 'disconnected');
+  if (overview && recordedEnd(overview) !== undefined) return status('', 'recorded');
   const lost = overview && lostText(overview);
   return lost ? status('partly', `live, ${lost} lost`) : status('on', 'live');
 }

@@ -30,7 +30,7 @@ async function take(url: string, name: string, shows: string): Promise<void> {
   });
   await page.goto(url);
   await page.locator(shows).first().waitFor();
-  await page.locator('.live.on').waitFor();
+  await page.locator('.live', { hasText: /^(live|recorded)$/ }).waitFor();
   const file = join(folder, `${name}.png`);
   await page.screenshot({ path: file, animations: 'disabled' });
   await page.close();
