@@ -51,6 +51,11 @@ describe('apply fact', () => {
       ['in nothing, as in a resync', podFact({ details }), true],
       ['in the states of its containers', podFact({ details: { ...details, containers: [] } }), false],
       ['in having no details', podFact({}), false],
+      [
+        'in the reason why it is not ready',
+        podFact({ details, unready: { status: 'False', reason: 'R', message: 'm' } }),
+        false,
+      ],
       ['in the condition of its Node', podFact({ details }, { zone: 'a', condition: 'not ready' }), false],
       ['in details and readiness', podFact({ ready: false }), true],
       ['in details and zone', podFact({}, { zone: 'b' }), true],

@@ -6,21 +6,24 @@ interface KnownPod {
 }
 
 /**
- * Whether a Pod differs only in what explains it to people: its details, or the condition of its Node. Upstream does not notice
- * such an update (C12), so it is no reason to decide.
+ * Whether a Pod differs only in what explains it to people: the reason why it is not ready, its details, or the condition of its
+ * Node. Upstream does not notice such an update (C12), so it is no reason to decide.
  */
 export function differsInExplanation(before: KnownPod, after: KnownPod): boolean {
-  if (!isExplained(before) && !isExplained(after)) return false;
-  const explanation = ({ pod, node }: KnownPod) => [pod.details ?? null, node?.condition ?? ''];
+  // Most updates are of readiness, and most Pods have nothing to explain.
+  if (before.pod.ready !== after.pod.ready || !(isExplained(before) || isExplained(after))) return false;
   return (
     !structurallyEqual(explanation(before), explanation(after)) &&
     structurallyEqual(withoutExplanation(before), withoutExplanation(after))
   );
 }
 
-const isExplained = ({ pod, node }: KnownPod): boolean => pod.details !== undefined || node?.condition !== undefined;
+const isExplained = ({ pod, node }: KnownPod): boolean =>
+  pod.unready !== undefined || pod.details !== undefined || node?.condition !== undefined;
 
-const withoutExplanation = ({ pod: { details: _, ...pod }, node }: KnownPod) => ({
+const explanation = ({ pod, node }: KnownPod) => [pod.unready ?? null, pod.details ?? null, node?.condition ?? ''];
+
+const withoutExplanation = ({ pod: { unready: _, details: __, ...pod }, node }: KnownPod) => ({
   pod,
   zone: node === null ? null : node.zone,
 });
