@@ -1,4 +1,4 @@
-import { watcherStarted } from '@sluice/messages';
+import { watcherFound, watcherStarted } from '@sluice/messages';
 import { type ControllerState, initialControllerState } from '@sluice/service-state';
 import { describe, expect, test } from 'vitest';
 import { anOutcome, aPlan } from '../testing/records.ts';
@@ -185,6 +185,10 @@ describe('a write', () => {
     ['is fast', { ...outcome, completedAt: zero + 100 }],
     ['has no cause', { ...outcome, causes: { first: [], more: 0 } }],
     ['belongs to the initial list of a watcher', { ...outcome, causes: causedBy(watcherStarted) }],
+    [
+      'belongs to the list of a watcher that found Pods gone',
+      { ...outcome, causes: causedBy(watcherFound(['web-1'])) },
+    ],
   ])('that %s says nothing', (_, one) => {
     expect(timeSpent(one, before)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-import { type Outcome, type PlannedMutations, watcherStarted } from '@sluice/messages';
+import { isWatcherStart, type Outcome, type PlannedMutations } from '@sluice/messages';
 import { type ControllerState, wantsDecisionAt } from '@sluice/service-state';
 import type { TimeSpent } from '../view/entry-schemas.ts';
 
@@ -62,8 +62,9 @@ export function timeSpent(outcome: Outcome, held: readonly TimeSpent[]): readonl
 }
 
 /** Undefined without a cause, and for objects of a watcher's initial list, which may have changed long before. */
-function startOf({ causes: { first } }: Pick<Outcome, 'causes'>): number | undefined {
-  return first[0]?.description === watcherStarted ? undefined : first[0]?.observedAt;
+function startOf({ causes }: Pick<Outcome, 'causes'>): number | undefined {
+  const [first] = causes.first;
+  return first === undefined || isWatcherStart(first) ? undefined : first.observedAt;
 }
 
 /** Whether a plan failed and left its causes to the next one. A state that was about to decide again anyway does not say so. */
