@@ -27,3 +27,4 @@ export type {
   ServiceList,
   TraceView,
 } from './view/schemas.ts';
+export { type DegradedPolicy, isDegraded } from './view/service-status.ts';

@@ -73,10 +73,22 @@ export function statusAt(
   if (counts.ready === 0) return fixed('empty');
   if (problem !== '') return fixed('degraded');
   if (counts.ready >= expected) return fixed('ok');
-  const until = earliestUnready(state) + policy.afterMs;
-  if (counts.ready < policy.below * expected || until <= at) return fixed('degraded');
-  return { status: 'rolling', problem, until };
+  const since = earliestUnready(state);
+  if (isDegraded({ ready: counts.ready, expected, since }, at, policy)) return fixed('degraded');
+  return { status: 'rolling', problem, until: since + policy.afterMs };
 }
+
+interface PartlyReady {
+  readonly ready: number;
+  /** Ready ones, and those that should become ready. */
+  readonly expected: number;
+  /** Since when one of them is not ready. */
+  readonly since: number;
+}
+
+/** Whether a Service with some endpoints that are not ready is degraded, rather than rolling. */
+export const isDegraded = ({ ready, expected, since }: PartlyReady, at: number, policy: DegradedPolicy): boolean =>
+  ready < policy.below * expected || since + policy.afterMs <= at;
 
 /** Whether no controller writes anything for the Service. */
 function isUnmanaged({ type, selector }: Service, endpoints: Endpoints | null): boolean {

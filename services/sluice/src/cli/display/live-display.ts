@@ -1,10 +1,11 @@
+import type { DegradedPolicy } from '@sluice/console';
 import type { Clock } from '@sluice/platform';
 import { type PageSize, print, RedrawnBlock, type TerminalOutput } from '@sluice/platform/process';
 import type { Applied, ClusterPhase, Display, Statistics } from './display.ts';
 import { renderLive } from './live-page.ts';
 import { RecentChanges } from './recent-changes.ts';
 import { TextDisplay } from './text-display.ts';
-import { type DegradedPolicy, WrittenEndpoints } from './written-endpoints.ts';
+import { WrittenEndpoints } from './written-endpoints.ts';
 
 /** What a live display shows. */
 export interface LiveSource {

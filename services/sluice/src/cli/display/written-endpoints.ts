@@ -1,9 +1,6 @@
-import type { ConsoleConfiguration } from '@sluice/fleet/configuration';
+import { type DegradedPolicy, isDegraded } from '@sluice/console';
 import type { EndpointSlice } from '@sluice/model';
 import type { Applied } from './display.ts';
-
-/** As on the page. */
-export type DegradedPolicy = ConsoleConfiguration['degraded'];
 
 interface Counts {
   readonly ready: number;
@@ -67,10 +64,9 @@ export class WrittenEndpoints {
   }
 
   #statusOf({ ready, notReady }: Counts, since: number | undefined, now: number) {
-    const { afterMs, below } = this.#policy;
     if (ready === 0) return 'empty';
     if (since === undefined) return 'ok';
-    return ready < below * (ready + notReady) || now - since >= afterMs ? 'degraded' : 'rolling';
+    return isDegraded({ ready, expected: ready + notReady, since }, now, this.#policy) ? 'degraded' : 'rolling';
   }
 }
 
